@@ -1,0 +1,1 @@
+"""Near-duplicate detection for the Elasticsearch or OpenSearch index that you already have."""

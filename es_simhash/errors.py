@@ -1,0 +1,51 @@
+"""The exceptions that es_simhash raises.
+
+    EsSimhashError
+    ├── SchemeError        a scheme, or one of its settings, cannot be used      (also a ValueError)
+    ├── InputError         something that was given cannot be used               (also a ValueError)
+    │   ├── TextError          a text, or its tokens
+    │   ├── WeightError        a weight, or a value of a vector
+    │   ├── HashError          a hash, or a custom hash function's result
+    │   └── FormatError        a stored form: signature, key, idf table, JSON
+    └── MissingExtraError  an optional library is not installed                  (also an ImportError)
+
+Every message says what happened, to what, and ends with what to do next.
+"""
+
+from __future__ import annotations
+
+
+class EsSimhashError(Exception):
+    """The root of all exceptions of this package."""
+
+
+class SchemeError(EsSimhashError, ValueError):
+    """A scheme, or one of its settings, cannot be used."""
+
+
+class InputError(EsSimhashError, ValueError):
+    """Something that the caller gave cannot be used."""
+
+
+class TextError(InputError):
+    """A text or its tokens cannot be fingerprinted."""
+
+
+class WeightError(InputError):
+    """A weight, or a value of a numeric vector, cannot be used."""
+
+
+class HashError(InputError):
+    """A hash is out of its range, or a custom hash function returned no usable value."""
+
+
+class FormatError(InputError):
+    """A stored form (signature, key, idf table, JSON) cannot be read."""
+
+
+class MissingExtraError(EsSimhashError, ImportError):
+    """An optional library is not installed; the message holds the command that installs it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} is not installed. Install it with: pip install 'es-simhash[{extra}]'")
+        self.extra = extra

@@ -1,0 +1,114 @@
+"""Batches of weighted, hashed features: what tokens become, and what SimHash and MinHash are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash.errors import WeightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from es_simhash.arrays import Integers
+    from es_simhash.codes import Codes
+
+Weights: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+# Float weights that are whole numbers below this are kept as integers, whose sums are exact.
+_LARGEST_WHOLE = 1 << 31
+
+
+@dataclass(frozen=True)
+class FeatureBatch:
+    """The hashed features of many documents, one document after the other.
+
+    ``hashes`` are codes (see `es_simhash.codes`); document ``i`` owns those from ``offsets[i]`` up to
+    ``offsets[i + 1]``. ``weights`` has one number a hash; ``None`` means that each weighs 1.
+    """
+
+    hashes: Codes
+    offsets: Integers
+    weights: Weights | None = None
+
+    def __len__(self) -> int:
+        """The number of documents."""
+        return len(self.offsets) - 1
+
+
+def distinct(features: FeatureBatch) -> FeatureBatch:
+    """Each feature of a document once, in the order of its hash, with the sum of its weights.
+
+    Features are the same if the first 64 bits of their hashes are.
+    """
+    if features.weights is None and features.hashes.ndim == 1:
+        hashes = _sorted_in_documents(features.hashes, features.offsets)
+        positions = np.flatnonzero(_is_first(hashes, features.offsets))
+        return FeatureBatch(hashes[positions], np.searchsorted(positions, features.offsets))
+    order = _order_in_documents(features)
+    hashes = features.hashes[order]
+    firsts = np.flatnonzero(_is_first(hashes if hashes.ndim == 1 else hashes[:, 0], features.offsets))
+    weights = features.weights
+    if weights is not None:
+        weights = np.add.reduceat(weights[order], firsts) if len(firsts) else weights[:0]
+    return FeatureBatch(hashes[firsts], np.searchsorted(firsts, features.offsets), weights)
+
+
+def distinct_counts(features: FeatureBatch, enough: int) -> Integers:
+    """The number of distinct features of each document, or any number from ``enough`` if there are so many."""
+    hashes = features.hashes if features.hashes.ndim == 1 else features.hashes[:, 0]
+    counts = np.diff(features.offsets)
+    filled = np.flatnonzero(counts)
+    counts[filled] = _distinct_among_first(4 * enough, hashes, features.offsets, filled)
+    bounds = features.offsets.tolist()
+    for document in filled[counts[filled] < enough].tolist():
+        counts[document] = len(np.unique(hashes[bounds[document] : bounds[document + 1]]))
+    return counts
+
+
+def _distinct_among_first(first: int, hashes: Codes, offsets: Integers, documents: Integers) -> Integers:
+    """How many of each document's ``first`` features are distinct: nearly always they already tell enough."""
+    places = offsets[documents, np.newaxis] + np.arange(first)
+    glance = hashes[np.minimum(places, offsets[documents + 1, np.newaxis] - 1)]
+    glance.sort(axis=1)
+    changes: Integers = (glance[:, 1:] != glance[:, :-1]).sum(axis=1)
+    return changes + 1
+
+
+def check_weights(weights: Iterable[float]) -> Weights:
+    """The weights as an array; NaN, infinite and non-numeric ones are a `WeightError`."""
+    listed = list(weights)
+    try:
+        array = np.array([float(weight) for weight in listed], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise WeightError("A weight is not a number. Give integers or floats.") from None
+    wrong = np.flatnonzero(~np.isfinite(array))
+    if len(wrong):
+        raise WeightError(f"Weight {wrong[0]} is {listed[wrong[0]]}. Weights must be finite: remove or replace it.")
+    whole = not len(array) or (np.abs(array).max() < _LARGEST_WHOLE and not np.any(array % 1))
+    return array.astype(np.int64) if whole else array
+
+
+def _sorted_in_documents(hashes: Codes, offsets: Integers) -> Codes:
+    ordered = hashes.copy()
+    bounds = offsets.tolist()
+    for start, end in zip(bounds, bounds[1:], strict=False):
+        ordered[start:end].sort()
+    return ordered
+
+
+def _order_in_documents(features: FeatureBatch) -> Integers:
+    keys = features.hashes if features.hashes.ndim == 1 else features.hashes[:, 0]
+    documents = np.repeat(np.arange(len(features)), np.diff(features.offsets))
+    return np.lexsort((keys, documents))
+
+
+def _is_first(ordered: Codes, offsets: Integers) -> npt.NDArray[np.bool_]:
+    """Whether each hash is the first of its value in its document, the hashes being in order."""
+    first = np.empty(len(ordered) + 1, dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:-1])
+    first[offsets] = True
+    return first[:-1]

@@ -1,0 +1,117 @@
+"""The way from texts to fingerprints, as a scheme's settings say: cut, hash, weigh, condense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from es_simhash import simhash
+from es_simhash.codes import Codes
+from es_simhash.errors import SchemeError
+from es_simhash.features import FeatureBatch, distinct, distinct_counts
+from es_simhash.fingerprint import STATUSES, Fingerprints
+from es_simhash.hashing import poly64
+from es_simhash.hashing.registry import DEFAULT
+from es_simhash.minhash.common import Signatures
+from es_simhash.settings import MINHASH_KINDS, Settings
+from es_simhash.simhash import BitSums
+from es_simhash.text.html import strip_html
+from es_simhash.text.normalise_batch import normalise_batch
+from es_simhash.text.units import TextBatch
+from es_simhash.tokens.chars import char_features
+from es_simhash.tokens.kinds import Chars, Cut, cut_given
+
+Item = TypeVar("Item", bound="Sequence[object]")
+
+# What is fingerprinted at once: enough that numpy's calls cost little, and its arrays still fit into the caches.
+_CHUNK_LENGTH = 1 << 16
+_CHUNK_ITEMS = 1 << 12
+
+
+def in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Lists of consecutive items of a bounded length together; a longer item is a chunk of its own."""
+    chunk: list[Item] = []
+    length = 0
+    for item in items:
+        chunk.append(item)
+        length += len(item)
+        if length >= _CHUNK_LENGTH or len(chunk) == _CHUNK_ITEMS:
+            yield chunk
+            chunk, length = [], 0
+    if chunk:
+        yield chunk
+
+
+def normalised(settings: Settings, texts: Sequence[str]) -> TextBatch:
+    """The texts as they are cut into tokens."""
+    return normalise_batch([strip_html(text) for text in texts] if settings.html else texts, settings.normalisation)
+
+
+def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
+    """The weighted features of texts."""
+    batch = normalised(settings, texts)
+    if isinstance(settings.tokens, Chars) and settings.hash_function.name == DEFAULT:
+        return _weigh(settings, char_features(batch, settings.tokens.n, settings.hash_bits))
+    return _weigh(settings, _hash(settings, settings.tokens.cut(batch)))
+
+
+def features_of_tokens(settings: Settings, lists: Sequence[Sequence[object]]) -> FeatureBatch:
+    """The weighted features of texts that are given as tokens, or as (token, weight) pairs."""
+    return _weigh(settings, _hash(settings, cut_given(lists)))
+
+
+def fingerprints(settings: Settings, features: FeatureBatch) -> Fingerprints:
+    """The fingerprints of weighted features."""
+    counts = distinct_counts(features, settings.floor)
+    statuses = np.select([counts == 0, counts < settings.floor], [STATUSES.index("empty"), STATUSES.index("short")])
+    return Fingerprints(
+        statuses.astype(np.uint8),
+        _simhashes(settings, features),
+        _signatures(settings, features),
+    )
+
+
+def bit_sums(settings: Settings, features: FeatureBatch) -> BitSums:
+    """The sums of the SimHash's bits, one row a document."""
+    if settings.simhash is None:
+        raise SchemeError(f"The scheme {settings.name!r} has no SimHash, so no sums of its bits. Give it one.")
+    return simhash.bit_sums(features, settings.hash_bits)[:, : settings.simhash.bits]
+
+
+def first_words(hashes: Codes) -> Codes:
+    """The first 64 bits of each hash."""
+    return hashes if hashes.ndim == 1 else np.ascontiguousarray(hashes[:, 0])
+
+
+def _hash(settings: Settings, cut: Cut) -> FeatureBatch:
+    spans, weights = cut
+    bits = settings.hash_bits
+    if settings.hash_function.name == DEFAULT:
+        hashes = poly64.hash_spans(spans.units, spans.starts, spans.ends, bits)
+    else:
+        hashes = settings.hash_function.hash_tokens(spans.strings(), bits)
+    return FeatureBatch(hashes, spans.offsets, weights if settings.weights == "own" else None)
+
+
+def _weigh(settings: Settings, features: FeatureBatch) -> FeatureBatch:
+    """The features with the weights that the settings ask for; features that repeat add up their weights."""
+    if settings.weights in ("set", "idf"):
+        features = distinct(features)
+    if settings.idf is None:
+        return features
+    return replace(features, weights=settings.idf.weights_of(first_words(features.hashes)))
+
+
+def _simhashes(settings: Settings, features: FeatureBatch) -> Codes | None:
+    return simhash.from_sums(bit_sums(settings, features)) if settings.simhash else None
+
+
+def _signatures(settings: Settings, features: FeatureBatch) -> Signatures | None:
+    if settings.minhash is None:
+        return None
+    hashes = first_words(features.hashes)
+    mixed = hashes if settings.hash_function.is_mixed else poly64.fmix64(hashes)
+    return MINHASH_KINDS[settings.minhash.kind](replace(features, hashes=mixed), settings.minhash.size)

@@ -1,0 +1,1 @@
+"""Hash functions of tokens, byte-stable across machines and versions."""

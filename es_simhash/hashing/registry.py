@@ -1,0 +1,137 @@
+"""The hash functions by name. Each is byte-stable: the same token has the same hash on every machine, for ever.
+
+All but poly64 hash a token's UTF-8 bytes. Where a function has more bits than are asked for, its first (most
+significant) ones are taken:
+
+========  ======================================================================================================
+poly64    see `es_simhash.hashing.poly64`
+murmur3   MurmurHash3: x86_32 for 32 bits, x64_128 for 64 (its first word) and 128, seed 0 (extra: murmur3)
+fnv1a     FNV-1a (RFC 9923) of 32, 64 or 128 bits
+md5       MD5, read as a big-endian number
+sha1      SHA-1, likewise
+sha256    SHA-256, likewise
+jenkins   lookup3, see `es_simhash.hashing.jenkins`
+========  ======================================================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from es_simhash import codes
+from es_simhash.codes import Codes
+from es_simhash.errors import HashError, MissingExtraError, SchemeError
+from es_simhash.hashing import poly64
+from es_simhash.hashing.jenkins import lookup3
+
+WIDTHS = (32, 64, 128)
+DEFAULT = "poly64"
+
+BytesHash = Callable[[bytes, int], int]
+TokenHash = Callable[[str], int]
+
+# Prime and offset basis of FNV-1a by width.
+_FNV1A = {
+    32: (0x01000193, 0x811C9DC5),
+    64: (0x00000100000001B3, 0xCBF29CE484222325),
+    128: (0x0000000001000000000000000000013B, 0x6C62272E07BB014262B821756295C58D),
+}
+
+
+@dataclass(frozen=True)
+class HashFunction:
+    """A named hash function; ``hash_tokens`` gives the codes of tokens, of as many bits as is asked for.
+
+    ``bits`` is the only width that a caller's own function has; the functions of this package have all `WIDTHS`.
+    ``is_mixed`` says whether every bit of a hash depends on all of the token, as MinHash needs it: the high bits of
+    FNV-1a hardly depend on the ends of short tokens, and a caller's function may be anything.
+    """
+
+    name: str
+    hash_tokens: Callable[[Sequence[str], int], Codes]
+    bits: int | None = None
+    is_mixed: bool = True
+
+
+def hash_function(name: str) -> HashFunction:
+    """The hash function of that name; an unknown one is a `SchemeError`."""
+    try:
+        return HASH_FUNCTIONS[name]
+    except KeyError:
+        raise SchemeError(f"There is no hash function {name!r}. Choose from: {', '.join(HASH_FUNCTIONS)}.") from None
+
+
+def custom_hash(name: str, function: TokenHash, bits: int = 64) -> HashFunction:
+    """A caller's own function from a token to an unsigned integer of ``bits`` bits (1 to 128).
+
+    The name stands for the function in a scheme's id: give a changed function another name.
+    """
+    if name in HASH_FUNCTIONS:
+        raise SchemeError(f"{name!r} is the name of a built-in hash function. Choose another name for your own.")
+
+    def hash_tokens(tokens: Sequence[str], _: int) -> Codes:
+        return codes.from_ints(_memoised(tokens, lambda token: _checked(function(token), token, name)), bits)
+
+    return HashFunction(name, hash_tokens, codes.check_bits(bits), is_mixed=False)
+
+
+def _checked(value: object, token: str, name: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise HashError(
+        f"The hash function {name!r} returned {value!r} for the token {token!r}. It must return an unsigned integer."
+    )
+
+
+def _memoised(tokens: Sequence[str], function: Callable[[str], int]) -> list[int]:
+    """The function's values, computed once for each distinct token: texts repeat their tokens."""
+    known = {token: function(token) for token in dict.fromkeys(tokens)}
+    return [known[token] for token in tokens]
+
+
+def _of_bytes(name: str, function: BytesHash, is_mixed: bool = True) -> HashFunction:
+    def hash_tokens(tokens: Sequence[str], bits: int) -> Codes:
+        return codes.from_ints(_memoised(tokens, lambda token: function(token.encode(), bits)), bits)
+
+    return HashFunction(name, hash_tokens, is_mixed=is_mixed)
+
+
+def _fnv1a(data: bytes, bits: int) -> int:
+    prime, value = _FNV1A[bits]
+    for byte in data:
+        value = (value ^ byte) * prime % (1 << bits)
+    return value
+
+
+def _digest(algorithm: str) -> BytesHash:
+    def function(data: bytes, bits: int) -> int:
+        return int.from_bytes(hashlib.new(algorithm, data, usedforsecurity=False).digest()[: bits // 8], "big")
+
+    return function
+
+
+def _murmur3(data: bytes, bits: int) -> int:
+    try:
+        import mmh3
+    except ImportError:
+        raise MissingExtraError("mmh3, which computes MurmurHash3,", "murmur3") from None
+    if bits == 32:
+        return int(mmh3.hash(data, signed=False))
+    first, second = mmh3.hash64(data, signed=False)
+    return int(first) if bits == 64 else int(first) << 64 | int(second)
+
+
+HASH_FUNCTIONS: dict[str, HashFunction] = {
+    function.name: function
+    for function in (
+        HashFunction(DEFAULT, poly64.hash_tokens),
+        _of_bytes("murmur3", _murmur3),
+        _of_bytes("fnv1a", _fnv1a, is_mixed=False),
+        _of_bytes("md5", _digest("md5")),
+        _of_bytes("sha1", _digest("sha1")),
+        _of_bytes("sha256", _digest("sha256")),
+        _of_bytes("jenkins", lookup3),
+    )
+}

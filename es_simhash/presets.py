@@ -1,0 +1,37 @@
+"""The schemes that have names: settings for the common cases, and what each is good for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from es_simhash.settings import MinHash, SimHash
+from es_simhash.tokens.kinds import Chars, Keywords
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings of a scheme, and one sentence for whoever has to choose."""
+
+    use: str
+    settings: dict[str, Any]
+
+
+PRESETS: dict[str, Preset] = {
+    "default": Preset(
+        "Texts of a paragraph or more, in any language: MinHash finds what is similar, SimHash what is nearly equal.",
+        {},
+    ),
+    "short": Preset(
+        "Titles, queries, product names and posts: shorter n-grams, and more bands for lower similarities.",
+        {"tokens": Chars(3), "simhash": SimHash(64, 8, 5), "minhash": MinHash(bands=42, rows=3), "floor": 4},
+    ),
+    "chinese-keywords": Preset(
+        "Chinese texts by their 22 weightiest words, so that what surrounds them matters little (extra: chinese).",
+        {"tokens": Keywords("tfidf", 22), "weights": "own", "minhash": None, "floor": 4},
+    ),
+    "strict": Preset(
+        "Almost identical texts only: SimHash within 3 of 64 bits, the smallest fields.",
+        {"minhash": None},
+    ),
+}

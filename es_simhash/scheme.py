@@ -1,0 +1,133 @@
+"""The scheme: every choice between a text and its fingerprint as one frozen value, and the way there.
+
+Mapping, documents, queries and re-ranking are all derived from it. Its id names the fingerprints that it makes: the id
+changes when, and only when, they or their keys change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from es_simhash import codes, fingerprinting, hamming, scheme_json, similarity
+from es_simhash.errors import InputError, SchemeError
+from es_simhash.features import FeatureBatch, distinct
+from es_simhash.fingerprint import Fingerprint, Fingerprints
+from es_simhash.idf import IdfTable
+from es_simhash.presets import PRESETS
+from es_simhash.scheme_json import Functions
+from es_simhash.settings import Settings
+from es_simhash.simhash import BitSums, from_sums
+
+Tokens: TypeAlias = Sequence[str] | Sequence[tuple[str, float]]
+
+
+class Scheme(Settings):
+    """How texts become fingerprints. Make a variant with `dataclasses.replace`."""
+
+    @classmethod
+    def preset(cls, name: str) -> Scheme:
+        """The preset of that name (see `es_simhash.presets`)."""
+        if name not in PRESETS:
+            raise SchemeError(f"There is no preset {name!r}. Choose from: {', '.join(PRESETS)}.")
+        return cls(name=name, **PRESETS[name].settings)
+
+    def with_idf(self, texts: Iterable[str], weights: Literal["idf", "tfidf"] = "idf") -> Scheme:
+        """The scheme with idf weights learnt from a corpus, or from a sample of an index."""
+        plain = replace(self, weights="set", idf=None)
+        return replace(self, weights=weights, idf=IdfTable.learn(plain.features(texts)))
+
+    # --- from texts to fingerprints ---
+
+    def fingerprint(self, text: str) -> Fingerprint:
+        """The fingerprint of one text."""
+        return next(self.fingerprints([text]))
+
+    def fingerprints(self, texts: Iterable[str]) -> Iterator[Fingerprint]:
+        """The fingerprints of any number of texts, which are read as they are needed."""
+        for batch in self.fingerprint_batches(texts):
+            yield from batch
+
+    def fingerprint_batches(self, texts: Iterable[str]) -> Iterator[Fingerprints]:
+        """The same as columns of arrays, as many texts at a time as are quickest together."""
+        return (fingerprinting.fingerprints(self, features) for features in self.features(texts))
+
+    def fingerprint_tokens(self, tokens: Tokens) -> Fingerprint:
+        """The fingerprint of a text given as tokens, or as (token, weight) pairs for the weights "own"."""
+        return next(self.fingerprints_of_tokens([tokens]))
+
+    def fingerprints_of_tokens(self, lists: Iterable[Tokens]) -> Iterator[Fingerprint]:
+        """The fingerprints of any number of texts given as tokens, or as (token, weight) pairs."""
+        for batch in self.fingerprint_batches_of_tokens(lists):
+            yield from batch
+
+    def fingerprint_batches_of_tokens(self, lists: Iterable[Tokens]) -> Iterator[Fingerprints]:
+        """The same as columns of arrays."""
+        for chunk in fingerprinting.in_chunks(lists):
+            yield fingerprinting.fingerprints(self, fingerprinting.features_of_tokens(self, chunk))
+
+    def features(self, texts: Iterable[str]) -> Iterator[FeatureBatch]:
+        """The hashed and weighted features of texts, as many texts at a time as are quickest together."""
+        return (fingerprinting.features_of_texts(self, chunk) for chunk in fingerprinting.in_chunks(texts))
+
+    def bit_sums(self, text: str) -> BitSums:
+        """The sums of the SimHash of a text, which add up to those of a whole (see `simhash_of_sums`).
+
+        With the weights "set" and "idf" a feature counts once for each part that it is in.
+        """
+        return fingerprinting.bit_sums(self, fingerprinting.features_of_texts(self, [text]))[0]
+
+    def simhash_of_sums(self, sums: BitSums) -> int:
+        """The SimHash of a document that has these sums."""
+        return codes.to_ints(from_sums(sums[np.newaxis]))[0]
+
+    # --- from fingerprints to keys and comparisons ---
+
+    def block_keys(self, fingerprint: Fingerprint) -> list[str]:
+        """The keys of the SimHash's blocks; none without a SimHash."""
+        if self.simhash is None or fingerprint.simhash is None:
+            return []
+        return self.simhash.layout.keys(fingerprint.simhash)
+
+    def band_keys(self, fingerprint: Fingerprint) -> list[str]:
+        """The keys of the signature's bands; none without a signature."""
+        if self.minhash is None or fingerprint.minhash is None:
+            return []
+        return self.minhash.layout.keys(fingerprint.signature[np.newaxis])[0]
+
+    def distance(self, a: Fingerprint, b: Fingerprint) -> int:
+        """The Hamming distance of two SimHashes."""
+        if a.simhash is None or b.simhash is None:
+            raise InputError("One of the fingerprints has no SimHash to compare. Compare texts that are not empty.")
+        return hamming.distance(a.simhash, b.simhash)
+
+    def exact_jaccard(self, a: str, b: str) -> float:
+        """The Jaccard similarity of two texts' features, that of their weights if the scheme has any."""
+        return similarity.weighted_jaccard(*map(self._comparable_features, (a, b)))
+
+    def _comparable_features(self, text: str) -> similarity.Features:
+        features = distinct(next(self.features([text])))
+        hashes = fingerprinting.first_words(features.hashes)
+        return hashes if features.weights is None else (hashes, features.weights)
+
+    # --- JSON and id ---
+
+    @cached_property
+    def id(self) -> str:
+        """A short name of the fingerprints: it changes when, and only when, they or their keys change."""
+        return scheme_json.identity(self)
+
+    def to_json(self) -> str:
+        """The scheme as JSON, in which the idf table and a caller's functions have their names only."""
+        return scheme_json.to_json(self)
+
+    @classmethod
+    def from_json(
+        cls, text: str, *, idf: IdfTable | None = None, functions: Functions | None = None
+    ) -> Scheme:
+        """The scheme of `to_json`, given the idf table and the functions that it names."""
+        return cls(**scheme_json.from_json(text, idf, functions or {}))

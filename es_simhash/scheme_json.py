@@ -1,0 +1,95 @@
+"""Schemes as JSON, and the ids made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from es_simhash.errors import FormatError, SchemeError
+from es_simhash.hashing.registry import HASH_FUNCTIONS, HashFunction
+from es_simhash.idf import IdfTable
+from es_simhash.settings import MinHash, Settings, SimHash
+from es_simhash.text.normalise import Normalisation
+from es_simhash.tokens.kinds import tokens_from_json, tokens_to_json
+
+# What a scheme names but JSON cannot hold: tokenizers and hash functions of the caller, by their names.
+Functions: TypeAlias = Mapping[str, Callable[[str], Any] | HashFunction]
+
+_FORMAT = "es_simhash.scheme/1"
+_ID_DIGITS = 12
+
+
+def to_json(settings: Settings) -> str:
+    """The settings as JSON."""
+    return json.dumps({"format": _FORMAT} | _to_dict(settings), ensure_ascii=False, indent=2)
+
+
+def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str, Any]:
+    """The settings of `to_json`, as keyword arguments."""
+    try:
+        form = json.loads(text)
+        if form.pop("format") != _FORMAT:
+            raise FormatError("This scheme is of another format. Make it again with this version of es_simhash.")
+        unknown = set(form) - {setting.name for setting in fields(Settings)}
+    except (json.JSONDecodeError, KeyError, AttributeError, TypeError):
+        raise FormatError("This is not the JSON form of a scheme. Make it with Scheme.to_json.") from None
+    if unknown:
+        raise FormatError(f"A scheme has no setting {sorted(unknown)[0]!r}. Remove it or correct its name.")
+    parsers: dict[str, Callable[[Any], Any]] = {
+        "normalisation": lambda value: Normalisation(**value),
+        "tokens": lambda value: tokens_from_json(value, functions),
+        "idf": lambda value: _idf(value, idf),
+        "hash": lambda value: _hash(value, functions),
+        "simhash": lambda value: value and SimHash(**value),
+        "minhash": lambda value: value and MinHash(**value),
+    }
+    try:
+        return {name: parsers.get(name, lambda value: value)(value) for name, value in form.items()}
+    except TypeError as error:
+        raise FormatError(f"A setting of the scheme cannot be read: {error}. Correct it.") from None
+
+
+def identity(settings: Settings) -> str:
+    """A short hash of what the fingerprints and their keys depend on."""
+    form = _to_dict(settings)
+    del form["name"]
+    if form["simhash"]:
+        del form["simhash"]["distance"]
+    elif not (settings.minhash and settings.minhash.is_weighted):
+        # Without SimHash nothing but weighted MinHash looks at weights.
+        del form["weights"], form["idf"]
+    canonical = json.dumps(form, sort_keys=True, separators=(",", ":"))
+    return sha256(canonical.encode("ascii")).hexdigest()[:_ID_DIGITS]
+
+
+def _to_dict(settings: Settings) -> dict[str, Any]:
+    form = {setting.name: getattr(settings, setting.name) for setting in fields(Settings)}
+    return form | {
+        "normalisation": asdict(settings.normalisation),
+        "tokens": tokens_to_json(settings.tokens),
+        "idf": settings.idf and settings.idf.name,
+        "hash": settings.hash_function.name,
+        "simhash": settings.simhash and asdict(settings.simhash),
+        "minhash": settings.minhash and asdict(settings.minhash),
+    }
+
+
+def _idf(name: str | None, table: IdfTable | None) -> IdfTable | None:
+    if name is None:
+        return None
+    if table is None or table.name != name:
+        given = "none was given" if table is None else f"{table.name[:12]}… was given"
+        raise SchemeError(f"The scheme needs the idf table {name[:12]}…, but {given}. Load it and pass it as idf=….")
+    return table
+
+
+def _hash(name: str, functions: Functions) -> HashFunction:
+    function = HASH_FUNCTIONS.get(name) or functions.get(name)
+    if isinstance(function, HashFunction):
+        return function
+    raise SchemeError(
+        f"The scheme hashes with the function {name!r}. Pass it, made by custom_hash, as functions={{{name!r}: …}}."
+    )

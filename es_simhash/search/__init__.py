@@ -1,0 +1,30 @@
+"""Five ways to search a set of fingerprints in memory, all exact; see `Search` for what they have in common.
+
+``SEARCHES[name](codes, bits, k)`` builds the search of that name for distances up to ``k``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from es_simhash.search.base import Search, SearchResult
+from es_simhash.search.bit_positions import BitPositions
+from es_simhash.search.brute_force import BruteForce
+from es_simhash.search.manku_tables import MankuTables
+from es_simhash.search.pigeonhole import Pigeonhole
+from es_simhash.search.variants import Variants
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from es_simhash.codes import Codes
+
+SEARCHES: dict[str, Callable[[Codes, int, int], Search]] = {
+    "brute_force": BruteForce,
+    "bit_positions": BitPositions,
+    "variants": Variants,
+    "pigeonhole": Pigeonhole,
+    "manku_tables": MankuTables,
+}
+
+__all__ = ["SEARCHES", "Search", "SearchResult"]

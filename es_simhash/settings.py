@@ -1,0 +1,158 @@
+"""The settings of a scheme: every choice between a text and its fingerprint, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
+
+from es_simhash.bands import Bands
+from es_simhash.blocks import Blocks
+from es_simhash.errors import SchemeError
+from es_simhash.features import FeatureBatch
+from es_simhash.hashing.registry import DEFAULT, HashFunction, hash_function
+from es_simhash.idf import IdfTable
+from es_simhash.minhash import k_hash, one_permutation, weighted
+from es_simhash.minhash.common import Signatures, check_size
+from es_simhash.text.normalise import Normalisation
+from es_simhash.tokens.kinds import Chars, Custom, Keywords, Tokens
+
+# How much a feature weighs: "set" 1, however often it occurs in the text; "tf" its occurrences; "idf" its inverse
+# document frequency; "tfidf" the two multiplied; "own" the weight that comes with the token.
+Weights: TypeAlias = Literal["set", "tf", "idf", "tfidf", "own"]
+
+MINHASH_KINDS: dict[str, Callable[[FeatureBatch, int], Signatures]] = {
+    "one-permutation": one_permutation.signatures,
+    "k-hash": k_hash.signatures,
+    "weighted": weighted.signatures,
+}
+
+
+@dataclass(frozen=True)
+class SimHash:
+    """A SimHash of ``bits`` bits in ``blocks`` blocks, by which all within ``distance`` bits are sure to be found."""
+
+    bits: int = 64
+    blocks: int = 6
+    distance: int = 3
+
+    def __post_init__(self) -> None:
+        self.layout.min_shared(self.distance)
+
+    @cached_property
+    def layout(self) -> Blocks:
+        """The blocks."""
+        return Blocks(self.bits, self.blocks)
+
+
+@dataclass(frozen=True)
+class MinHash:
+    """A MinHash signature of ``size`` values and the ``bands`` bands of ``rows`` rows by which it is found.
+
+    Of each value the lowest ``value_bits`` bits are stored (Li & König, 2010); 32 keeps it whole.
+    """
+
+    kind: str = "one-permutation"
+    size: int = 128
+    bands: int = 32
+    rows: int = 4
+    key_bits: int = 36
+    value_bits: int = 32
+
+    def __post_init__(self) -> None:
+        if self.kind not in MINHASH_KINDS:
+            raise SchemeError(f"There is no MinHash kind {self.kind!r}. Choose from: {', '.join(MINHASH_KINDS)}.")
+        check_size(self.size)
+        if self.layout.count * self.layout.rows > self.size:
+            raise SchemeError(
+                f"{self.bands} bands of {self.rows} rows need a signature of {self.bands * self.rows} values, not "
+                f"{self.size}. Choose a larger size or fewer bands."
+            )
+        if not isinstance(self.value_bits, int) or not 1 <= self.value_bits <= 32:
+            raise SchemeError(f"{self.value_bits!r} bits of a value cannot be stored. Choose 1 to 32.")
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the signature depends on the weights of the features."""
+        return self.kind == "weighted"
+
+    @cached_property
+    def layout(self) -> Bands:
+        """The bands."""
+        return Bands(self.bands, self.rows, self.key_bits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How texts become fingerprints.
+
+    ``hash`` is a hash function or the name of one. ``floor`` is the number of distinct features below which a text
+    is ``short``. ``name`` and the distance of `SimHash` play no part in the fingerprints.
+    """
+
+    name: str = "custom"
+    html: bool = False
+    normalisation: Normalisation = field(default_factory=Normalisation)
+    tokens: Tokens = field(default_factory=Chars)
+    weights: Weights = "set"
+    idf: IdfTable | None = None
+    hash: HashFunction | str = DEFAULT
+    simhash: SimHash | None = field(default_factory=SimHash)
+    minhash: MinHash | None = field(default_factory=MinHash)
+    floor: int = 8
+
+    def __post_init__(self) -> None:
+        if isinstance(self.hash, str):
+            self._set("hash", hash_function(self.hash))
+        self._set("tokens", _with_normalised_stop_words(self.tokens, self.normalisation))
+        self._check_kinds()
+        self._check_weights()
+        if not isinstance(self.floor, int) or isinstance(self.floor, bool) or self.floor < 1:
+            raise SchemeError(f"The floor cannot be {self.floor!r} features. Choose a whole number from 1.")
+
+    @property
+    def hash_function(self) -> HashFunction:
+        """The hash function of the features."""
+        assert isinstance(self.hash, HashFunction)
+        return self.hash
+
+    @property
+    def hash_bits(self) -> int:
+        """The width of the features' hashes: 64 bits, or 128 for wider SimHashes, or that of a caller's function."""
+        wide = self.simhash is not None and self.simhash.bits > 64
+        return self.hash_function.bits or (128 if wide else 64)
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_kinds(self) -> None:
+        if self.simhash is None and self.minhash is None:
+            raise SchemeError("A scheme without SimHash and MinHash has no fingerprint. Give at least one of them.")
+        if self.simhash is not None and self.simhash.bits > self.hash_bits:
+            raise SchemeError(
+                f"A SimHash of {self.simhash.bits} bits cannot be made of hashes of {self.hash_bits} bits. "
+                "Choose a narrower SimHash or a wider hash function."
+            )
+        if self.minhash is not None and self.hash_bits < 64:
+            raise SchemeError(f"MinHash needs hashes of 64 bits, not {self.hash_bits}. Set minhash=None.")
+
+    def _check_weights(self) -> None:
+        if self.weights not in get_args(Weights):
+            raise SchemeError(f"There are no weights {self.weights!r}. Choose from: {', '.join(get_args(Weights))}.")
+        if (self.weights in ("idf", "tfidf")) != (self.idf is not None):
+            raise SchemeError(
+                "The weights idf and tfidf, and only they, need an idf table. Learn one with Scheme.with_idf(texts)."
+            )
+        if self.weights == "own" and not isinstance(self.tokens, Keywords | Custom):
+            raise SchemeError(
+                f"The tokens {self.tokens.kind!r} have no weights of their own. Choose weights set, tf, idf or tfidf."
+            )
+
+
+def _with_normalised_stop_words(tokens: Any, normalisation: Normalisation) -> Any:
+    """The tokens with their stop words as the normalised texts have them."""
+    stop_words = getattr(tokens, "stop_words", None)
+    if not stop_words:
+        return tokens
+    return replace(tokens, stop_words=frozenset(map(normalisation, stop_words)))

@@ -1,0 +1,61 @@
+"""Normalisation of one text: the definition, in terms of Unicode 13.0 whatever the Python.
+
+1. ``nfkc``: Normalisation Form KC. 2. ``casefold``: full case folding, then, with ``nfkc``, Form KC again.
+3. ``whitespace``: each run of white space becomes one space; none is left at the beginning and the end.
+
+Code points which Unicode 13.0 (that of Python 3.10) has not assigned are left as they are, since a newer Python
+would change some of them. What is assigned is stable by Unicode's policies. White space is what `str.isspace` says,
+the same 29 code points in every version.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """Which steps are taken; all of them by default."""
+
+    nfkc: bool = True
+    casefold: bool = True
+    whitespace: bool = True
+
+    def __call__(self, text: str) -> str:
+        """The normalised text."""
+        if self.nfkc or self.casefold:
+            text = self.fold(text)
+        return " ".join(text.split()) if self.whitespace else text
+
+    def fold(self, text: str) -> str:
+        """The text after the first two steps, which look at characters and their combinations only."""
+        if text.isascii():
+            return text.lower() if self.casefold else text
+        parts = _unassigned().split(text)
+        parts[::2] = map(self._fold_assigned, parts[::2])
+        return "".join(parts)
+
+    def _fold_assigned(self, text: str) -> str:
+        if self.nfkc:
+            text = unicodedata.normalize("NFKC", text)
+        if self.casefold:
+            text = text.casefold()
+            if self.nfkc:
+                text = unicodedata.normalize("NFKC", text)
+        return text
+
+
+def is_unassigned(character: str) -> bool:
+    """Whether Unicode 13.0 has no such character."""
+    return _unassigned().match(character) is not None
+
+
+@cache
+def _unassigned() -> re.Pattern[str]:
+    ranges = files(__package__).joinpath("unassigned.txt").read_text(encoding="ascii").split()
+    bounds = (line.split("-") for line in ranges)
+    return re.compile("([" + "".join(f"\\U{low:0>8}-\\U{high:0>8}" for low, high in bounds) + "]+)")

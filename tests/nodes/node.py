@@ -1,0 +1,189 @@
+"""What every node can do, whichever source it came from."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from .web import Credentials, Reply, send
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .releases import Release
+
+Source = Literal["environment", "docker", "maven"]
+Setting = str | int | bool
+USERNAME = "elastic"
+TIMEOUT_VARIABLE = "ES_SIMHASH_NODE_TIMEOUT"
+STOP_SECONDS = 20
+"""How long a server may take to end in good order."""
+LOG_LINES = 30
+_POLL_SECONDS = 0.25
+_HEALTH = "/_cluster/health?wait_for_status=yellow&timeout=5s"
+
+
+class NodeUnavailable(Exception):  # noqa: N818 - it is no error: the machine has no way to run this node
+    """No source can give the node; `reason` says why in one sentence."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class NodeError(Exception):
+    """A source that should have given the node failed."""
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """What was asked for."""
+
+    release: Release
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    password: str | None = None
+    """Set: security is on, and this is the password of the user `elastic`."""
+    heap: str = "512m"
+    port: int | None = None
+    """None: any free one."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a node that somebody else configured would do."""
+        return not self.settings and self.password is None and self.port is None
+
+    @property
+    def credentials(self) -> Credentials | None:
+        return None if self.password is None else (USERNAME, self.password)
+
+    def server_settings(self) -> dict[str, Setting]:
+        """The server settings that hold for every source, the caller's own last."""
+        settings: dict[str, Setting] = {
+            "node.name": self.release.name,
+            "discovery.type": "single-node",
+            # A developer's disk is often fuller than the 85% at which a node stops taking shards.
+            "cluster.routing.allocation.disk.threshold_enabled": False,
+        }
+        if self.release.engine == "elasticsearch":
+            settings["xpack.security.enabled"] = self.password is not None
+        return {**settings, **self.settings}
+
+
+class Node(ABC):
+    """A running node; leaving its `with` block stops it."""
+
+    source: ClassVar[Source]
+
+    def __init__(self, release: Release, url: str, credentials: Credentials | None = None) -> None:
+        self.release = release
+        self.url = url
+        self.credentials = credentials
+
+    @property
+    def password(self) -> str | None:
+        """The password of the user `elastic` (or of whom the URL names); None where security is off."""
+        return None if self.credentials is None else self.credentials[1]
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the server itself; None where it is not a process of this machine's own."""
+        return None
+
+    def request(self, method: str, path: str, body: object = None, *, anonymous: bool = False) -> Reply:
+        """Send one request, with the node's credentials unless `anonymous`."""
+        return send(self.url + path, method, body, None if anonymous else self.credentials)
+
+    @abstractmethod
+    def is_running(self) -> bool: ...
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Stop the node and remove its data, if it is ours; a second call does nothing."""
+
+    @abstractmethod
+    def restart(self) -> None:
+        """Stop the node and start it again with the same data on the same port."""
+
+    def __enter__(self) -> Node:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __str__(self) -> str:
+        return f"{self.release} at {self.url} ({self.source})"
+
+
+class OwnedNode(Node):
+    """A node that we start ourselves, and so must stop whatever happens."""
+
+    def start(self) -> None:
+        """Launch the server and wait until it answers; if it does not, leave nothing behind."""
+        atexit.register(self.stop)
+        try:
+            self._launch()
+            self._await_ready()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        atexit.unregister(self.stop)
+        self._halt()
+        self._remove()
+
+    def restart(self) -> None:
+        self._halt()
+        self.start()
+
+    @abstractmethod
+    def log_tail(self) -> str:
+        """The last lines that the server logged."""
+
+    @abstractmethod
+    def _launch(self) -> None:
+        """Start the server on the data that is there."""
+
+    @abstractmethod
+    def _halt(self) -> None:
+        """Stop the server, if it runs, and keep its data."""
+
+    @abstractmethod
+    def _remove(self) -> None:
+        """Remove everything that the stopped server left."""
+
+    def _await_ready(self) -> None:
+        timeout = start_timeout()
+        deadline = time.monotonic() + timeout
+        while not self._answers():
+            if not self.is_running():
+                raise NodeError(
+                    f"{self.release} ended while it was starting. Its log ends:\n{self.log_tail()}"
+                )
+            if time.monotonic() > deadline:
+                raise NodeError(
+                    f"{self.release} did not answer at {self.url} within {timeout:g} seconds. "
+                    f"Its log ends:\n{self.log_tail()}\n"
+                    f"If the machine is only slow, give it longer with {TIMEOUT_VARIABLE}."
+                )
+            time.sleep(_POLL_SECONDS)
+
+    def _answers(self) -> bool:
+        try:
+            return self.request("GET", _HEALTH).status == HTTPStatus.OK
+        except OSError:
+            return False
+
+
+def start_timeout() -> float:
+    """How long a node may take to start, in seconds."""
+    text = os.environ.get(TIMEOUT_VARIABLE) or "90"
+    try:
+        return float(text)
+    except ValueError:
+        raise NodeError(f"{TIMEOUT_VARIABLE} is {text!r}, which is no number. Set it to seconds.") from None

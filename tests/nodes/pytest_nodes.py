@@ -1,0 +1,82 @@
+"""Fixtures that lend one running node of each release to a whole test session.
+
+A test asks for `opensearch_node` or `elasticsearch_node`, and where this machine has no such node the test
+is skipped, aloud; a run with CI=true fails instead. `elasticsearch8_node` and `opensearch2_node` need
+--all-nodes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .node import Node, NodeUnavailable
+from .sources import start_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NOT_TESTED = "NOT TESTED: "
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-nodes", action="store_true", help="also test with Elasticsearch 8 and OpenSearch 2"
+    )
+
+
+@pytest.fixture(scope="session")
+def opensearch_node() -> Iterator[Node]:
+    with required_node("opensearch") as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def elasticsearch_node() -> Iterator[Node]:
+    with required_node("elasticsearch") as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def elasticsearch8_node(pytestconfig: pytest.Config) -> Iterator[Node]:
+    with additional_node("elasticsearch8", pytestconfig) as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def opensearch2_node(pytestconfig: pytest.Config) -> Iterator[Node]:
+    with additional_node("opensearch2", pytestconfig) as node:
+        yield node
+
+
+def required_node(name: str, *, security: bool = False, port: int | None = None) -> Node:
+    """A node that every complete run has: without it the test is skipped, and fails under CI."""
+    try:
+        return start_node(name, security=security, port=port)
+    except NodeUnavailable as unavailable:
+        if os.environ.get("CI") == "true":
+            pytest.fail(unavailable.reason, pytrace=False)
+        pytest.skip(_NOT_TESTED + unavailable.reason)
+
+
+def additional_node(name: str, config: pytest.Config) -> Node:
+    """A node that only a run with --all-nodes has."""
+    if not config.getoption("--all-nodes"):
+        pytest.skip(f"{name} is tested with --all-nodes")
+    return required_node(name)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List the nodes that were missing, once each, with the number of tests that were skipped for it."""
+    missing = Counter(
+        reason
+        for report in terminalreporter.stats.get("skipped", [])
+        if (reason := str(report.longrepr[2]).removeprefix("Skipped: ")).startswith(_NOT_TESTED)
+    )
+    if missing:
+        terminalreporter.section("nodes that were not there", sep="=", red=True)
+    for reason, tests in missing.items():
+        terminalreporter.write_line(f"{reason} ({tests} skipped)", red=True)

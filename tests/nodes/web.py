@@ -1,0 +1,45 @@
+"""HTTP with the standard library alone, so that the nodes need no client to be tested with."""
+
+from __future__ import annotations
+
+import base64
+import json
+import urllib.error
+import urllib.request
+from typing import Any, NamedTuple
+
+Credentials = tuple[str, str]
+_TIMEOUT_SECONDS = 30.0
+# The nodes are on loopback, where a proxy from the environment would only be in the way.
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Reply(NamedTuple):
+    """A status and the decoded JSON body (the bare text where it is no JSON)."""
+
+    status: int
+    body: Any
+
+
+def send(url: str, method: str = "GET", body: object = None, credentials: Credentials | None = None) -> Reply:
+    """Send one request; an error status is a reply, and only a failed connection raises (OSError)."""
+    request = urllib.request.Request(url, method=method)
+    if body is not None:
+        request.data = json.dumps(body).encode()
+        request.add_header("Content-Type", "application/json")
+    if credentials is not None:
+        token = base64.b64encode(":".join(credentials).encode()).decode()
+        request.add_header("Authorization", f"Basic {token}")
+    try:
+        with _opener.open(request, timeout=_TIMEOUT_SECONDS) as response:
+            return Reply(response.status, _decode(response.read()))
+    except urllib.error.HTTPError as error:
+        with error:
+            return Reply(error.code, _decode(error.read()))
+
+
+def _decode(raw: bytes) -> Any:
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return raw.decode(errors="replace")

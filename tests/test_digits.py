@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash import digits
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1))
+def test_hex_digits_are_those_of_python(values: list[int]) -> None:
+    points = digits.code_points(np.array(values, dtype=np.uint64), 16, digits.HEX)
+    assert digits.strings(points).tolist() == [f"{value:016x}" for value in values]
+
+
+@given(st.lists(st.integers(0, 2**48 - 1), min_size=1))
+def test_base64_digits_are_those_of_the_standard_library(values: list[int]) -> None:
+    points = digits.code_points(np.array(values, dtype=np.uint64), 8, digits.BASE64URL)
+    expected = [base64.urlsafe_b64encode(value.to_bytes(6, "big")).decode() for value in values]
+    assert digits.strings(points).tolist() == expected
+
+
+def test_digits_lie_along_a_new_last_axis() -> None:
+    points = digits.code_points(np.array([[0x12, 0xAB], [0x00, 0xFF]], dtype=np.uint64), 2, digits.HEX)
+    assert points.shape == (2, 2, 2)
+    assert digits.strings(points).tolist() == [["12", "ab"], ["00", "ff"]]
+
+
+@given(st.integers(0, 36**3 - 1))
+def test_base36_has_a_fixed_number_of_digits_that_python_reads_back(value: int) -> None:
+    text = digits.base36(value, 3)
+    assert len(text) == 3
+    assert text == text.lower()
+    assert int(text, 36) == value
