@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -18,10 +19,29 @@ def offsets_from_counts(counts: Integers) -> Integers:
     return offsets
 
 
+def spread(counts: Integers) -> tuple[Integers, Integers]:
+    """For rows of ``counts`` elements, each element's row and its place, from 0, in its row."""
+    rows = np.repeat(np.arange(len(counts)), counts)
+    return rows, np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def spread_chunks(counts: Integers, limit: int) -> Iterator[tuple[Integers, Integers]]:
+    """What `spread` gives, in chunks of at most ``limit`` elements, so that the memory stays bounded."""
+    ends = np.cumsum(counts)
+    starts = ends - counts
+    total = int(ends[-1]) if len(ends) else 0
+    for start in range(0, total, limit):
+        stop = min(start + limit, total)
+        first, last = np.searchsorted(ends, (start, stop - 1), side="right")
+        here = slice(first, last + 1)
+        sizes = np.minimum(ends[here], stop) - np.maximum(starts[here], start)
+        rows = np.repeat(np.arange(first, last + 1), sizes)
+        yield rows, np.arange(start, stop) - starts[rows]
+
+
 def positions_in_rows(counts: Integers) -> Integers:
     """0, 1, … up to its length for each row."""
-    offsets = offsets_from_counts(counts)
-    return np.arange(offsets[-1], dtype=np.int64) - np.repeat(offsets[:-1], counts)
+    return spread(counts)[1]
 
 
 def rows_of(offsets: Integers) -> Integers:
@@ -29,7 +49,9 @@ def rows_of(offsets: Integers) -> Integers:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-def select(values: npt.NDArray[Scalar], offsets: Integers, kept: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[Scalar], Integers]:
+def select(
+    values: npt.NDArray[Scalar], offsets: Integers, kept: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[Scalar], Integers]:
     """The kept values, and the offsets of what is left of each row."""
     positions = np.flatnonzero(kept)
     return values[positions], np.searchsorted(positions, offsets)

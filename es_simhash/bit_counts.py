@@ -9,12 +9,14 @@ hold, and at last over all groups of the document.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash.arrays import Integers, offsets_from_counts, positions_in_rows
+from es_simhash.native import compiled
 
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
@@ -32,6 +34,8 @@ _EVERY_4TH = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 def bit_counts(hashes: Words, offsets: Integers) -> Counts:
     """How many of each document's 64-bit hashes have each bit set: shape (documents, 64), bit 0 (of value 1) first."""
+    if kernels := compiled(len(hashes)):
+        return cast("Counts", kernels.bit_counts(hashes, offsets))
     counts = np.empty((len(offsets) - 1, 64), dtype=np.int64)
     for first, after in _chunks(offsets):
         bounds = offsets[first : after + 1]
@@ -43,7 +47,7 @@ def _chunks(offsets: Integers) -> list[tuple[int, int]]:
     """Runs of documents that have about `_CHUNK` features together."""
     marks = np.searchsorted(offsets, np.arange(offsets[0], offsets[-1], _CHUNK), side="right") - 1
     bounds = np.unique(np.concatenate(([0], marks, [len(offsets) - 1]))).tolist()
-    return list(zip(bounds, bounds[1:], strict=False))
+    return list(pairwise(bounds))
 
 
 def _count_chunk(hashes: Words, offsets: Integers) -> Counts:

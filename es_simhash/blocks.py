@@ -18,7 +18,8 @@ import numpy as np
 
 from es_simhash import codes as codes_
 from es_simhash import digits
-from es_simhash.errors import HashError, SchemeError
+from es_simhash.errors import SchemeError
+from es_simhash.hamming import check_distance
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,29 +28,6 @@ if TYPE_CHECKING:
 
 MAX_KEYED_BLOCKS = 36
 _MAX_BLOCK_BITS = 64
-
-
-def check_codes(codes: Codes, bits: int) -> Codes:
-    """Return ``codes`` if it is an array of codes of ``bits`` bits (see `es_simhash.codes`)."""
-    codes_.check_bits(bits)
-    wide = codes_.words(bits) == 2
-    if codes.dtype != np.uint64 or codes.ndim != 1 + wide or (wide and codes.shape[1] != 2):
-        raise HashError(
-            f"An array of {codes.dtype} of shape {codes.shape} does not hold codes of {bits} bits. "
-            f"Give a uint64 array of shape {'(N, 2)' if wide else '(N,)'}."
-        )
-    top = codes[:, 0] if wide else codes
-    top_bits = bits - 64 if wide else bits
-    if len(top) and int(top.max()).bit_length() > top_bits:
-        raise HashError(f"A code has more than {bits} bits. Give codes whose unused high bits are zero.")
-    return codes
-
-
-def check_distance(distance: int) -> int:
-    """Return ``distance`` if it can be a greatest Hamming distance."""
-    if not isinstance(distance, int) or isinstance(distance, bool) or distance < 0:
-        raise SchemeError(f"{distance!r} is no Hamming distance. Choose a whole number from 0.")
-    return distance
 
 
 @dataclass(frozen=True)
@@ -61,11 +39,7 @@ class Blocks:
 
     def __post_init__(self) -> None:
         codes_.check_bits(self.bits)
-        if (
-            not isinstance(self.count, int)
-            or isinstance(self.count, bool)
-            or not 1 <= self.count <= self.bits
-        ):
+        if not isinstance(self.count, int) or isinstance(self.count, bool) or not 1 <= self.count <= self.bits:
             raise SchemeError(
                 f"{self.bits} bits cannot be cut into {self.count!r} blocks. Choose 1 to {self.bits} blocks."
             )
@@ -93,16 +67,12 @@ class Blocks:
             advice = f"Choose at least {distance + 1} blocks."
         else:
             advice = f"Choose a distance below {self.bits}, at which not all codes match."
-        raise SchemeError(
-            f"{self.count} blocks of {self.bits} bits can all differ at distance {distance}. {advice}"
-        )
+        raise SchemeError(f"{self.count} blocks of {self.bits} bits can all differ at distance {distance}. {advice}")
 
     def values(self, codes: Codes) -> npt.NDArray[np.uint64]:
         """The blocks of each code as numbers, an array of shape ``(N, count)``."""
-        check_codes(codes, self.bits)
-        columns = [
-            codes_.extract(codes, self.bits, *block) for block in zip(self.starts, self.widths, strict=True)
-        ]
+        codes_.check_codes(codes, self.bits)
+        columns = [codes_.extract(codes, self.bits, *block) for block in zip(self.starts, self.widths, strict=True)]
         return np.stack(columns, axis=1)
 
     @overload

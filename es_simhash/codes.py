@@ -33,6 +33,22 @@ def words(bits: int) -> int:
     return 1 if bits <= _WORD else 2
 
 
+def check_codes(codes: Codes, bits: int) -> Codes:
+    """Return ``codes`` if it is an array of codes of ``bits`` bits."""
+    check_bits(bits)
+    wide = words(bits) == 2
+    if codes.dtype != np.uint64 or codes.ndim != 1 + wide or (wide and codes.shape[1] != 2):
+        raise HashError(
+            f"An array of {codes.dtype} of shape {codes.shape} does not hold codes of {bits} bits. "
+            f"Give a uint64 array of shape {'(N, 2)' if wide else '(N,)'}."
+        )
+    top = codes[:, 0] if wide else codes
+    top_bits = bits - 64 if wide else bits
+    if len(top) and int(top.max()).bit_length() > top_bits:
+        raise HashError(f"A code has more than {bits} bits. Give codes whose unused high bits are zero.")
+    return codes
+
+
 def from_ints(values: Iterable[int], bits: int) -> Codes:
     """The codes of Python integers, each of which must fit into ``bits`` bits."""
     check_bits(bits)

@@ -28,7 +28,12 @@ class InputError(EsSimhashError, ValueError):
 
 
 class TextError(InputError):
-    """A text or its tokens cannot be fingerprinted."""
+    """A text or its tokens cannot be fingerprinted; ``position`` is its place among those that were given."""
+
+    def __init__(self, problem: str, position: int | None = None) -> None:
+        super().__init__(problem if position is None else f"Text {position} {problem}")
+        self.problem = problem
+        self.position = position
 
 
 class WeightError(InputError):

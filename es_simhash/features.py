@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash.errors import WeightError
+from es_simhash.native import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,11 +42,13 @@ class FeatureBatch:
 
 
 def distinct(features: FeatureBatch) -> FeatureBatch:
-    """Each feature of a document once, in the order of its hash, with the sum of its weights.
+    """Each feature of a document once, in any order, with the sum of its weights.
 
     Features are the same if the first 64 bits of their hashes are.
     """
     if features.weights is None and features.hashes.ndim == 1:
+        if kernels := compiled(len(features.hashes)):
+            return FeatureBatch(*kernels.distinct(features.hashes, features.offsets))
         hashes = _sorted_in_documents(features.hashes, features.offsets)
         positions = np.flatnonzero(_is_first(hashes, features.offsets))
         return FeatureBatch(hashes[positions], np.searchsorted(positions, features.offsets))
@@ -95,7 +99,7 @@ def check_weights(weights: Iterable[float]) -> Weights:
 def _sorted_in_documents(hashes: Codes, offsets: Integers) -> Codes:
     ordered = hashes.copy()
     bounds = offsets.tolist()
-    for start, end in zip(bounds, bounds[1:], strict=False):
+    for start, end in pairwise(bounds):
         ordered[start:end].sort()
     return ordered
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from contextlib import suppress
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from es_simhash import simhash
 from es_simhash.codes import Codes
-from es_simhash.errors import SchemeError
+from es_simhash.errors import SchemeError, TextError
 from es_simhash.features import FeatureBatch, distinct, distinct_counts
 from es_simhash.fingerprint import STATUSES, Fingerprints
 from es_simhash.hashing import poly64
@@ -24,20 +25,37 @@ from es_simhash.text.units import TextBatch
 from es_simhash.tokens.chars import char_features
 from es_simhash.tokens.kinds import Chars, Cut, cut_given
 
-Item = TypeVar("Item", bound="Sequence[object]")
+Item = TypeVar("Item")
 
 # What is fingerprinted at once: enough that numpy's calls cost little, and its arrays still fit into the caches.
 _CHUNK_LENGTH = 1 << 16
 _CHUNK_ITEMS = 1 << 12
 
 
-def in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Lists of consecutive items of a bounded length together; a longer item is a chunk of its own."""
+def features_in_batches(
+    items: Iterable[Item], features_of: Callable[[Sequence[Item]], FeatureBatch]
+) -> Iterator[FeatureBatch]:
+    """The features of any number of texts, or lists of tokens, which are read as they are needed."""
+    first = 0
+    for chunk in _in_chunks(items):
+        try:
+            yield features_of(chunk)
+        except TextError as error:
+            if error.position is None:
+                raise
+            raise TextError(error.problem, first + error.position) from None
+        first += len(chunk)
+
+
+def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Lists of consecutive items of a bounded length together; a longer item makes a longer chunk."""
     chunk: list[Item] = []
     length = 0
     for item in items:
         chunk.append(item)
-        length += len(item)
+        # What has no length is no text: it is refused, with its place, when the chunk is read.
+        with suppress(TypeError):
+            length += len(cast("Sized", item))
         if length >= _CHUNK_LENGTH or len(chunk) == _CHUNK_ITEMS:
             yield chunk
             chunk, length = [], 0
@@ -58,7 +76,7 @@ def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
     return _weigh(settings, _hash(settings, settings.tokens.cut(batch)))
 
 
-def features_of_tokens(settings: Settings, lists: Sequence[Sequence[object]]) -> FeatureBatch:
+def features_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> FeatureBatch:
     """The weighted features of texts that are given as tokens, or as (token, weight) pairs."""
     return _weigh(settings, _hash(settings, cut_given(lists)))
 

@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash.errors import SchemeError
+
 if TYPE_CHECKING:
     from es_simhash.codes import Codes
 
 Distances = npt.NDArray[np.uint8]
+
+
+def check_distance(distance: int) -> int:
+    """Return ``distance`` if it can be a greatest Hamming distance."""
+    if not isinstance(distance, int) or isinstance(distance, bool) or distance < 0:
+        raise SchemeError(f"{distance!r} is no Hamming distance. Choose a whole number from 0.")
+    return distance
 
 
 def distance(a: int, b: int) -> int:
@@ -23,10 +32,10 @@ def distances(a: Codes, b: Codes) -> Distances:
 
     Codes of more than 64 bits have a last axis of two words (see `es_simhash.codes`), which both must have.
     """
-    counts = _bit_count(a ^ b)
-    if a.ndim == 2 or b.ndim == 2:
-        return counts.sum(axis=-1, dtype=np.uint8)
-    return counts
+    if a.ndim < 2 and b.ndim < 2:
+        return _bit_count(a ^ b)
+    # Word by word: a sum over an axis of two is several times slower.
+    return _bit_count(a[..., 0] ^ b[..., 0]) + _bit_count(a[..., 1] ^ b[..., 1])
 
 
 def _bit_count_swar(x: Codes) -> Distances:

@@ -18,7 +18,8 @@ import numpy as np
 
 from es_simhash import codes as codes_
 from es_simhash import digits
-from es_simhash.blocks import Blocks, check_codes
+from es_simhash.blocks import Blocks
+from es_simhash.codes import check_codes
 from es_simhash.errors import SchemeError
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from es_simhash.bands import Bands
-from es_simhash.blocks import MAX_KEYED_BLOCKS, Blocks, check_distance
+from es_simhash.blocks import MAX_KEYED_BLOCKS, Blocks
 from es_simhash.codes import check_bits, words
 from es_simhash.errors import SchemeError
+from es_simhash.hamming import check_distance
 from es_simhash.manku import PrefixTables
 
 if TYPE_CHECKING:
@@ -156,24 +157,18 @@ def plan_bands(similarity: float, recall: float, size: int, documents: int, key_
 
 def _bands_for(similarity: float, recall: float, rows: int, most: int) -> int | None:
     """The fewest bands that reach ``recall``, if ``most`` do."""
-    fewer = bisect_left(
-        range(1, most + 1), recall, key=lambda bands: band_probability(similarity, bands, rows)
-    )
+    fewer = bisect_left(range(1, most + 1), recall, key=lambda bands: band_probability(similarity, bands, rows))
     return fewer + 1 if fewer < most else None
 
 
 def _check_documents(documents: int) -> None:
     if documents < 0:
-        raise SchemeError(
-            f"There cannot be {documents} documents. Give how many documents the index will hold."
-        )
+        raise SchemeError(f"There cannot be {documents} documents. Give how many documents the index will hold.")
 
 
 def _check_similarity(similarity: float) -> None:
     if not 0.0 < similarity <= 1.0:
-        raise SchemeError(
-            f"A similarity of {similarity!r} cannot be searched. Choose one above 0 and at most 1."
-        )
+        raise SchemeError(f"A similarity of {similarity!r} cannot be searched. Choose one above 0 and at most 1.")
 
 
 def at_least(probabilities: Sequence[float], count: int) -> float:

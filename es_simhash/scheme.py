@@ -6,9 +6,9 @@ changes when, and only when, they or their keys change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -54,7 +54,7 @@ class Scheme(Settings):
 
     def fingerprint_batches(self, texts: Iterable[str]) -> Iterator[Fingerprints]:
         """The same as columns of arrays, as many texts at a time as are quickest together."""
-        return (fingerprinting.fingerprints(self, features) for features in self.features(texts))
+        return (fingerprinting.fingerprints(self, batch) for batch in self.features(texts))
 
     def fingerprint_tokens(self, tokens: Tokens) -> Fingerprint:
         """The fingerprint of a text given as tokens, or as (token, weight) pairs for the weights "own"."""
@@ -67,12 +67,12 @@ class Scheme(Settings):
 
     def fingerprint_batches_of_tokens(self, lists: Iterable[Tokens]) -> Iterator[Fingerprints]:
         """The same as columns of arrays."""
-        for chunk in fingerprinting.in_chunks(lists):
-            yield fingerprinting.fingerprints(self, fingerprinting.features_of_tokens(self, chunk))
+        features = fingerprinting.features_in_batches(lists, partial(fingerprinting.features_of_tokens, self))
+        return (fingerprinting.fingerprints(self, batch) for batch in features)
 
     def features(self, texts: Iterable[str]) -> Iterator[FeatureBatch]:
         """The hashed and weighted features of texts, as many texts at a time as are quickest together."""
-        return (fingerprinting.features_of_texts(self, chunk) for chunk in fingerprinting.in_chunks(texts))
+        return fingerprinting.features_in_batches(texts, partial(fingerprinting.features_of_texts, self))
 
     def bit_sums(self, text: str) -> BitSums:
         """The sums of the SimHash of a text, which add up to those of a whole (see `simhash_of_sums`).
@@ -110,9 +110,13 @@ class Scheme(Settings):
         return similarity.weighted_jaccard(*map(self._comparable_features, (a, b)))
 
     def _comparable_features(self, text: str) -> similarity.Features:
-        features = distinct(next(self.features([text])))
+        features = next(self.features([text]))
+        if self.weights == "tf":
+            features = replace(features, weights=np.ones(len(features.hashes), dtype=np.int64))
+        features = distinct(features)
         hashes = fingerprinting.first_words(features.hashes)
-        return hashes if features.weights is None else (hashes, features.weights)
+        order = np.argsort(hashes)
+        return hashes[order] if features.weights is None else (hashes[order], features.weights[order])
 
     # --- JSON and id ---
 
@@ -126,8 +130,6 @@ class Scheme(Settings):
         return scheme_json.to_json(self)
 
     @classmethod
-    def from_json(
-        cls, text: str, *, idf: IdfTable | None = None, functions: Functions | None = None
-    ) -> Scheme:
+    def from_json(cls, text: str, *, idf: IdfTable | None = None, functions: Functions | None = None) -> Scheme:
         """The scheme of `to_json`, given the idf table and the functions that it names."""
         return cls(**scheme_json.from_json(text, idf, functions or {}))

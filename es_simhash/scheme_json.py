@@ -55,7 +55,9 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
 def identity(settings: Settings) -> str:
     """A short hash of what the fingerprints and their keys depend on."""
     form = _to_dict(settings)
+    # Neither the name nor the library changes what is cut, nor the distance what is indexed.
     del form["name"]
+    form["tokens"].pop("backend", None)
     if form["simhash"]:
         del form["simhash"]["distance"]
     elif not (settings.minhash and settings.minhash.is_weighted):

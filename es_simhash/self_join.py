@@ -18,10 +18,12 @@ import numpy.typing as npt
 
 from es_simhash import codes as codes_
 from es_simhash import hamming
-from es_simhash.blocks import Blocks, check_codes, check_distance
+from es_simhash.arrays import Integers, spread_chunks
+from es_simhash.blocks import Blocks
+from es_simhash.codes import check_codes
 from es_simhash.errors import SchemeError
+from es_simhash.hamming import check_distance
 from es_simhash.planning import expected_choices
-from es_simhash.ragged import Index, spread_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +36,7 @@ Pairs = npt.NDArray[np.int64]
 # Candidates compared at once: their arrays fit into a core's cache.
 _CANDIDATES = 1 << 15
 # What the ways of joining cost in nanoseconds, as measured. It decides about time, never about what is found.
-_CALL_COST, _COMPARISON_COST = 10_000, 3
+_CALL_COST, _WORD_COST = 10_000, 1
 _TABLE_COST, _ENTRY_COST, _CANDIDATE_COST = 100_000, 20, 15
 # Codes from which the skew of all is estimated.
 _SAMPLE = 1 << 15
@@ -54,9 +56,7 @@ def self_join(codes: Codes, bits: int, k: int) -> tuple[Pairs, Distances]:
     return pairs[order], distances[order]
 
 
-def iter_self_join(
-    codes: Codes, bits: int, k: int, chunk: int = 1 << 16
-) -> Iterator[tuple[Pairs, Distances]]:
+def iter_self_join(codes: Codes, bits: int, k: int, chunk: int = 1 << 16) -> Iterator[tuple[Pairs, Distances]]:
     """The pairs of `self_join` in no particular order, each once, in chunks of 1 to ``chunk`` pairs.
 
     The memory in use stays bounded by the number of codes and ``chunk``, however many pairs there are.
@@ -79,7 +79,7 @@ class _Groups:
     """The rows of codes, those with equal codes together."""
 
     def __init__(self, codes: Codes) -> None:
-        self._rows: Index = np.argsort(codes) if codes.ndim == 1 else np.lexsort((codes[:, 1], codes[:, 0]))
+        self._rows: Integers = np.argsort(codes) if codes.ndim == 1 else np.lexsort((codes[:, 1], codes[:, 0]))
         ordered = codes[self._rows]
         changes = ordered[1:] != ordered[:-1]
         changed = changes if codes.ndim == 1 else changes.any(axis=1)
@@ -96,7 +96,7 @@ class _Groups:
             yield pairs, np.zeros(len(pairs), dtype=np.uint8)
 
     def pairs_between(
-        self, left: Index, right: Index, distances: Distances, limit: int
+        self, left: Integers, right: Integers, distances: Distances, limit: int
     ) -> Iterator[tuple[Pairs, Distances]]:
         """The pairs of a row of each group in ``left`` and a row of the group in ``right`` beside it."""
         for which, place in spread_chunks(self._sizes[left] * self._sizes[right], limit):
@@ -106,11 +106,11 @@ class _Groups:
             yield _pairs(first, second), distances[which]
 
 
-def _pairs(first: Index, second: Index) -> Pairs:
+def _pairs(first: Integers, second: Integers) -> Pairs:
     return np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)
 
 
-def _join_distinct(codes: Codes, bits: int, k: int) -> Iterator[tuple[Index, Index, Distances]]:
+def _join_distinct(codes: Codes, bits: int, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:
     """The pairs of rows of distinct codes that are within ``k``."""
     blocks = _cheapest_blocks(codes, bits, k)
     if blocks is None:
@@ -120,7 +120,7 @@ def _join_distinct(codes: Codes, bits: int, k: int) -> Iterator[tuple[Index, Ind
             yield from _join_in_table(codes, table, k)
 
 
-def _compare_all(codes: Codes, k: int) -> Iterator[tuple[Index, Index, Distances]]:
+def _compare_all(codes: Codes, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:
     for row in range(len(codes) - 1):
         distances = hamming.distances(codes[row + 1 :], codes[row])
         near = np.flatnonzero(distances <= k)
@@ -157,7 +157,7 @@ def _tables(blocks: Blocks, k: int) -> Iterator[_Table]:
         yield _Table(np.bitwise_or.reduce(masks[list(choice)]), passed_over)
 
 
-def _join_in_table(codes: Codes, table: _Table, k: int) -> Iterator[tuple[Index, Index, Distances]]:
+def _join_in_table(codes: Codes, table: _Table, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:
     """The pairs of rows within ``k`` that this table is the first to bring together."""
     row_mask = np.uint64((1 << len(codes).bit_length()) - 1)
     entries = _hash(codes, table.chosen)
@@ -181,7 +181,7 @@ def _hash(codes: Codes, mask: Codes) -> npt.NDArray[np.uint64]:
     return (codes[:, 0] & mask[0]) * _FACTORS[0] + (codes[:, 1] & mask[1]) * _FACTORS[1]
 
 
-def _neighbours(entries: npt.NDArray[np.uint64], row_mask: np.uint64) -> Iterator[tuple[Index, Index]]:
+def _neighbours(entries: npt.NDArray[np.uint64], row_mask: np.uint64) -> Iterator[tuple[Integers, Integers]]:
     """The places of all pairs of sorted entries that have the same hash, in chunks."""
     followed = np.flatnonzero((entries[1:] ^ entries[:-1]) <= row_mask)
     if not len(followed):
@@ -199,7 +199,7 @@ def _cheapest_blocks(codes: Codes, bits: int, k: int) -> Blocks | None:
     n = len(codes)
     pairs = n * (n - 1) / 2
     sample = codes[np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False, shuffle=False)]
-    cheapest, least = None, n * _CALL_COST + pairs * _COMPARISON_COST
+    cheapest, least = None, n * _CALL_COST + pairs * codes_.words(bits) * _WORD_COST
     for count in range(max(k + 1, codes_.words(bits)), bits + 1):
         cost = float(comb(count, k) * (_TABLE_COST + n * _ENTRY_COST))
         if cost >= least:

@@ -14,7 +14,7 @@ from es_simhash.features import FeatureBatch
 from es_simhash.hashing.registry import DEFAULT, HashFunction, hash_function
 from es_simhash.idf import IdfTable
 from es_simhash.minhash import k_hash, one_permutation, weighted
-from es_simhash.minhash.common import Signatures, check_size
+from es_simhash.minhash.common import Signatures, check_size, check_value_bits
 from es_simhash.text.normalise import Normalisation
 from es_simhash.tokens.kinds import Chars, Custom, Keywords, Tokens
 
@@ -69,8 +69,7 @@ class MinHash:
                 f"{self.bands} bands of {self.rows} rows need a signature of {self.bands * self.rows} values, not "
                 f"{self.size}. Choose a larger size or fewer bands."
             )
-        if not isinstance(self.value_bits, int) or not 1 <= self.value_bits <= 32:
-            raise SchemeError(f"{self.value_bits!r} bits of a value cannot be stored. Choose 1 to 32.")
+        check_value_bits(self.value_bits)
 
     @property
     def is_weighted(self) -> bool:

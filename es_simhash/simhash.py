@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from itertools import pairwise
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash import codes
+from es_simhash.arrays import Integers
 from es_simhash.bit_counts import bit_counts
 from es_simhash.codes import Codes
 from es_simhash.errors import WeightError
@@ -25,7 +27,6 @@ from es_simhash.features import FeatureBatch, check_weights
 from es_simhash.hashing.poly64 import hash_tokens
 
 BitSums: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-Dimension: TypeAlias = str | int
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -62,7 +63,7 @@ def simhash_of_hashes(weighted: Iterable[tuple[int, float]], bits: int) -> int:
 
 
 def simhash_of_vector(
-    vector: Mapping[Dimension, float], bits: int = 64, dimension_hash: Callable[[Dimension], int] | None = None
+    vector: Mapping[Any, float], bits: int = 64, dimension_hash: Callable[[Any], int] | None = None
 ) -> int:
     """The SimHash of a sparse numeric vector, whose values may be negative and fractional.
 
@@ -88,9 +89,9 @@ def _word_sums(hashes: Codes, features: FeatureBatch) -> BitSums:
         counts = bit_counts(hashes, features.offsets)[:, ::-1]
         return 2 * counts - np.diff(features.offsets)[:, np.newaxis]
     if weights.dtype == np.int64:
-        return _integer_sums(hashes, features.offsets, weights)
+        return _integer_sums(hashes, features.offsets, cast("Integers", weights))
     bounds = features.offsets.tolist()
-    rows = [_float_sums(hashes[a:b], weights[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
+    rows = [_float_sums(hashes[a:b], weights[a:b]) for a, b in pairwise(bounds)]
     return np.array(rows, dtype=np.float64).reshape(-1, 64)
 
 

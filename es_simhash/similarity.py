@@ -1,9 +1,9 @@
 """Exact similarities of two documents' features, to re-rank what signatures and keys have found.
 
-Features come in four forms: a set; a mapping from feature to weight; an array of 64-bit hashes, sorted, each once;
-or a pair of such an array and an array of weights. Both documents come as Python objects, or both as arrays. Without
-weights each feature weighs 1, so that the formulas for weights hold for sets too. With v and w the weights of a
-feature in the two documents, 0 where it is absent, and sums over all features::
+Features come in four forms: a set; a mapping from feature to weight; an array of 64-bit hashes, sorted, each
+once; or a pair of such an array and an array of weights. Both documents come as Python objects, or both as
+arrays. Without weights each feature weighs 1, so that the formulas for weights hold for sets too. With v and
+w the weights of a feature in the two documents, 0 where it is absent, and sums over all features::
 
     jaccard            |A ∩ B| / |A ∪ B|
     weighted_jaccard   Σ min(v, w) / Σ max(v, w)
@@ -50,7 +50,7 @@ def jaccard(a: Features, b: Features) -> float:
 def weighted_jaccard(a: Features, b: Features) -> float:
     """The share of the weight of all features that both documents have."""
     v, w = _non_negative(*_aligned(a, b))
-    return _share(np.minimum(v, w), np.maximum(v, w).sum())
+    return _share(np.minimum(v, w), _total(np.maximum(v, w)))
 
 
 def containment(a: Features, b: Features) -> float:
@@ -58,11 +58,11 @@ def containment(a: Features, b: Features) -> float:
     v, w = _non_negative(*_aligned(a, b))
     if v.any() != w.any():
         return 0.0
-    return _share(np.minimum(v, w), v.sum())
+    return _share(np.minimum(v, w), _total(v))
 
 
 def overlap(a: Features, b: Features) -> float:
-    """The share of the lighter document's weight that the other has as well: near 1 where one is part of the other.
+    """The share of the lighter document's weight that the other has as well: near 1 if one is part of the other.
 
     With its idf as the weight of a feature in both documents this is the idf containment,
     Σ idf(A ∩ B) / min(Σ idf(A), Σ idf(B)).
@@ -70,7 +70,7 @@ def overlap(a: Features, b: Features) -> float:
     v, w = _non_negative(*_aligned(a, b))
     if v.any() != w.any():
         return 0.0
-    return _share(np.minimum(v, w), min(v.sum(), w.sum()))
+    return _share(np.minimum(v, w), min(_total(v), _total(w)))
 
 
 def cosine(a: Features, b: Features) -> float:
@@ -85,9 +85,15 @@ def cosine(a: Features, b: Features) -> float:
 
 
 def _share(shared: Vector, whole: float) -> float:
-    if math.isinf(whole):
+    return _total(shared) / whole if whole else 1.0
+
+
+def _total(vector: Vector) -> float:
+    with np.errstate(over="ignore"):
+        total = float(vector.sum())
+    if math.isinf(total):
         raise WeightError("The weights of a document add up to infinity. Give smaller weights.")
-    return float(shared.sum() / whole) if whole else 1.0
+    return total
 
 
 def _scaled(vector: Vector) -> Vector:
@@ -100,9 +106,7 @@ def _scaled(vector: Vector) -> Vector:
 def _non_negative(v: Vector, w: Vector) -> tuple[Vector, Vector]:
     lowest = min(v.min(initial=0.0), w.min(initial=0.0))
     if lowest < 0:
-        raise WeightError(
-            f"A feature has the weight {lowest}. Give weights of 0 or more, or take the cosine."
-        )
+        raise WeightError(f"A feature has the weight {lowest}. Give weights of 0 or more, or take the cosine.")
     return v, w
 
 
@@ -141,14 +145,16 @@ def _aligned_arrays(a: ArrayFeatures, b: ArrayFeatures) -> tuple[Vector, Vector]
 
 
 def _is_array(features: Features) -> TypeGuard[ArrayFeatures]:
-    return isinstance(features, (np.ndarray, tuple))
+    if isinstance(features, tuple):
+        return len(features) == 2 and all(isinstance(part, np.ndarray) for part in features)
+    return isinstance(features, np.ndarray)
 
 
 def _hashes(features: ArrayFeatures) -> Hashes:
     hashes = features[0] if isinstance(features, tuple) else features
     if hashes.ndim != 1 or hashes.dtype != np.uint64 or (hashes[1:] <= hashes[:-1]).any():
         raise HashError(
-            f"An array of {hashes.dtype} of shape {hashes.shape} does not hold sorted, distinct 64-bit hashes. "
+            f"An array of {hashes.dtype} of shape {hashes.shape} does not hold sorted, distinct hashes. "
             "Give what numpy.unique makes of them, as uint64."
         )
     return hashes
@@ -157,9 +163,7 @@ def _hashes(features: ArrayFeatures) -> Hashes:
 def _weights(features: ArrayFeatures, count: int) -> npt.NDArray[Any]:
     weights = features[1] if isinstance(features, tuple) else np.ones(count)
     if weights.shape != (count,):
-        raise WeightError(
-            f"Weights of shape {weights.shape} do not fit {count} hashes. Give one weight a hash."
-        )
+        raise WeightError(f"Weights of shape {weights.shape} do not fit {count} hashes. Give one weight a hash.")
     return weights
 
 

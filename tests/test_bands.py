@@ -41,9 +41,7 @@ def test_keys_are_as_defined(count: int, rows: int, key_bits: int, spare: int, s
 
 def test_keys_stay_the_same_for_ever() -> None:
     some = np.array([[0, 1, 2, 0xFFFFFFFF, 3, 4]], dtype=np.uint32)
-    assert Bands(3, 2, 64).values(some).tolist() == [
-        [3077966708229516793, 3690991770855986482, 10511407556054043238]
-    ]
+    assert Bands(3, 2, 64).values(some).tolist() == [[3077966708229516793, 3690991770855986482, 10511407556054043238]]
     assert Bands(3, 2).keys(some) == [["Krciad", "MzkJdb", "keAFev"]]
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from es_simhash.bit_counts import bit_counts
 
 
 def counts_one_by_one(hashes: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
-    documents = [hashes[start:end].tolist() for start, end in zip(offsets, offsets[1:], strict=False)]
+    documents = [hashes[start:end].tolist() for start, end in pairwise(offsets)]
     return [[sum(value >> bit & 1 for value in document) for bit in range(64)] for document in documents]
 
 

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.blocks import Blocks, check_codes, check_distance
-from es_simhash.codes import from_ints
+from es_simhash.blocks import Blocks
+from es_simhash.codes import check_codes, from_ints
 from es_simhash.errors import HashError, SchemeError
+from es_simhash.hamming import check_distance
 from tests.fingerprints import WIDTHS, at_distance, random_codes
 
 

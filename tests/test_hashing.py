@@ -69,12 +69,6 @@ def test_fmix64_is_the_finaliser_of_murmurhash3(x: int) -> None:
     assert poly64.fmix64(np.array([x], dtype=np.uint64)).tolist() == [fmix64(x)]
 
 
-GOLDEN = {
-    # name: hashes of "", "a" and "重复检测" of 32, 64 and 128 bits; made once, never to change.
-    "poly64": [],
-}
-
-
 @given(any_text(20))
 def test_murmur3_is_that_of_mmh3(token: str) -> None:
     mmh3 = pytest.importorskip("mmh3")
@@ -133,7 +127,7 @@ def test_a_mixed_function_spreads_its_values_over_all_bits(name: str, bits: int)
     values = codes.to_ints(HASH_FUNCTIONS[name].hash_tokens(tokens, bits))
     ones = np.array([[value >> bit & 1 for bit in range(bits)] for value in values]).mean(axis=0)
     assert len(set(values)) == 400
-    assert 0.3 < ones.min()
+    assert ones.min() > 0.3
     assert ones.max() < 0.7
 
 

@@ -44,9 +44,7 @@ def test_prefixes_are_the_chosen_pieces_of_the_code(tables: PrefixTables, data: 
     assert tables.prefix_bits == tuple(len(prefix) for prefix in slow_prefixes(code, tables))
 
 
-@pytest.mark.parametrize(
-    ("bits", "count", "distance"), [(64, 4, 3), (64, 6, 3), (128, 5, 2), (33, 5, 4), (1, 1, 0)]
-)
+@pytest.mark.parametrize(("bits", "count", "distance"), [(64, 4, 3), (64, 6, 3), (128, 5, 2), (33, 5, 4), (1, 1, 0)])
 def test_any_pair_within_the_distance_agrees_on_a_whole_prefix(bits: int, count: int, distance: int) -> None:
     rng = np.random.default_rng(0)
     codes = random_codes(rng, 500, bits)
@@ -65,15 +63,15 @@ def test_keys_are_table_number_and_hex_of_the_prefix() -> None:
         "4bbbbdddd",
         "5ccccdddd",
     ]
-    assert PrefixTables(128, 3, 0).keys(0x0123456789ABCDEF_0000000000000001) == [
-        "00123456789abcdef0000000000000001"
-    ]
+    assert PrefixTables(128, 3, 0).keys(0x0123456789ABCDEF_0000000000000001) == ["00123456789abcdef0000000000000001"]
 
 
 def test_more_than_36_tables_are_numbered_with_two_digits() -> None:
     keys = PrefixTables(64, 8, 4).keys(0)
     assert len(keys) == comb(8, 4)
     assert [key[:2] for key in keys[34:38]] == ["0y", "0z", "10", "11"]
+    assert PrefixTables(64, 36, 35).keys(0)[-1] == "z0"
+    assert PrefixTables(64, 37, 36).keys(0)[-1] == "100"
 
 
 @given(some_tables(), st.data())

@@ -179,9 +179,7 @@ class FakeMaven:
 
     def release(self, digest: str | None = None) -> Release:
         digest = digest or sha256(self.archive.read_bytes()).hexdigest()
-        artifact = MavenArtifact(
-            "org.example:bundle:1.2", digest, megabytes=1, server_folder="bundle-1.2/server"
-        )
+        artifact = MavenArtifact("org.example:bundle:1.2", digest, megabytes=1, server_folder="bundle-1.2/server")
         return Release("example", "opensearch", "1.2", artifact, oldest_java=17)
 
     def times_called(self) -> int:
@@ -257,9 +255,7 @@ def test_what_a_killed_download_left_is_not_taken_for_a_server(maven: FakeMaven)
 
 def test_a_download_that_maven_cannot_do_makes_the_node_unavailable(maven: FakeMaven, tmp_path: Path) -> None:
     write_program(tmp_path / "bin" / "mvn", "echo '[ERROR] Could not transfer artifact'; exit 1")
-    with pytest.raises(
-        NodeUnavailable, match=r"org.example:bundle:1.2 \(\[ERROR\] Could not transfer artifact\)"
-    ):
+    with pytest.raises(NodeUnavailable, match=r"org.example:bundle:1.2 \(\[ERROR\] Could not transfer artifact\)"):
         download.fetch(maven.release())
 
 
@@ -354,15 +350,11 @@ def test_a_node_with_settings_of_its_own_is_not_taken_from_the_environment(
         ("https://elastic:p%40ss@search.example:9243", "https://search.example:9243", ("elastic", "p@ss")),
     ],
 )
-def test_credentials_are_taken_out_of_a_url(
-    address: str, url: str, credentials: tuple[str, str] | None
-) -> None:
+def test_credentials_are_taken_out_of_a_url(address: str, url: str, credentials: tuple[str, str] | None) -> None:
     assert split_credentials(address) == (url, credentials)
 
 
-def test_a_machine_with_no_source_says_why_for_each(
-    only_these_javas: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_with_no_source_says_why_for_each(only_these_javas: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ES_SIMHASH_TEST_OPENSEARCH_URL", raising=False)
     monkeypatch.setenv("DOCKER_HOST", f"unix://{only_these_javas}/docker.sock")
     with pytest.raises(NodeUnavailable) as unavailable:
@@ -593,9 +585,7 @@ def test_a_missing_node_skips_its_tests_and_is_listed_at_the_end(
 ) -> None:
     result = machine_without_nodes.runpytest_inprocess(*PLUGIN)
     result.assert_outcomes(skipped=4)
-    result.stdout.fnmatch_lines(
-        ["*nodes that were not there*", "NOT TESTED: there is no opensearch here (1 skipped)"]
-    )
+    result.stdout.fnmatch_lines(["*nodes that were not there*", "NOT TESTED: there is no opensearch here (1 skipped)"])
     result.stdout.no_fnmatch_line("NOT TESTED: there is no opensearch2 here*")
 
 
@@ -620,9 +610,7 @@ def test_a_node_answers_finds_documents_keeps_them_over_a_restart_and_ends(name:
     # A port of our own makes it a node that we start ourselves, which may then be restarted.
     with required_node(name, port=choose_port()) as node:
         assert node.request("GET", "/").body["version"]["number"] == node.release.version
-        assert (
-            node.request("PUT", "/books/_doc/1?refresh=true", {"title": "Nearest Neighbours"}).status == 201
-        )
+        assert node.request("PUT", "/books/_doc/1?refresh=true", {"title": "Nearest Neighbours"}).status == 201
         assert found(node, "neighbours") == ["1"]
         url = node.url
         first_pid = node.pid

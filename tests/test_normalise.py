@@ -88,7 +88,7 @@ def test_a_lone_surrogate_is_refused() -> None:
 
 
 def test_what_is_no_string_is_refused() -> None:
-    with pytest.raises(TextError, match="Text 0 .*NoneType"):
+    with pytest.raises(TextError, match=r"Text 0 .*NoneType"):
         normalise_batch([None], Normalisation())  # type: ignore[list-item]
 
 

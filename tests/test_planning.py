@@ -97,18 +97,14 @@ def test_a_budget_that_no_blocks_keep_is_refused_with_what_can_be_had() -> None:
 
 
 @pytest.mark.parametrize(("bits", "distance", "most"), [(8, 8, 8), (64, 36, 36), (64, 100, 36)])
-def test_a_distance_that_takes_more_blocks_than_have_keys_is_refused(
-    bits: int, distance: int, most: int
-) -> None:
+def test_a_distance_that_takes_more_blocks_than_have_keys_is_refused(bits: int, distance: int, most: int) -> None:
     with pytest.raises(SchemeError, match=f"Choose a distance below {most}"):
         planning.plan_blocks(bits, distance, 1000, 10)
     assert planning.plan_blocks(bits, most - 1, 1000, 1000).blocks == most
 
 
 @given(st.floats(0.05, 1.0), st.floats(0.05, 0.995), st.integers(1, 300))
-def test_chosen_bands_reach_the_recall_and_no_steeper_ones_do(
-    similarity: float, recall: float, size: int
-) -> None:
+def test_chosen_bands_reach_the_recall_and_no_steeper_ones_do(similarity: float, recall: float, size: int) -> None:
     if planning.band_probability(similarity, size, 1) < recall:
         with pytest.raises(SchemeError, match="Choose at least"):
             planning.plan_bands(similarity, recall, size, 1000)

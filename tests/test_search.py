@@ -60,9 +60,7 @@ def test_every_search_finds_what_comparing_all_codes_finds(
 
 
 @given(fingerprint_sets(), st.data())
-def test_tables_of_any_number_of_blocks_find_the_same(
-    fingerprints: tuple[int, list[int]], data: st.DataObject
-) -> None:
+def test_tables_of_any_number_of_blocks_find_the_same(fingerprints: tuple[int, list[int]], data: st.DataObject) -> None:
     bits, ints = fingerprints
     k = data.draw(st.integers(0, min(4, bits - 1)))
     blocks = data.draw(st.integers(max(k + 1, -(-bits // 64)), min(bits, k + 5)))

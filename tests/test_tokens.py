@@ -74,7 +74,12 @@ def test_a_caller_may_bring_tokens_or_weighted_tokens() -> None:
 
 @pytest.mark.parametrize(
     ("tokens", "error"),
-    [([1, 2], TextError), ([("a", 1), "b"], TextError), ([("a", "x")], WeightError), ([("a", float("nan"))], WeightError)],
+    [
+        ([1, 2], TextError),
+        ([("a", 1), "b"], TextError),
+        ([("a", "x")], WeightError),
+        ([("a", float("nan"))], WeightError),
+    ],
 )
 def test_what_is_no_token_is_refused(tokens: list[Any], error: type[Exception]) -> None:
     with pytest.raises(error):

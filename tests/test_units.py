@@ -20,7 +20,7 @@ def test_what_is_no_continuation_begins_a_code_point(texts: list[str]) -> None:
 
 
 def test_a_lone_surrogate_is_refused_with_its_place() -> None:
-    with pytest.raises(TextError, match=r"Text 1 .*U\+D800 at character 2.*right encoding"):
+    with pytest.raises(TextError, match=r"Text 1 has .*U\+D800 at character 2.*right encoding"):
         batch(["fine", "ab\ud800"])
 
 

@@ -80,8 +80,8 @@ def test_the_words_of_the_official_test_cases_are_their_segments_with_something_
     assert found == [[segment for segment in case if is_alphanumeric(segment)] for case in cases]
 
 
-# Characters of all kinds, with and without a short way to the words; among them alphabetic marks and letters that are
-# pictographs.
+# Characters of all kinds, for the simple rules and for the others; among them alphabetic marks and letters
+# that are pictographs.
 SIMPLE = " \tab9_.,:;'\"’-+ªµ²½éЯﬁ١٫あカｶ゛ー漢한ไˈ՛…‿\u3000\u202f\u2028☺😀"
 HARD = "\u0301\u064b\u093e\ufe0f\u200d\u00ad\u0600🏽אבב\r\n🇩🇪🅰ℹⓂ👩𝒳𠮷𝟙"
 mixed_texts = st.text(st.sampled_from(SIMPLE + HARD), max_size=12)
@@ -137,9 +137,7 @@ def test_a_lone_surrogate_is_a_text_error() -> None:
 def test_the_pinned_properties_are_those_of_unicode(name: str) -> None:
     """Compared for the characters of Unicode 3.2, which any version of `regex` knows."""
     in_regex = {
-        point
-        for first, last in MAKE_DATA["ranges"](MAKE_DATA["PATTERNS"][name])
-        for point in range(first, last + 1)
+        point for first, last in MAKE_DATA["ranges"](MAKE_DATA["PATTERNS"][name]) for point in range(first, last + 1)
     }
     flags = {"Extended_Pictographic": PICTOGRAPHIC, "Alphanumeric": ALPHANUMERIC}
     table = properties_table()
@@ -150,9 +148,7 @@ def test_the_pinned_properties_are_those_of_unicode(name: str) -> None:
 
 @cache
 def characters_of_unicode_3_2() -> frozenset[int]:
-    return frozenset(
-        p for p in range(len(properties_table())) if unicodedata.ucd_3_2_0.category(chr(p)) != "Cn"
-    )
+    return frozenset(p for p in range(len(properties_table())) if unicodedata.ucd_3_2_0.category(chr(p)) != "Cn")
 
 
 # The rules of UAX #29 as they are written there, one position after the other.
@@ -200,9 +196,7 @@ def is_boundary(text: str, kinds: list[str], i: int) -> bool:
 
 
 def without_ignorable(kinds: list[str]) -> list[str]:
-    return [
-        kind for last, kind in pairwise(["Newline", *kinds]) if kind not in IGNORABLE or last in LINE_ENDS
-    ]
+    return [kind for last, kind in pairwise(["Newline", *kinds]) if kind not in IGNORABLE or last in LINE_ENDS]
 
 
 def is_joined(before: list[str], after: list[str]) -> bool:

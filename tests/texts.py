@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 # Kana with marks, jamo, ligatures, full-width forms, circled and unassigned characters, emoji, surrogate pairs.
-AWKWARD = "aA ßİ\t\n\u3000\x1f.'…ﬁ①Ａｶﾞか゛が\u0301\u0323ᄀ각각中。😀👩‍🚀𝐀𠀀\U0002f800\U00010400\u0378\U0001f8ff\uffff\x00"
+AWKWARD = (
+    "aA ßİ\t\n\u3000\x1f.'…ﬁ①Ａｶﾞか゛が\u0301\u0323ᄀ각각中。😀👩‍🚀𝐀𠀀\U0002f800\U00010400\u0378\U0001f8ff\uffff\x00"
+)
 
 
 def any_text(max_size: int = 40) -> st.SearchStrategy[str]:

@@ -49,7 +49,7 @@ def estimate(a: Sketch, b: Sketch, k: int) -> float:
     return int(np.count_nonzero(in_both)) / len(smallest)
 
 
-def distinct(sketch: Sketch, k: int) -> float:
+def cardinality(sketch: Sketch, k: int) -> float:
     """The number of distinct features: (k - 1) / u, u the k-th smallest hash as a share of all; without bias.
 
     Beyer et al., as for `estimate`. A sketch of fewer than k hashes is simply counted.

@@ -1,9 +1,9 @@
 """Signatures as compact bytes, and as text for JSON.
 
-The lowest ``value_bits`` bits of the values follow one another without gaps: bit k of value i is bit
-``i * value_bits + k`` of the whole, and bit n of the whole is bit ``n % 8``, counted from the lowest, of byte
-``n // 8``. Bits left over at the end are 0. So values of 32 bits are little-endian words. The text is the bytes in
-base64url without padding (RFC 4648, section 5).
+The lowest ``value_bits`` bits of the values follow one another without gaps: with all bits counted from the
+lowest, bit k of value i is bit ``i * value_bits + k`` of the whole, and bit n of the whole is bit ``n % 8``
+of byte ``n // 8``. Bits left over at the end are 0. So values of 32 bits are little-endian words. The text is
+the bytes in base64url without padding (RFC 4648, section 5).
 
 With fewer bits these are the b-bit signatures of Li and König; `es_simhash.minhash.estimate` compares them.
 """
@@ -54,14 +54,15 @@ class SignatureCodec:
         """The bytes of many signatures, one row each."""
         if signatures.ndim != 2 or signatures.dtype != np.uint32 or signatures.shape[1] != self.size:
             raise FormatError(
-                f"An array of {signatures.dtype} of shape {signatures.shape} does not hold signatures of {self.size} "
-                "values. Give what the kernel returned, or a codec of its size."
+                f"An array of {signatures.dtype} of shape {signatures.shape} does not hold signatures of "
+                f"{self.size} values. Give what the kernel returned, or a codec of its size."
             )
-        lanes = np.ascontiguousarray(signatures, dtype="<u4").view(np.uint8)
+        lanes = signatures.astype("<u4", order="C").view(np.uint8)
         if self.value_bits == VALUE_BITS:
             return lanes
         bits = np.unpackbits(lanes.reshape(len(signatures), self.size, 4), axis=2, bitorder="little")
-        return np.packbits(bits[:, :, : self.value_bits].reshape(len(bits), -1), axis=1, bitorder="little")
+        kept = bits[:, :, : self.value_bits].reshape(len(signatures), self.size * self.value_bits)
+        return np.packbits(kept, axis=1, bitorder="little")
 
     def unpack(self, packed: Packed) -> Signatures:
         """The signatures whose bytes are the rows of ``packed``; bits that were cut off are 0."""
@@ -75,13 +76,11 @@ class SignatureCodec:
         bits = np.unpackbits(packed, axis=1, bitorder="little")
         used = self.size * self.value_bits
         if bits[:, used:].any():
-            raise FormatError(
-                "A packed signature has bits after its end. Read it from where it was stored again."
-            )
+            raise FormatError("A packed signature has bits after its end. Read it from where it was stored again.")
         lanes = np.zeros((len(packed), self.size, VALUE_BITS), dtype=np.uint8)
         lanes[:, :, : self.value_bits] = bits[:, :used].reshape(len(packed), self.size, self.value_bits)
-        words = np.packbits(lanes, axis=2, bitorder="little").reshape(len(packed), -1)
-        return words.view("<u4").astype(np.uint32)
+        words = np.packbits(lanes, axis=2, bitorder="little").view("<u4")
+        return words.reshape(len(packed), self.size).astype(np.uint32)
 
     def to_bytes(self, signature: Signatures) -> bytes:
         """The bytes of one signature."""
@@ -89,7 +88,8 @@ class SignatureCodec:
 
     def from_bytes(self, stored: bytes) -> Signatures:
         """The signature that `to_bytes` made these bytes of."""
-        return self.unpack(np.frombuffer(stored, dtype=np.uint8)[np.newaxis])[0]
+        signature: Signatures = self.unpack(np.frombuffer(stored, dtype=np.uint8)[np.newaxis])[0]
+        return signature
 
     def to_text(self, signature: Signatures) -> str:
         """The text of one signature."""
@@ -117,8 +117,8 @@ class SignatureCodec:
         # The decoder skips what it does not know, so only what it writes itself counts as well-formed.
         if len(stored) != self.byte_length or _to_base64url(stored) != text:
             raise FormatError(
-                f"{text!r} is no signature of {self.size} values of {self.value_bits} bits, which has {self.text_length} "
-                "base64url characters. Check with which scheme it was stored."
+                f"{text!r} is no signature of {self.size} values of {self.value_bits} bits, "
+                f"which has {self.text_length} base64url characters. Check with which scheme it was stored."
             )
         return stored
 

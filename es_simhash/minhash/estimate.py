@@ -1,8 +1,9 @@
 """The similarity that two signatures tell, and how far off it may be.
 
-Positions agree with a probability of the similarity J, so the share of equal positions estimates J. Where only the
-lowest b bits of each value are compared, unequal values look equal with a probability of C = 2**-b, and a share p
-of equal positions tells (p - C) / (1 - C) (Li, König, "b-bit minwise hashing", WWW 2010, for a large universe).
+Positions agree with a probability of the similarity J, so the share of equal positions estimates J. Where
+only the lowest b bits of each value are compared, unequal values look equal with a probability of C = 2**-b,
+and a share p of equal positions tells (p - C) / (1 - C) (Li, König, "b-bit minwise hashing", WWW 2010, for a
+large universe).
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ def estimate(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> floa
 def estimates(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> npt.NDArray[np.float64]:
     """The similarities of signatures; shapes broadcast as numpy's do, so one signature may meet many.
 
-    Only the lowest ``value_bits`` bits of both sides count, so that whole signatures can be compared with stored
-    ones that were cut. Without bias, except that an estimate below 0 is given as 0. A document without features has
-    the similarity 1 to another such and 0 to any other.
+    Only the lowest ``value_bits`` bits of both sides count, so that whole signatures can be compared with
+    stored ones that were cut. Without bias, except that an estimate below 0 is given as 0. A document without
+    features has the similarity 1 to another such and 0 to any other.
     """
     chance = _chance(value_bits)
     if a.shape[-1:] != b.shape[-1:]:
@@ -48,8 +49,8 @@ def estimates(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> npt
 def standard_error(similarity: float, size: int, value_bits: int = VALUE_BITS) -> float:
     """The standard deviation of the estimate that signatures of ``size`` values give of ``similarity``.
 
-    This is for independent positions. Those of `es_simhash.minhash.one_permutation` do a little better on documents
-    of more features than ``size``, and up to 1.4 times worse on shorter ones.
+    This is for independent positions. Those of `es_simhash.minhash.one_permutation` do a little better on
+    documents of more features than ``size``, and up to 1.4 times worse on shorter ones.
     """
     chance = _chance(value_bits)
     agreement = chance + (1 - chance) * similarity

@@ -1,10 +1,10 @@
 """One-permutation MinHash: each feature is looked at once, whatever the size of the signature.
 
 The hash of a feature names one of ``size`` bins and a value; a bin keeps its smallest value (Li, Owen, Zhang,
-"One permutation hashing", NIPS 2012). A bin that no feature fell into takes the value of the first filled bin in
-a random sequence of its own (Shrivastava, "Optimal densification for fast and accurate minwise hashing", ICML
-2017). So two documents agree in a position with a probability of exactly their Jaccard similarity, however short
-they are.
+"One permutation hashing", NIPS 2012). A bin that no feature fell into takes the value of the first filled bin
+in a random sequence of its own (Shrivastava, "Optimal densification for fast and accurate minwise hashing",
+ICML 2017). So two documents agree in a position with a probability of exactly their Jaccard similarity,
+however short they are.
 
 With h the 64-bit hash of a feature, all in unsigned integers::
 
@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash.minhash.common import EMPTY, check_size, feature_hashes, runs, shuffle_keys
+from es_simhash.native import compiled
 
 if TYPE_CHECKING:
     from es_simhash.features import FeatureBatch
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
     Table = npt.NDArray[np.uint16]
 
-_RUN = 1 << 15
+# Features that are worked on together.
+_RUN = 1 << 14
 # Rows with fewer filled bins than one in so many are quicker densified one by one.
 _SPARSE = 8
 
@@ -44,6 +46,10 @@ def signatures(batch: FeatureBatch, size: int) -> Signatures:
     offsets = batch.offsets
     counts = np.diff(offsets)
     table = np.full((len(batch), size), EMPTY, dtype=np.uint32)
+    if kernels := compiled(len(hashes)):
+        kernels.fill_bins(table, hashes, offsets)
+        _densify(table)
+        return table
     for documents in runs(offsets, _RUN):
         rows = table[documents]
         _fill(rows, hashes[offsets[documents.start] : offsets[documents.stop]], counts[documents])
@@ -92,7 +98,7 @@ def _choose_among_filled(row: Signatures, filled: npt.NDArray[np.bool_]) -> None
 
 
 def _follow_sequences(values: Signatures, places: npt.NDArray[np.int64], size: int) -> None:
-    """Go along the sequences of all empty bins at once, until none is left; ``values`` are rows, flattened."""
+    """Go along the sequences of all empty places together; ``values`` are rows, laid end to end."""
     before = values.copy()
     bins = places % size
     rows = places - bins
@@ -106,9 +112,9 @@ def _follow_sequences(values: Signatures, places: npt.NDArray[np.int64], size: i
         places, rows, steps = places[left], rows[left], steps[left]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _sequences(size: int) -> tuple[Table, Table]:
-    """``sequences[i]``: the bins in the order in which bin i asks them, itself first; ``ranks[s, i]``: the place of s."""
+    """As line i the sequence of bin i, itself first; and as element [s, i] the place of bin s in it."""
     sequences = np.empty((size, size), dtype=np.uint16)
     ranks = np.empty((size, size), dtype=np.uint16)
     for i in range(size):

@@ -1,9 +1,9 @@
 """MinHash by explicit permutations of a known universe, as textbooks show it.
 
-The features are the rows of a table. A permutation lists the rows in another order, and the MinHash of a document
-is the first row of that list which is a feature of the document (Leskovec, Rajaraman, Ullman, Mining of Massive
-Datasets, 3.3.2). Under the order b e a d c of the rows a … e the documents {a, d}, {c}, {b, d, e} and {a, c, d}
-have the MinHashes a, c, b and a.
+The features are the rows of a table. A permutation lists the rows in another order, and the MinHash of a
+document is the first row of that list which is a feature of the document (Leskovec, Rajaraman, Ullman, Mining
+of Massive Datasets, 3.3.2). Under the order b e a d c of the rows a … e the documents {a, d}, {c}, {b, d, e}
+and {a, c, d} have the MinHashes a, c, b and a.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash.errors import HashError, SchemeError
-from es_simhash.minhash.common import EMPTY, check_size, feature_hashes, shuffle_keys
+from es_simhash.minhash.common import EMPTY, check_size, feature_hashes, filled, shuffle_keys
 
 if TYPE_CHECKING:
     from es_simhash.features import FeatureBatch
@@ -41,26 +41,21 @@ def signatures(batch: FeatureBatch, universe: Hashes, orders: Orders) -> Signatu
     """The signatures: for each permutation the number of the row of ``universe`` that comes first."""
     lines, rows = orders.shape
     if rows != len(universe) or (np.sort(orders, axis=1) != np.arange(rows)).any():
-        raise SchemeError(
-            f"The orders do not permute {len(universe)} rows. Give each line the numbers from 0, once."
-        )
+        raise SchemeError(f"The orders do not permute {len(universe)} rows. Give each line the numbers from 0, once.")
     features = _row_numbers(feature_hashes(batch), universe)
     table = np.full((len(batch), lines), EMPTY, dtype=np.uint32)
-    filled = np.flatnonzero(np.diff(batch.offsets))
-    starts = batch.offsets[filled]
-    if len(filled):
-        for line, order in enumerate(orders):
-            rank = np.argsort(order)
-            table[filled, line] = order[np.minimum.reduceat(rank[features], starts)]
+    documents, starts = filled(batch.offsets)
+    for line, order in enumerate(orders):
+        rank = np.argsort(order)
+        table[documents, line] = order[np.minimum.reduceat(rank[features], starts)]
     return table
 
 
 def _row_numbers(hashes: Hashes, universe: Hashes) -> npt.NDArray[np.int64]:
-    if not len(hashes):
-        return np.empty(0, dtype=np.int64)
+    unknown = hashes[~np.isin(hashes, universe)]
+    if len(unknown):
+        raise HashError(f"The feature {unknown[0]} is not in the universe. Add it as a row.")
     sorter = np.argsort(universe)
-    found = sorter[np.minimum(np.searchsorted(universe, hashes, sorter=sorter), len(universe) - 1)]
-    unknown = universe[found] != hashes
-    if unknown.any():
-        raise HashError(f"The feature {hashes[unknown][0]} is not in the universe. Add it as a row.")
-    return found
+    if (np.diff(universe[sorter]) == 0).any():
+        raise HashError("Two rows of the universe are the same feature. Leave one out.")
+    return sorter[np.searchsorted(universe, hashes, sorter=sorter)]

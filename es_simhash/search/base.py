@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash import codes as codes_
-from es_simhash.blocks import check_codes, check_distance
+from es_simhash.codes import check_codes
 from es_simhash.errors import SchemeError
+from es_simhash.hamming import check_distance
 
 if TYPE_CHECKING:
     from es_simhash.codes import Codes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from es_simhash import hamming
-from es_simhash.ragged import spread
+from es_simhash.arrays import spread
 from es_simhash.search.base import Ids, Search, SearchResult, ranked
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -114,4 +115,5 @@ def _collapse_spaces(batch: TextBatch) -> TextBatch:
     if not len(superfluous):
         return batch
     dropped_before = np.searchsorted(superfluous + 1, batch.offsets)
-    return TextBatch(np.delete(batch.units, superfluous), batch.offsets - dropped_before)
+    units = cast("Units", np.delete(batch.units, superfluous))
+    return TextBatch(units, batch.offsets - dropped_before)

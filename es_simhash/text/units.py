@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +72,7 @@ def strip(texts: Sequence[str]) -> list[str]:
         raise _not_a_string(texts) from None
 
 
-def offsets_of(items: Sequence[Sequence[object]]) -> Offsets:
+def offsets_of(items: Sequence[Sized]) -> Offsets:
     """Where each of ``items`` begins and ends when they stand one after the other."""
     return np.fromiter(accumulate(map(len, items), initial=0), dtype=np.int64, count=len(items) + 1)
 
@@ -81,14 +80,16 @@ def offsets_of(items: Sequence[Sequence[object]]) -> Offsets:
 def is_continuation(units: Units) -> npt.NDArray[np.bool_]:
     """Whether each unit is the second half of a code point beyond U+FFFF (a low surrogate)."""
     low, high = _LOW_SURROGATES
-    return cast("npt.NDArray[np.bool_]", (units >= low) & (units <= high))
+    if units.dtype == np.uint8:
+        return np.zeros(len(units), dtype=np.bool_)
+    return (units >= low) & (units <= high)
 
 
 def _not_a_string(texts: Sequence[object]) -> TextError:
     position, wrong = next((i, text) for i, text in enumerate(texts) if not isinstance(text, str))
     return TextError(
-        f"Text {position} of the batch is a {type(wrong).__name__}, not a string. "
-        "Give strings; turn missing values into the empty string."
+        f"is a {type(wrong).__name__}, not a string. Give strings; turn missing values into the empty string.",
+        position,
     )
 
 
@@ -98,8 +99,8 @@ def _lone_surrogate(texts: Sequence[str]) -> TextError:
             text.encode("utf-16-le")
         except UnicodeEncodeError as error:
             return TextError(
-                f"Text {position} of the batch has the lone surrogate U+{ord(text[error.start]):04X} at character "
-                f"{error.start}: it is no valid Unicode. Decode the source with the right encoding, "
-                "or with errors='replace'."
+                f"has the lone surrogate U+{ord(text[error.start]):04X} at character {error.start}: it is no valid "
+                "Unicode. Decode the source with the right encoding, or with errors='replace'.",
+                position,
             )
     raise AssertionError("one of the texts cannot be encoded")

@@ -7,6 +7,7 @@ import numpy as np
 from es_simhash.arrays import Integers, offsets_from_counts, positions_in_rows
 from es_simhash.features import FeatureBatch
 from es_simhash.hashing import poly64
+from es_simhash.native import compiled
 from es_simhash.text.units import TextBatch, is_continuation
 from es_simhash.tokens.spans import Spans
 
@@ -30,13 +31,16 @@ def char_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
     starts, ends = batch.offsets[:-1], batch.offsets[1:]
     lengths = ends - starts
     counts = _windows(lengths, n)
+    offsets = offsets_from_counts(counts)
+    if bits == 64 and (kernels := compiled(len(batch.units))):
+        return FeatureBatch(kernels.hash_windows(batch.units, batch.offsets, counts, n), offsets)
     windows = poly64.hash_windows(batch.units, n, bits)
     parts = [windows[start : start + count] for start, count in zip(starts.tolist(), counts.tolist(), strict=True)]
     short = np.flatnonzero((lengths > 0) & (lengths < n))
     whole = poly64.hash_spans(batch.units, starts[short], ends[short], bits)
     for text, code in zip(short.tolist(), whole, strict=True):
         parts[text] = code[np.newaxis]
-    return FeatureBatch(np.concatenate([windows[:0], *parts]), offsets_from_counts(counts))
+    return FeatureBatch(np.concatenate([windows[:0], *parts]), offsets)
 
 
 def _windows(lengths: Integers, n: int) -> Integers:

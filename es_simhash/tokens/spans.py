@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Spans:
         """The tokens of each text as strings."""
         strings = self.strings()
         bounds = self.offsets.tolist()
-        return [strings[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+        return [strings[start:end] for start, end in pairwise(bounds)]
 
     def without(self, unwanted: Iterable[str]) -> Spans:
         """The tokens that are not among the ``unwanted`` ones."""

@@ -12,13 +12,11 @@ import sys
 from enum import IntEnum, auto
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from es_simhash.arrays import Integers
+from es_simhash.arrays import Integers
 
 Properties = npt.NDArray[np.uint8]
 _Values = npt.NDArray[np.uint32]

@@ -1,36 +1,34 @@
 """Words: the segments between Unicode's default word boundaries that hold a letter, a digit or an ideograph.
 
-White space, punctuation, symbols and emoji are no words, unless a word holds them: "can't", "3.14", "U.S.A" and
-"snake_case" are one word each. A run of Katakana is one word. An ideograph is a word of its own, and so is a
-Hiragana character, and a letter with its marks in Thai, Lao, Khmer and Burmese, whose words only a dictionary could
-find. A keycap emoji ("1️⃣") is a word for its digit. `es_simhash.tokens.word_break` has the rules.
+White space, punctuation, symbols and emoji are no words, unless a word holds them: "can't", "3.14", "U.S.A"
+and "snake_case" are one word each. A run of Katakana is one word. An ideograph is a word of its own, and so
+is a Hiragana character, and a letter with its marks in Thai, Lao, Khmer and Burmese, whose words only a
+dictionary could find. A keycap emoji ("1️⃣") is a word for its digit, a squared letter ("🅰") for its letter.
+`es_simhash.tokens.word_break` has the rules.
 
-Most texts need few of the rules: those without combining marks, joiners and format characters, without Hebrew, and
-without letters beyond U+FFFF. Their boundaries can be seen from the traits of a unit and its two neighbours, so
-that a few operations on bytes find all words of a batch. The other texts are cut by all the rules.
+Most texts need few of them: those without combining marks, joiners and format characters, without Hebrew,
+and without letters beyond U+FFFF. Their boundaries can be seen from the traits of a unit and its two
+neighbours, so that a few operations on bytes find all words of a batch. All rules are for the other texts.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.arrays import offsets_from_counts
-from es_simhash.text.units import TextBatch, batch, is_continuation
+from es_simhash.arrays import Integers, offsets_from_counts
+from es_simhash.native import compiled
+from es_simhash.text.units import TextBatch, Units, batch, is_continuation
 from es_simhash.tokens.spans import Spans
 from es_simhash.tokens.word_break import ALPHANUMERIC, VALUE, WordBreak, properties_table, segment_starts
 
-if TYPE_CHECKING:
-    from es_simhash.arrays import Integers
-    from es_simhash.text.units import Units
-
 _Traits = npt.NDArray[np.uint8]
 
-# What the simple rules need to know of a unit. Two neighbours belong together if they have one of the two highest
-# traits in common; a unit with none of the three highest is in no word.
+# What the simple rules need to know of a unit. Two neighbours belong together if they have one of the two
+# highest traits in common; a unit with none of the three highest is in no word.
 _LETTER, _DIGIT = 1, 2  # without _JOINS: may stand between two letters, two digits
 _HARD = 4  # needs all the rules
 _NO_WORD_ALONE = 8  # joins, but is neither alphabetic nor numeric
@@ -64,18 +62,22 @@ def word_spans(texts: TextBatch) -> Spans:
     """The words of each text."""
     traits = _traits(texts.units)
     met = int(np.bitwise_or.reduce(traits))
-    hard = np.flatnonzero(traits & _HARD) if met & _HARD else None
     starts, ends = _simple_words(traits, texts.offsets)
     if met & _NO_WORD_ALONE:
         starts, ends = _with_alphanumeric(traits, starts, ends)
-    if hard is not None:
-        rows = np.unique(np.searchsorted(texts.offsets, hard, side="right") - 1)
+    if met & _HARD:
+        rows = np.unique(np.searchsorted(texts.offsets, np.flatnonzero(traits & _HARD), side="right") - 1)
         starts, ends = _replace(texts, rows, starts, ends)
     return Spans(texts.units, starts, ends, np.searchsorted(starts, texts.offsets))
 
 
 def _simple_words(traits: _Traits, offsets: Integers) -> tuple[Integers, Integers]:
-    """The starts and ends of the words by the simple rules; ``traits`` are changed on the way."""
+    """The starts and ends of the words by the simple rules; ``traits`` may be changed on the way."""
+    if kernels := compiled(len(traits)):
+        return cast(
+            "tuple[Integers, Integers]",
+            kernels.simple_words(traits, offsets, _JOINS, _LETTER | _DIGIT, _ALPHANUMERIC),
+        )
     filled = offsets[:-1] < offsets[1:]
     firsts, lasts = offsets[:-1][filled], offsets[1:][filled] - 1
     _join_over_middles(traits, firsts, lasts)
@@ -87,7 +89,7 @@ def _simple_words(traits: _Traits, offsets: Integers) -> tuple[Integers, Integer
 
 
 def _join_over_middles(traits: _Traits, firsts: Integers, lasts: Integers) -> None:
-    """Let the apostrophe of "can't" and the point of "3.14" join with what is around them (WB6, 7, 11, 12)."""
+    """Let the apostrophe of "can't" and the point of "3.14" join with their neighbours (WB6, 7, 11, 12)."""
     common = traits[:-2] & traits[2:] & (traits[1:-1] | _JOINS) & (_JOINS | _LETTER | _DIGIT)
     joined = np.empty(len(traits), dtype=np.bool_)
     np.greater(common, _JOINS, out=joined[1:-1])

@@ -17,9 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     if not options.fetch and len(options.names) > 1:
-        parser.error(
-            "one node at a time runs in the foreground; name one, or add --fetch to download several"
-        )
+        parser.error("one node at a time runs in the foreground; name one, or add --fetch to download several")
     # A plain `kill` is to end in the same good order as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -51,9 +49,7 @@ def run_in_foreground(name: str, *, port: int | None, security: bool) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.nodes", description=__doc__)
-    parser.add_argument(
-        "names", nargs="+", choices=RELEASES, metavar="NAME", help=f"one of: {', '.join(RELEASES)}"
-    )
+    parser.add_argument("names", nargs="+", choices=RELEASES, metavar="NAME", help=f"one of: {', '.join(RELEASES)}")
     parser.add_argument("--fetch", action="store_true", help="only download, into the cache")
     parser.add_argument("--port", type=int, help="the HTTP port on 127.0.0.1 (default: any free one)")
     parser.add_argument("--security", action="store_true", help="ask for a password (Elasticsearch only)")

@@ -107,9 +107,7 @@ def image_of(release: Release) -> str:
 def container_environment(spec: NodeSpec) -> dict[str, str]:
     """The server's settings as both images take them: environment variables with the settings' own names."""
     settings = spec.server_settings()
-    environment = {
-        name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()
-    }
+    environment = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
     heap = f"-Xms{spec.heap} -Xmx{spec.heap}"
     if spec.release.engine == "opensearch":
         security = {"DISABLE_SECURITY_PLUGIN": "true", "DISABLE_INSTALL_DEMO_CONFIG": "true"}

@@ -87,9 +87,7 @@ def _download(release: Release, repository: Path) -> Path:
     ]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
-        raise NodeUnavailable(
-            f"Maven could not download {artifact.coordinates} ({_first_error(answer.stdout)})"
-        )
+        raise NodeUnavailable(f"Maven could not download {artifact.coordinates} ({_first_error(answer.stdout)})")
     return repository / repository_path(artifact)
 
 

@@ -50,9 +50,7 @@ def java_version(home: Path) -> int | None:
     """The feature version of the Java in this folder; None where the servers' account can run none."""
     command = [str(home / "bin" / "java"), "-version"]
     try:
-        answer = subprocess.run(
-            command, capture_output=True, text=True, check=False, cwd="/", **server_account()
-        )
+        answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/", **server_account())
     except OSError:
         return None
     return parse_java_version(answer.stderr)

@@ -133,9 +133,7 @@ class LocalNode(OwnedNode):
             **self._account,
         )
         if answer.returncode != 0:
-            raise NodeError(
-                f"{self.release} could not store its password. Its keystore tool said: {answer.stderr}"
-            )
+            raise NodeError(f"{self.release} could not store its password. Its keystore tool said: {answer.stderr}")
 
 
 def _link_tree(distribution: Path, home: Path) -> None:

@@ -162,9 +162,7 @@ class OwnedNode(Node):
         deadline = time.monotonic() + timeout
         while not self._answers():
             if not self.is_running():
-                raise NodeError(
-                    f"{self.release} ended while it was starting. Its log ends:\n{self.log_tail()}"
-                )
+                raise NodeError(f"{self.release} ended while it was starting. Its log ends:\n{self.log_tail()}")
             if time.monotonic() > deadline:
                 raise NodeError(
                     f"{self.release} did not answer at {self.url} within {timeout:g} seconds. "

@@ -23,9 +23,7 @@ _NOT_TESTED = "NOT TESTED: "
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--all-nodes", action="store_true", help="also test with Elasticsearch 8 and OpenSearch 2"
-    )
+    parser.addoption("--all-nodes", action="store_true", help="also test with Elasticsearch 8 and OpenSearch 2")
 
 
 @pytest.fixture(scope="session")

@@ -44,9 +44,7 @@ class Release:
     def java_wanted(self) -> str:
         """The fitting Java versions in words."""
         return (
-            f"{self.oldest_java} or newer"
-            if self.newest_java is None
-            else f"{self.oldest_java} to {self.newest_java}"
+            f"{self.oldest_java} or newer" if self.newest_java is None else f"{self.oldest_java} to {self.newest_java}"
         )
 
     def runs_on_java(self, version: int) -> bool:

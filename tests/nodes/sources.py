@@ -34,9 +34,7 @@ def start_node(
         raise ValueError(f"There is no release {name!r}. Choose one of: {', '.join(RELEASES)}.")
     release = RELEASES[name]
     if security and release.engine == "opensearch":
-        raise NodeUnavailable(
-            "OpenSearch from Maven Central has no security plugin; use Elasticsearch for this"
-        )
+        raise NodeUnavailable("OpenSearch from Maven Central has no security plugin; use Elasticsearch for this")
     password = secrets.token_urlsafe(16) if security else None
     spec = NodeSpec(release, settings or {}, password, heap, port)
     reasons = []
@@ -104,9 +102,7 @@ def _check_identity(release: Release, url: str, credentials: Credentials | None)
     try:
         reply = send(url, credentials=credentials)
     except OSError as error:
-        raise NodeError(
-            f"Nothing answers at {url} ({error}). Correct or unset {release.url_variable}."
-        ) from error
+        raise NodeError(f"Nothing answers at {url} ({error}). Correct or unset {release.url_variable}.") from error
     wanted = f"{release.engine} {release.major}"
     found = _identity(reply)
     if found != wanted:

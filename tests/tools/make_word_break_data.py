@@ -1,7 +1,7 @@
 """Write es_simhash/tokens/word_break_data.txt: the Unicode properties on which word boundaries depend.
 
-They are those of the `regex` package, which do not depend on the Python. To pin a newer Unicode version, install a
-release of `regex` that implements it, set UNICODE_VERSION, and run: python tests/tools/make_word_break_data.py
+They are those of the `regex` package, whatever the Python. To pin a newer Unicode version, install a release
+of `regex` that implements it, set UNICODE_VERSION, and run: python tests/tools/make_word_break_data.py
 That changes the words of texts with newly assigned characters, and with them their fingerprints.
 """
 
@@ -37,7 +37,7 @@ PATTERNS = {value: rf"\p{{Word_Break={value}}}" for value in WORD_BREAK_VALUES} 
 }
 
 HEADER = """\
-# Word_Break and Extended_Pictographic of Unicode {unicode}; Alphanumeric is Alphabetic or General_Category N*.
+# Word_Break and Extended_Pictographic of Unicode {unicode}; Alphanumeric is Alphabetic or a number (N*).
 # Ranges of code points, hexadecimal. Written by tests/tools/make_word_break_data.py with regex {regex}.
 # Derived from the Unicode Character Database, (c) 1991-2026 Unicode, Inc.; see word_break_data.LICENSE.
 """
@@ -51,9 +51,7 @@ def ranges(pattern: str) -> list[tuple[int, int]]:
 
 def lines(name: str) -> list[str]:
     """The lines of the file for one value: its name, then ranges."""
-    listed = (
-        f"{first:X}" if first == last else f"{first:X}-{last:X}" for first, last in ranges(PATTERNS[name])
-    )
+    listed = (f"{first:X}" if first == last else f"{first:X}-{last:X}" for first, last in ranges(PATTERNS[name]))
     return wrap(" ".join(listed), width=110, initial_indent=f"{name} ", subsequent_indent=f"{name} ")
 
 

@@ -1,0 +1,45 @@
+# `make test` needs only a Python 3.10+ (and, for the tests on real nodes, what tests/nodes finds on the machine).
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+EXTRAS := chinese,fast,html,murmur3,native
+INSTALLED := $(VENV)/.installed
+BENCH_INSTALLED := $(VENV)/.bench-installed
+
+.PHONY: test lint types pytest bench node-opensearch node-elasticsearch clean
+
+test: lint types pytest
+
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group dev
+	touch $@
+
+$(BENCH_INSTALLED): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --group bench
+	touch $@
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+pytest: $(INSTALLED)
+	$(BIN)/python -m pytest
+
+# Measurements: peers in the same run, ratios. Takes some minutes; use a quiet machine.
+bench: $(BENCH_INSTALLED)
+	$(BIN)/python -m benchmarks
+
+# A real node to play with, until Ctrl-C.
+node-opensearch: $(INSTALLED)
+	$(BIN)/python -m tests.nodes opensearch --port 9200
+
+node-elasticsearch: $(INSTALLED)
+	$(BIN)/python -m tests.nodes elasticsearch --port 9200
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

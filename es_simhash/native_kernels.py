@@ -1,0 +1,248 @@
+"""Loops for numba to compile; see `es_simhash.native`. Importing this module needs numba."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Words = npt.NDArray[np.uint64]
+Integers = npt.NDArray[np.int64]
+Units = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+Number = Any  # a scalar of the compiled code
+
+_compile = njit(cache=True, nogil=True)
+_inline = njit(inline="always")
+
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_FACTOR_1, _FACTOR_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+_SHIFT = np.uint64(33)
+_ALL, _EVERY_8TH, _BYTE = np.uint64(2**64 - 1), np.uint64(0x0101010101010101), np.uint64(0xFF)
+_0, _1, _2, _3, _4, _5, _6, _7, _8, _16, _32, _64 = (np.uint64(i) for i in (*range(9), 16, 32, 64))
+# A byte can count this many hashes.
+_RUN = 255
+
+
+@_inline
+def _fmix64(x: Number) -> Number:
+    x = (x ^ (x >> _SHIFT)) * _FACTOR_1
+    x = (x ^ (x >> _SHIFT)) * _FACTOR_2
+    return x ^ (x >> _SHIFT)
+
+
+@_inline
+def _hash_span(units: Units, start: Number, end: Number) -> Number:
+    p = np.uint64(end - start)
+    word, shift = _0, _0
+    for i in range(start, end):
+        word |= np.uint64(units[i]) << shift
+        shift += _16
+        if shift == _64:
+            p = p * _BASE + word
+            word, shift = _0, _0
+    if shift != _0:
+        p = p * _BASE + word
+    return _fmix64(p)
+
+
+@_compile
+def hash_spans(units: Units, starts: Integers, ends: Integers) -> Words:
+    """See `es_simhash.hashing.poly64.hash_spans`, for 64 bits."""
+    hashes = np.empty(len(starts), np.uint64)
+    for i in range(len(starts)):
+        hashes[i] = _hash_span(units, starts[i], ends[i])
+    return hashes
+
+
+@_compile
+def hash_windows(units: Units, offsets: Integers, counts: Integers, n: int) -> Words:
+    """The hashes of the first ``counts`` windows of ``n`` units of each text; a shorter text is its only window."""
+    hashes = np.empty(counts.sum(), np.uint64)
+    longest, at = 0, 0
+    for text in range(len(counts)):
+        longest = max(longest, offsets[text + 1] - offsets[text])
+    words = np.zeros(longest + n + 4, np.uint64)
+    for text in range(len(counts)):
+        start, end, count = offsets[text], offsets[text + 1], counts[text]
+        if end - start < n and count:
+            hashes[at] = _hash_span(units, start, end)
+        elif count:
+            _words_from_each_unit(units[start:end], words)
+            _hash_words(words, n, hashes[at : at + count])
+        at += count
+    return hashes
+
+
+@_compile
+def _words_from_each_unit(units: Units, words: Words) -> None:
+    """The words of four units that begin at each unit; simple loops, so that they become vector instructions."""
+    length = len(units)
+    for i in range(length):
+        words[i] = np.uint64(units[i])
+    words[length : length + 4] = _0
+    for i in range(length):
+        words[i] |= words[i + 1] << _16
+    for i in range(length):
+        words[i] |= words[i + 2] << _32
+
+
+@_compile
+def _hash_words(words: Words, n: int, hashes: Words) -> None:
+    count = len(hashes)
+    length, kept = np.uint64(n) * _BASE, _first_units(n)
+    for i in range(count):
+        hashes[i] = length + (words[i] & kept)
+    for done in range(4, n, 4):
+        later, kept = words[done : done + count], _first_units(n - done)
+        for i in range(count):
+            hashes[i] = hashes[i] * _BASE + (later[i] & kept)
+    for i in range(count):
+        hashes[i] = _fmix64(hashes[i])
+
+
+@_inline
+def _first_units(n: Number) -> Number:
+    """The mask of the first n units of a word, of at most four."""
+    return _ALL >> np.uint64(max(64 - 16 * n, 0))
+
+
+@_compile
+def distinct(hashes: Words, offsets: Integers) -> tuple[Words, Integers]:
+    """See `es_simhash.features.distinct`: open addressing, with one table for all documents."""
+    most = 1
+    for document in range(len(offsets) - 1):
+        most = max(most, offsets[document + 1] - offsets[document])
+    bits = 2
+    while (1 << bits) < 2 * most:
+        bits += 1
+    mask, shift = (1 << bits) - 1, np.uint64(64 - bits)
+    # Where in `kept` the feature of each place stands. One before the document's own is a leftover: a free place.
+    table = np.full(1 << bits, -1, np.int32)
+    kept = np.empty_like(hashes)
+    kept_offsets = np.zeros_like(offsets)
+    at = 0
+    for document in range(len(offsets) - 1):
+        first = at
+        for i in range(offsets[document], offsets[document + 1]):
+            h = hashes[i]
+            place = np.int64(h >> shift)
+            while table[place] >= first and kept[table[place]] != h:
+                place = (place + 1) & mask
+            if table[place] < first:
+                table[place] = at
+                kept[at] = h
+                at += 1
+        kept_offsets[document + 1] = at
+    return kept[:at].copy(), kept_offsets
+
+
+@_inline
+def _add(a: Number, b: Number, c: Number) -> Number:
+    """A full adder for 64 bits at once: sums and carries."""
+    both = a ^ b
+    return both ^ c, (a & b) | (both & c)
+
+
+@_compile
+def bit_counts(hashes: Words, offsets: Integers) -> Integers:
+    """See `es_simhash.bit_counts.bit_counts`."""
+    counts = np.zeros((len(offsets) - 1, 64), np.int64)
+    for document in range(len(offsets) - 1):
+        for start in range(offsets[document], offsets[document + 1], _RUN):
+            _count_run(counts[document], hashes, start, min(start + _RUN, offsets[document + 1]))
+    return counts
+
+
+@_compile
+def _count_run(row: Integers, hashes: Words, start: int, end: int) -> None:
+    """Count up to `_RUN` hashes: eight are added up before their eights are counted, in the bytes of words."""
+    ones, twos, fours = _0, _0, _0
+    lanes = (_0, _0, _0, _0, _0, _0, _0, _0)
+    i = start
+    while i + 8 <= end:
+        ones, two_a = _add(ones, hashes[i], hashes[i + 1])
+        ones, two_b = _add(ones, hashes[i + 2], hashes[i + 3])
+        ones, two_c = _add(ones, hashes[i + 4], hashes[i + 5])
+        ones, two_d = _add(ones, hashes[i + 6], hashes[i + 7])
+        twos, four_a = _add(twos, two_a, two_b)
+        twos, four_b = _add(twos, two_c, two_d)
+        fours, eight = _add(fours, four_a, four_b)
+        lanes = _count_in_lanes(lanes, eight)
+        i += 8
+    lanes = _doubled(lanes)
+    lanes = _doubled(_count_in_lanes(lanes, fours))
+    lanes = _doubled(_count_in_lanes(lanes, twos))
+    lanes = _count_in_lanes(lanes, ones)
+    while i < end:
+        lanes = _count_in_lanes(lanes, hashes[i])
+        i += 1
+    for lane in range(8):
+        for byte in range(8):
+            row[8 * byte + lane] += np.int64((lanes[lane] >> (np.uint64(byte) * _8)) & _BYTE)
+
+
+@_inline
+def _doubled(lanes: Number) -> Number:
+    a, b, c, d, e, f, g, h = lanes
+    return a << _1, b << _1, c << _1, d << _1, e << _1, f << _1, g << _1, h << _1
+
+
+@_inline
+def _count_in_lanes(lanes: Number, h: Number) -> Number:
+    """Count every eighth bit in the bytes of one word: lane j has the bits j, j + 8, j + 16, …"""
+    a, b, c, d, e, f, g, i = lanes
+    return (
+        a + (h & _EVERY_8TH),
+        b + ((h >> _1) & _EVERY_8TH),
+        c + ((h >> _2) & _EVERY_8TH),
+        d + ((h >> _3) & _EVERY_8TH),
+        e + ((h >> _4) & _EVERY_8TH),
+        f + ((h >> _5) & _EVERY_8TH),
+        g + ((h >> _6) & _EVERY_8TH),
+        i + ((h >> _7) & _EVERY_8TH),
+    )
+
+
+@_compile
+def simple_words(
+    traits: npt.NDArray[np.uint8], offsets: Integers, joins: int, middles: int, in_word: int
+) -> tuple[Integers, Integers]:
+    """See `es_simhash.tokens.words`: the starts and ends of the words by the simple rules.
+
+    Units whose traits are at least ``joins`` join with their like; ``middles`` are the traits of what may stand
+    between two such; segments that begin with a trait of at least ``in_word`` are words.
+    """
+    starts, ends = np.empty(len(traits), np.int64), np.empty(len(traits), np.int64)
+    words = 0
+    for text in range(len(offsets) - 1):
+        first, last = offsets[text], offsets[text + 1] - 1
+        before, is_word = np.int64(0), traits[first:first].any()
+        for i in range(first, last + 1):
+            here = np.int64(traits[i])
+            if here & middles and first < i < last:
+                common = traits[i - 1] & traits[i + 1] & (here | joins) & (joins | middles)
+                here |= joins * (common > joins)
+            if here & before < joins:
+                if is_word:
+                    ends[words] = i
+                    words += 1
+                starts[words], is_word = i, here >= in_word
+            before = here
+        if is_word:
+            ends[words] = last + 1
+            words += 1
+    return starts[:words].copy(), ends[:words].copy()
+
+
+@_compile
+def fill_bins(rows: npt.NDArray[np.uint32], hashes: Words, offsets: Integers) -> None:
+    """See `es_simhash.minhash.one_permutation`: the smallest value of each bin."""
+    size = np.uint64(rows.shape[1])
+    for document in range(len(offsets) - 1):
+        for i in range(offsets[document], offsets[document + 1]):
+            h = hashes[i]
+            place = np.int64((h >> _32) * size >> _32)
+            value = np.uint32(h)
+            rows[document, place] = min(rows[document, place], value)

@@ -1,0 +1,80 @@
+"""Imports point one way: each module may import what stands above it in this list, and its own line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import es_simhash
+
+PACKAGE = Path(es_simhash.__file__).parent
+
+LAYERS = [
+    {"errors", "_version", "native"},
+    {"codes", "arrays", "digits", "native_kernels"},
+    {"hamming", "text"},
+    {"hashing", "stop_words", "features"},
+    {"tokens", "bit_counts", "idf"},
+    {"simhash", "minhash", "similarity", "blocks"},
+    {"manku", "bands"},
+    {"planning"},
+    {"search", "self_join", "settings", "fingerprint"},
+    {"presets", "fingerprinting", "scheme_json"},
+    {"scheme"},
+    {"__init__"},
+]
+
+# The core is importable, and works, with numpy alone.
+ALLOWED_AT_IMPORT = {"numpy"}
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def unit(parts: tuple[str, ...]) -> str:
+    """The module or subpackage, directly below the root, that an import is of."""
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def unit_of_file(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported(path: Path, everywhere: bool) -> Iterator[tuple[str, ...]]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree) if everywhere else tree.body:
+        if isinstance(node, ast.Import):
+            yield from (tuple(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = tuple((node.module or "").split("."))
+            yield from ((*base, alias.name) if base == ("es_simhash",) else base for alias in node.names)
+
+
+def layer(name: str) -> int:
+    return next(level for level, names in enumerate(LAYERS) if name in names)
+
+
+def test_every_module_has_a_layer() -> None:
+    assert {unit_of_file(path) for path in modules()} == set().union(*LAYERS)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_one_way(path: Path) -> None:
+    here = unit_of_file(path)
+    targets = {unit(parts) for parts in imported(path, everywhere=True) if parts[0] == "es_simhash"}
+    wrong = {target for target in targets - {here} if layer(target) > layer(here)}
+    assert not wrong, f"{here} imports {wrong}, which stand below it"
+    assert "__init__" not in targets, "nothing imports the package root"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_core_needs_nothing_but_numpy_to_be_imported(path: Path) -> None:
+    import sys
+
+    allowed = ALLOWED_AT_IMPORT | ({"numba"} if unit_of_file(path) == "native_kernels" else set())
+    outside = {parts[0] for parts in imported(path, everywhere=False)} - set(sys.stdlib_module_names) - {"es_simhash"}
+    assert outside <= allowed

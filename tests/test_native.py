@@ -1,0 +1,112 @@
+"""The compiled kernels give what numpy gives, bit for bit; they are only used where they are wanted and worthwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from es_simhash import native
+from es_simhash.bit_counts import bit_counts
+from es_simhash.features import FeatureBatch, distinct
+from es_simhash.hashing import poly64
+from es_simhash.minhash import one_permutation
+from es_simhash.scheme import Scheme
+from es_simhash.text.units import batch
+from es_simhash.tokens.chars import char_features
+from es_simhash.tokens.kinds import Words
+from es_simhash.tokens.words import word_spans
+from tests.texts import batches
+
+pytest.importorskip("numba")
+
+Result = TypeVar("Result")
+EVERYTHING, NOTHING = 0, 1 << 62
+
+
+@contextmanager
+def worthwhile_from(elements: int) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "_WORTHWHILE", elements)
+        yield
+
+
+def both(make: Callable[[], Result]) -> tuple[Result, Result]:
+    """What is made by numpy, and by the compiled kernels."""
+    with worthwhile_from(NOTHING):
+        by_numpy = make()
+    with worthwhile_from(EVERYTHING):
+        return by_numpy, make()
+
+
+@st.composite
+def feature_batches(draw: st.DrawFn) -> FeatureBatch:
+    sizes = draw(st.lists(st.sampled_from([0, 0, 1, 2, 7, 8, 9, 16, 100, 254, 255, 256, 600]), max_size=6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    hashes = rng.integers(0, 2**64, sum(sizes), dtype=np.uint64)
+    few = rng.integers(0, 2**64, 5, dtype=np.uint64)[rng.integers(0, 5, len(hashes))]
+    repeated = np.where(rng.random(len(hashes)) < draw(st.sampled_from([0, 0.5, 1])), few, hashes)
+    return FeatureBatch(repeated, np.cumsum([0, *sizes]))
+
+
+@given(feature_batches())
+def test_bits_are_counted_alike(features: FeatureBatch) -> None:
+    by_numpy, by_numba = both(lambda: bit_counts(features.hashes, features.offsets))
+    assert np.array_equal(by_numpy, by_numba)
+
+
+@given(feature_batches())
+def test_the_same_features_are_distinct(features: FeatureBatch) -> None:
+    by_numpy, by_numba = both(lambda: distinct(features))
+    assert np.array_equal(by_numpy.offsets, by_numba.offsets)
+    spans = list(pairwise(by_numpy.offsets))
+    assert all(np.array_equal(np.sort(by_numba.hashes[a:b]), by_numpy.hashes[a:b]) for a, b in spans)
+
+
+@given(feature_batches(), st.sampled_from([1, 3, 16, 128]))
+def test_signatures_are_alike(features: FeatureBatch, size: int) -> None:
+    by_numpy, by_numba = both(lambda: one_permutation.signatures(features, size))
+    assert np.array_equal(by_numpy, by_numba)
+
+
+@given(batches(), st.integers(1, 13))
+def test_n_grams_are_hashed_alike(texts: list[str], n: int) -> None:
+    by_numpy, by_numba = both(lambda: char_features(batch(texts), n, 64))
+    assert np.array_equal(by_numpy.hashes, by_numba.hashes)
+    assert np.array_equal(by_numpy.offsets, by_numba.offsets)
+
+
+@given(batches())
+def test_words_are_cut_and_hashed_alike(texts: list[str]) -> None:
+    by_numpy, by_numba = both(lambda: word_spans(batch(texts)))
+    assert by_numpy.lists() == by_numba.lists()
+    spans = by_numpy
+    first, second = both(lambda: poly64.hash_spans(spans.units, spans.starts, spans.ends))
+    assert np.array_equal(first, second)
+
+
+@given(batches(), st.sampled_from([Scheme(), Scheme(tokens=Words(2), weights="tf")]))
+@settings(max_examples=30)
+def test_whole_fingerprints_are_alike(texts: list[str], scheme: Scheme) -> None:
+    by_numpy, by_numba = both(lambda: list(scheme.fingerprints(texts)))
+    assert by_numpy == by_numba
+
+
+def test_little_work_does_not_start_numba() -> None:
+    assert native.compiled(100) is None
+    assert native.compiled(1 << 20) is not None
+
+
+def test_numba_can_be_declined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
+    native.forget()
+    assert native.compiled(1 << 20) is None
+    monkeypatch.undo()
+    native.forget()
+    assert native.compiled(1 << 20) is not None
