@@ -25,7 +25,7 @@ _GROUP = 15
 # A byte can hold the counts of this many groups: 17 * 15 = 255.
 _GROUPS_A_BYTE = 17
 # Features that are counted at once: what the tree works on fits into the second-level cache.
-_CHUNK = 1 << 16
+_CHUNK = 1 << 15
 
 _EVERY_1ST = np.uint64(0x5555555555555555)
 _EVERY_2ND = np.uint64(0x3333333333333333)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from es_simhash.tokens.kinds import Chars, Cut, cut_given
 Item = TypeVar("Item")
 
 # What is fingerprinted at once: enough that numpy's calls cost little, and its arrays still fit into the caches.
-_CHUNK_LENGTH = 1 << 16
+_CHUNK_LENGTH = 1 << 18
 _CHUNK_ITEMS = 1 << 12
 
 
@@ -53,9 +52,10 @@ def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
     length = 0
     for item in items:
         chunk.append(item)
-        # What has no length is no text: it is refused, with its place, when the chunk is read.
-        with suppress(TypeError):
-            length += len(cast("Sized", item))
+        try:
+            length += len(item)  # type: ignore[arg-type]
+        except TypeError:
+            pass  # What has no length is no text: it is refused, with its place, when the chunk is read.
         if length >= _CHUNK_LENGTH or len(chunk) == _CHUNK_ITEMS:
             yield chunk
             chunk, length = [], 0

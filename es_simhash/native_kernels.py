@@ -20,7 +20,7 @@ _BASE = np.uint64(0x9E3779B97F4A7C15)
 _FACTOR_1, _FACTOR_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT = np.uint64(33)
 _ALL, _EVERY_8TH, _BYTE = np.uint64(2**64 - 1), np.uint64(0x0101010101010101), np.uint64(0xFF)
-_0, _1, _2, _3, _4, _5, _6, _7, _8, _16, _32, _64 = (np.uint64(i) for i in (*range(9), 16, 32, 64))
+_0, _1, _2, _3, _4, _5, _6, _7, _8, _16, _32, _48 = (np.uint64(i) for i in (*range(9), 16, 32, 48))
 # A byte can count this many hashes.
 _RUN = 255
 
@@ -34,17 +34,30 @@ def _fmix64(x: Number) -> Number:
 
 @_inline
 def _hash_span(units: Units, start: Number, end: Number) -> Number:
-    p = np.uint64(end - start)
-    word, shift = _0, _0
-    for i in range(start, end):
-        word |= np.uint64(units[i]) << shift
-        shift += _16
-        if shift == _64:
-            p = p * _BASE + word
-            word, shift = _0, _0
-    if shift != _0:
-        p = p * _BASE + word
+    """The hash of one token. Indices are unsigned, because for signed ones numba allows for counts from the end."""
+    p = end - start
+    i = start
+    while i < end:
+        word = np.uint64(units[i])
+        if i + _3 < np.uint64(len(units)):
+            word |= _unit(units, i + _1, _16) | _unit(units, i + _2, _32) | _unit(units, i + _3, _48)
+        else:
+            for later in range(i + _1, end):
+                word |= _unit(units, later, (later - i) * _16)
+        p = p * _BASE + (word & _first_units(end - i))
+        i += _4
     return _fmix64(p)
+
+
+@_inline
+def _unit(units: Units, i: Number, shift: Number) -> Number:
+    return np.uint64(units[i]) << shift
+
+
+@_inline
+def _first_units(n: Number) -> Number:
+    """The mask of the first n units of a word, of at most four."""
+    return _ALL >> (_16 * (_4 - min(n, _4)))
 
 
 @_compile
@@ -52,7 +65,7 @@ def hash_spans(units: Units, starts: Integers, ends: Integers) -> Words:
     """See `es_simhash.hashing.poly64.hash_spans`, for 64 bits."""
     hashes = np.empty(len(starts), np.uint64)
     for i in range(len(starts)):
-        hashes[i] = _hash_span(units, starts[i], ends[i])
+        hashes[i] = _hash_span(units, np.uint64(starts[i]), np.uint64(ends[i]))
     return hashes
 
 
@@ -67,7 +80,7 @@ def hash_windows(units: Units, offsets: Integers, counts: Integers, n: int) -> W
     for text in range(len(counts)):
         start, end, count = offsets[text], offsets[text + 1], counts[text]
         if end - start < n and count:
-            hashes[at] = _hash_span(units, start, end)
+            hashes[at] = _hash_span(units, np.uint64(start), np.uint64(end))
         elif count:
             _words_from_each_unit(units[start:end], words)
             _hash_words(words, n, hashes[at : at + count])
@@ -91,21 +104,15 @@ def _words_from_each_unit(units: Units, words: Words) -> None:
 @_compile
 def _hash_words(words: Words, n: int, hashes: Words) -> None:
     count = len(hashes)
-    length, kept = np.uint64(n) * _BASE, _first_units(n)
+    length, kept = np.uint64(n) * _BASE, _first_units(np.uint64(n))
     for i in range(count):
         hashes[i] = length + (words[i] & kept)
     for done in range(4, n, 4):
-        later, kept = words[done : done + count], _first_units(n - done)
+        later, kept = words[done : done + count], _first_units(np.uint64(n - done))
         for i in range(count):
             hashes[i] = hashes[i] * _BASE + (later[i] & kept)
     for i in range(count):
         hashes[i] = _fmix64(hashes[i])
-
-
-@_inline
-def _first_units(n: Number) -> Number:
-    """The mask of the first n units of a word, of at most four."""
-    return _ALL >> np.uint64(max(64 - 16 * n, 0))
 
 
 @_compile
@@ -207,33 +214,64 @@ def _count_in_lanes(lanes: Number, h: Number) -> Number:
 
 @_compile
 def simple_words(
-    traits: npt.NDArray[np.uint8], offsets: Integers, joins: int, middles: int, in_word: int
-) -> tuple[Integers, Integers]:
-    """See `es_simhash.tokens.words`: the starts and ends of the words by the simple rules.
+    units: Units, offsets: Integers, traits_of: npt.NDArray[np.uint8], joins: int, middles: int, in_word: int
+) -> tuple[Integers, Integers, int]:
+    """See `es_simhash.tokens.words`: the starts and ends of words by the simple rules, and all traits that were met.
 
-    Units whose traits are at least ``joins`` join with their like; ``middles`` are the traits of what may stand
-    between two such; segments that begin with a trait of at least ``in_word`` are words.
+    Simple loops over bytes, so that they become vector instructions, and no branches, which processors could not
+    foresee: every unit writes a start and an end, and the next one overwrites them unless they were one.
     """
-    starts, ends = np.empty(len(traits), np.int64), np.empty(len(traits), np.int64)
-    words = 0
+    traits, met = _traits_with_joined_middles(units, offsets, traits_of, np.uint8(joins), np.uint8(joins | middles))
+    is_start, is_end = _edges(traits, offsets, np.uint8(joins), np.uint8(in_word))
+    starts, ends = np.empty(is_start.sum() + 1, np.int64), np.empty(is_end.sum() + 1, np.int64)
+    started, ended = _0, _0
+    for i in range(len(is_start)):
+        starts[started] = i
+        started += np.uint64(is_start[np.uint64(i)])
+        ends[ended] = i
+        ended += np.uint64(is_end[np.uint64(i)])
+    return starts[:-1], ends[:-1], met
+
+
+@_compile
+def _traits_with_joined_middles(
+    units: Units, offsets: Integers, traits_of: npt.NDArray[np.uint8], joins: Number, common: Number
+) -> Any:
+    count = len(units)
+    padded = np.zeros(count + 2, np.uint8)
+    for i in range(count):
+        padded[i + 1] = traits_of[units[i]]
+    before, here, after = padded[:count], padded[1 : count + 1], padded[2:]
+    met = np.uint8(0)
+    for i in range(count):
+        met |= here[i]
+    joined = np.empty(count, np.uint8)
+    for i in range(count):
+        joined[i] = joins * np.uint8((before[i] & after[i] & (here[i] | joins) & common) > joins)
     for text in range(len(offsets) - 1):
-        first, last = offsets[text], offsets[text + 1] - 1
-        before, is_word = np.int64(0), traits[first:first].any()
-        for i in range(first, last + 1):
-            here = np.int64(traits[i])
-            if here & middles and first < i < last:
-                common = traits[i - 1] & traits[i + 1] & (here | joins) & (joins | middles)
-                here |= joins * (common > joins)
-            if here & before < joins:
-                if is_word:
-                    ends[words] = i
-                    words += 1
-                starts[words], is_word = i, here >= in_word
-            before = here
-        if is_word:
-            ends[words] = last + 1
-            words += 1
-    return starts[:words].copy(), ends[:words].copy()
+        if offsets[text] < offsets[text + 1]:
+            joined[offsets[text]] = joined[offsets[text + 1] - 1] = 0
+    for i in range(count):
+        joined[i] |= here[i]
+    return joined, np.int64(met)
+
+
+@_compile
+def _edges(traits: npt.NDArray[np.uint8], offsets: Integers, joins: Number, in_word: Number) -> Any:
+    """Whether a word starts at each unit, and whether one ends before it."""
+    count = len(traits)
+    is_start, is_end = np.zeros(count + 1, np.uint8), np.zeros(count + 1, np.uint8)
+    before, here, inner_start, inner_end = traits[:-1], traits[1:], is_start[1:-1], is_end[1:-1]
+    for i in range(count - 1):
+        apart = before[i] & here[i] < joins
+        inner_start[i] = apart & (here[i] >= in_word)
+        inner_end[i] = apart & (before[i] >= in_word)
+    for text in range(len(offsets) - 1):
+        first, end = offsets[text], offsets[text + 1]
+        if first < end:
+            is_start[first] = traits[first] >= in_word
+            is_end[end] = traits[end - 1] >= in_word
+    return is_start, is_end
 
 
 @_compile

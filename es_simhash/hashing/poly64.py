@@ -40,7 +40,7 @@ _UNITS_A_WORD = 4
 _MASKS = np.array([(1 << 16 * k) - 1 for k in range(_UNITS_A_WORD + 1)], dtype=np.uint64)
 
 # Temporaries of this many words stay below the allocator's threshold for fresh, unmapped pages (128 KiB).
-_BLOCK = 1 << 13
+_BLOCK = 1 << 14
 _LONG_TOKEN = 256
 
 

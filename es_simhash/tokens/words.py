@@ -60,24 +60,23 @@ def words(text: str) -> list[str]:
 
 def word_spans(texts: TextBatch) -> Spans:
     """The words of each text."""
-    traits = _traits(texts.units)
-    met = int(np.bitwise_or.reduce(traits))
-    starts, ends = _simple_words(traits, texts.offsets)
+    starts, ends, met = _simple_words(texts)
     if met & _NO_WORD_ALONE:
-        starts, ends = _with_alphanumeric(traits, starts, ends)
+        starts, ends = _with_alphanumeric(_traits(texts.units), starts, ends)
     if met & _HARD:
-        rows = np.unique(np.searchsorted(texts.offsets, np.flatnonzero(traits & _HARD), side="right") - 1)
+        hard = np.flatnonzero(_traits(texts.units) & _HARD)
+        rows = np.unique(np.searchsorted(texts.offsets, hard, side="right") - 1)
         starts, ends = _replace(texts, rows, starts, ends)
     return Spans(texts.units, starts, ends, np.searchsorted(starts, texts.offsets))
 
 
-def _simple_words(traits: _Traits, offsets: Integers) -> tuple[Integers, Integers]:
-    """The starts and ends of the words by the simple rules; ``traits`` may be changed on the way."""
-    if kernels := compiled(len(traits)):
-        return cast(
-            "tuple[Integers, Integers]",
-            kernels.simple_words(traits, offsets, _JOINS, _LETTER | _DIGIT, _ALPHANUMERIC),
-        )
+def _simple_words(texts: TextBatch) -> tuple[Integers, Integers, int]:
+    """The starts and ends of the words by the simple rules, and all the traits that were met."""
+    if kernels := compiled(len(texts.units)):
+        settings = (_traits_table(), _JOINS, _LETTER | _DIGIT, _ALPHANUMERIC)
+        return cast("tuple[Integers, Integers, int]", kernels.simple_words(texts.units, texts.offsets, *settings))
+    traits, offsets = _traits(texts.units), texts.offsets
+    met = int(np.bitwise_or.reduce(traits))
     filled = offsets[:-1] < offsets[1:]
     firsts, lasts = offsets[:-1][filled], offsets[1:][filled] - 1
     _join_over_middles(traits, firsts, lasts)
@@ -85,7 +84,7 @@ def _simple_words(traits: _Traits, offsets: Integers) -> tuple[Integers, Integer
     apart = np.empty(len(traits) + 1, dtype=np.bool_)
     np.less(traits[1:] & traits[:-1], _JOINS, out=apart[1:-1])
     apart[firsts] = apart[-1] = True
-    return np.flatnonzero(in_word & apart[:-1]), np.flatnonzero(in_word & apart[1:]) + 1
+    return np.flatnonzero(in_word & apart[:-1]), np.flatnonzero(in_word & apart[1:]) + 1, met
 
 
 def _join_over_middles(traits: _Traits, firsts: Integers, lasts: Integers) -> None:
