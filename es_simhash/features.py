@@ -66,7 +66,7 @@ def distinct_counts(features: FeatureBatch, enough: int) -> Integers:
     hashes = features.hashes if features.hashes.ndim == 1 else features.hashes[:, 0]
     counts = np.diff(features.offsets)
     filled = np.flatnonzero(counts)
-    counts[filled] = _distinct_among_first(4 * enough, hashes, features.offsets, filled)
+    counts[filled] = _distinct_among_first(2 * enough, hashes, features.offsets, filled)
     bounds = features.offsets.tolist()
     for document in filled[counts[filled] < enough].tolist():
         counts[document] = len(np.unique(hashes[bounds[document] : bounds[document + 1]]))

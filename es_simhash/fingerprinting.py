@@ -12,7 +12,7 @@ from es_simhash import simhash
 from es_simhash.codes import Codes
 from es_simhash.errors import SchemeError, TextError
 from es_simhash.features import FeatureBatch, distinct, distinct_counts
-from es_simhash.fingerprint import STATUSES, Fingerprints
+from es_simhash.fingerprint import Fingerprints
 from es_simhash.hashing import poly64
 from es_simhash.hashing.registry import DEFAULT
 from es_simhash.minhash.common import Signatures
@@ -84,9 +84,10 @@ def features_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> Fe
 def fingerprints(settings: Settings, features: FeatureBatch) -> Fingerprints:
     """The fingerprints of weighted features."""
     counts = distinct_counts(features, settings.floor)
-    statuses = np.select([counts == 0, counts < settings.floor], [STATUSES.index("empty"), STATUSES.index("short")])
+    # The place of each status in STATUSES: 0 is ok, 1 is short, 2 is empty.
+    statuses = (counts < settings.floor).astype(np.uint8) + (counts == 0)
     return Fingerprints(
-        statuses.astype(np.uint8),
+        statuses,
         _simhashes(settings, features),
         _signatures(settings, features),
     )

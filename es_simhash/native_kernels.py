@@ -25,6 +25,27 @@ _0, _1, _2, _3, _4, _5, _6, _7, _8, _16, _32, _48 = (np.uint64(i) for i in (*ran
 _RUN = 255
 
 
+@_compile
+def look_up(table: npt.NDArray[np.uint16], units: Units) -> npt.NDArray[np.uint16]:
+    """``table.take(units)``, without making indices of 64 bits first."""
+    found = np.empty(len(units), np.uint16)
+    for i in range(len(units)):
+        found[i] = table[units[i]]
+    return found
+
+
+@_compile
+def map_ascii(data: npt.NDArray[np.uint8], casefold: bool, whitespace: bool) -> npt.NDArray[np.uint8]:
+    """See `es_simhash.text.normalise_batch`: letters in lower case, and all white space as spaces."""
+    mapped = np.empty(len(data), np.uint8)
+    for i in range(len(data)):
+        c = data[i]
+        is_upper = casefold & (c >= 65) & (c <= 90)
+        is_space = whitespace & ((c >= 9) & (c <= 13) | (c >= 28) & (c <= 31))
+        mapped[i] = 32 if is_space else c + 32 * is_upper
+    return mapped
+
+
 @_inline
 def _fmix64(x: Number) -> Number:
     x = (x ^ (x >> _SHIFT)) * _FACTOR_1

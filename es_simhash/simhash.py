@@ -39,9 +39,9 @@ def simhashes(features: FeatureBatch, bits: int) -> Codes:
 def from_sums(sums: BitSums) -> Codes:
     """The SimHashes of documents whose sums, one a bit and the most significant first, are the rows of ``sums``."""
     bits = sums.shape[1]
-    padding = -bits % 64
-    padded = np.pad(sums > 0, ((0, 0), (padding, 0)))
-    packed = np.packbits(padded, axis=1).view(">u8").astype(np.uint64)
+    signs = np.zeros((len(sums), bits + -bits % 64), dtype=np.bool_)
+    np.greater(sums, 0, out=signs[:, -bits:])
+    packed = np.packbits(signs, axis=1).view(">u8").astype(np.uint64)
     return packed[:, 0] if codes.words(bits) == 1 else packed
 
 

@@ -18,6 +18,8 @@ from es_simhash.features import FeatureBatch, distinct
 from es_simhash.hashing import poly64
 from es_simhash.minhash import one_permutation
 from es_simhash.scheme import Scheme
+from es_simhash.text.normalise import Normalisation
+from es_simhash.text.normalise_batch import normalise_batch
 from es_simhash.text.units import batch
 from es_simhash.tokens.chars import char_features
 from es_simhash.tokens.kinds import Words
@@ -80,6 +82,22 @@ def test_n_grams_are_hashed_alike(texts: list[str], n: int) -> None:
     by_numpy, by_numba = both(lambda: char_features(batch(texts), n, 64))
     assert np.array_equal(by_numpy.hashes, by_numba.hashes)
     assert np.array_equal(by_numpy.offsets, by_numba.offsets)
+
+
+Normalisations = st.builds(Normalisation, st.booleans(), st.booleans(), st.booleans())
+
+
+@given(batches(), Normalisations)
+def test_texts_are_normalised_alike(texts: list[str], normalisation: Normalisation) -> None:
+    by_numpy, by_numba = both(lambda: normalise_batch(texts, normalisation).texts())
+    assert by_numpy == by_numba
+
+
+@pytest.mark.parametrize("step", [{}, {"casefold": False}, {"whitespace": False}])
+def test_ascii_is_normalised_alike(step: dict[str, bool]) -> None:
+    text = "".join(map(chr, range(128)))
+    by_numpy, by_numba = both(lambda: normalise_batch([text], Normalisation(**step)).texts())
+    assert by_numpy == by_numba
 
 
 @given(batches())

@@ -98,7 +98,7 @@ def test_texts_are_read_only_as_fingerprints_are_asked_for() -> None:
             yield TEXT
 
     assert len(list(islice(Scheme().fingerprints(texts()), 3))) == 3
-    assert read * len(TEXT) < 1 << 18
+    assert read * len(TEXT) < 1 << 19
 
 
 def test_statuses_tell_empty_and_short_texts() -> None:
