@@ -21,6 +21,7 @@ _FACTOR_1, _FACTOR_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC
 _SHIFT = np.uint64(33)
 _ALL, _EVERY_8TH, _BYTE = np.uint64(2**64 - 1), np.uint64(0x0101010101010101), np.uint64(0xFF)
 _0, _1, _2, _3, _4, _5, _6, _7, _8, _16, _32, _48 = (np.uint64(i) for i in (*range(9), 16, 32, 48))
+_EMPTY = np.uint32(0xFFFFFFFF)
 # A byte can count this many hashes.
 _RUN = 255
 
@@ -305,3 +306,22 @@ def fill_bins(rows: npt.NDArray[np.uint32], hashes: Words, offsets: Integers) ->
             place = np.int64((h >> _32) * size >> _32)
             value = np.uint32(h)
             rows[document, place] = min(rows[document, place], value)
+
+
+@_compile
+def densify(rows: npt.NDArray[np.uint32], sequences: npt.NDArray[np.uint16], sparse: int) -> None:
+    """See `es_simhash.minhash.one_permutation`: fill the empty bins of rows of which not too many are empty."""
+    size = rows.shape[1]
+    before = np.empty(size, np.uint32)
+    for document in range(len(rows)):
+        row, empty = rows[document], 0
+        for i in range(size):
+            before[i] = row[i]
+            empty += row[i] == _EMPTY
+        if empty == 0 or (size - empty) * sparse < size:
+            continue
+        for i in range(size):
+            step = 1
+            while row[i] == _EMPTY:
+                row[i] = before[sequences[i, step]]
+                step += 1

@@ -48,7 +48,8 @@ def signatures(batch: FeatureBatch, size: int) -> Signatures:
     table = np.full((len(batch), size), EMPTY, dtype=np.uint32)
     if kernels := compiled(len(hashes)):
         kernels.fill_bins(table, hashes, offsets)
-        _densify(table)
+        kernels.densify(table, _sequences(size)[0], _SPARSE)
+        _densify(table)  # what is left: documents of few features
         return table
     for documents in runs(offsets, _RUN):
         rows = table[documents]
