@@ -1,9 +1,8 @@
 """How long it takes to find all pairs within 3 bits among a million 64-bit fingerprints, beside others.
 
-Run it with ``python -m benchmarks.self_join``. Every library joins random fingerprints with planted pairs, in
-one process and on one thread; the others do it by a query of their index for each fingerprint. `simhash` is
-given fewer, because it takes long, and a row says what that comes to for all if it grew linearly. (It grows
-faster: its buckets fill up.)
+Every library joins random fingerprints with planted pairs, in one process and on one thread; the others do it by a
+query of their index for each fingerprint. `simhash` is given fewer, because it takes long, and a row says what that
+comes to for all if it grew linearly. (It grows faster: its buckets fill up.)
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks.tables import Table
 from es_simhash.codes import Codes
 from es_simhash.self_join import Pairs, self_join
 
@@ -23,30 +23,34 @@ BITS, K = 64, 3
 COUNT, FEW = 1_000_000, 20_000
 
 
-def main() -> None:
-    """Print the times of each library that is installed and its recall of the planted pairs."""
-    print(f"{'library':12}{'fingerprints':>14}{'CPU s':>10}{'wall s':>10}{'pairs':>10}{'recall':>8}")
-    measure("es_simhash", join_by_es_simhash, COUNT)
-    measure("faiss", join_by_faiss, COUNT)
-    measure("es_simhash", join_by_es_simhash, FEW)
-    cpu = measure("simhash", join_by_simhash, FEW)
+def run() -> list[Table]:
+    """The times of each library that is installed and its recall of the planted pairs."""
+    table = Table(
+        f"All pairs within {K} of {BITS} bits",
+        ["", "fingerprints", "CPU s", "wall s", "pairs", "recall of planted pairs"],
+        "One fingerprint in a hundred is a copy of another with up to three bits flipped. One process, one thread.",
+    )
+    _measure(table, "es_simhash", join_by_es_simhash, COUNT)
+    _measure(table, "faiss, MultiHash", join_by_faiss, COUNT)
+    _measure(table, "es_simhash", join_by_es_simhash, FEW)
+    cpu = _measure(table, "simhash, SimhashIndex", join_by_simhash, FEW)
     if cpu is not None:
-        print(f"{'simhash':12}{COUNT:>14,}{cpu * COUNT / FEW:>10.3f}  extrapolated linearly")
+        table.add("simhash, extrapolated linearly", f"{COUNT:,}", f"{cpu * COUNT / FEW:.0f}", "", "", "")
+    return [table]
 
 
-def measure(name: str, join: Join, count: int) -> float | None:
-    """Print a row of the table; return the CPU seconds, or nothing if the library is not installed."""
+def _measure(table: Table, name: str, join: Join, count: int) -> float | None:
+    """Add a row to the table; return the CPU seconds, or nothing if the library is not installed."""
     codes, planted = planted_codes(count)
     try:
         join(codes[:100])  # imports, and what else happens only once
-    except ModuleNotFoundError as error:
-        print(f"{name:12} {error}")
+    except ModuleNotFoundError:
         return None
     cpu, wall = time.process_time(), time.perf_counter()
     pairs = join(codes)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     recall = np.isin(_numbers(planted, count), _numbers(pairs, count)).mean()
-    print(f"{name:12}{count:>14,}{cpu:>10.3f}{wall:>10.3f}{len(pairs):>10,}{recall:>8.4f}")
+    table.add(name, f"{count:,}", f"{cpu:.3f}", f"{wall:.3f}", f"{len(pairs):,}", f"{recall:.4f}")
     return cpu
 
 
@@ -89,7 +93,3 @@ def join_by_simhash(codes: Codes) -> Pairs:
 
 def _numbers(pairs: Pairs, count: int) -> Pairs:
     return pairs[:, 0] * count + pairs[:, 1]
-
-
-if __name__ == "__main__":
-    main()

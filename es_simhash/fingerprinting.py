@@ -52,10 +52,11 @@ def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
     length = 0
     for item in items:
         chunk.append(item)
-        try:
+        # What has no length is no text: it is refused, with its place, when the chunk is read.
+        try:  # noqa: SIM105 - suppress would cost more than the rest of the loop
             length += len(item)  # type: ignore[arg-type]
         except TypeError:
-            pass  # What has no length is no text: it is refused, with its place, when the chunk is read.
+            pass
         if length >= _CHUNK_LENGTH or len(chunk) == _CHUNK_ITEMS:
             yield chunk
             chunk, length = [], 0

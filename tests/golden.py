@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from es_simhash import PRESETS, Scheme
-from es_simhash.hashing.registry import HASH_FUNCTIONS, WIDTHS
+from es_simhash.codes import to_ints
+from es_simhash.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
 from es_simhash.minhash.codec import SignatureCodec
 
 FILE = Path(__file__).parent / "data" / "golden.json"
 DOCUMENTATION = Path(__file__).parents[1] / "docs" / "fingerprints.md"
 
+HASHES = HASH_FUNCTIONS.items()
 FEATURES = ["", "a", "ab", "the c", "重复的文档", "👍🏽 ok", "a word of more than sixteen units"]
 TEXTS = {
     "English": "The quick brown fox jumps over the lazy dog, and then it does so again and again.",
@@ -32,20 +34,13 @@ TEXTS = {
 def golden() -> dict[str, Any]:
     """All vectors as they are now."""
     return {
-        "hashes": {
-            name: {
-                token: {str(bits): _hex(function.hash_tokens([token], bits), bits) for bits in WIDTHS}
-                for token in FEATURES
-            }
-            for name, function in HASH_FUNCTIONS.items()
-        },
+        "hashes": {name: {token: _hashes(function, token) for token in FEATURES} for name, function in HASHES},
         "presets": {name: _fingerprints(Scheme.preset(name)) for name in PRESETS},
     }
 
 
-def _hex(codes: Any, bits: int) -> str:
-    words = codes.reshape(-1).tolist()
-    return "".join(f"{word:016x}" for word in words)[-bits // 4 :]
+def _hashes(function: HashFunction, token: str) -> dict[str, str]:
+    return {str(bits): f"{to_ints(function.hash_tokens([token], bits))[0]:0{bits // 4}x}" for bits in WIDTHS}
 
 
 def _fingerprints(scheme: Scheme) -> dict[str, Any]:

@@ -1,0 +1,68 @@
+"""How much memory it takes to fingerprint a file of 5 GB: a fresh process reads it line by line."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.corpora import english
+from benchmarks.tables import Table
+
+GIGABYTE = 1_000_000_000
+
+
+def run(gigabytes: float = 5) -> list[Table]:
+    """Make the file, fingerprint it in a process of its own, and remove it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "texts"
+        lines = _write(path, int(gigabytes * GIGABYTE))
+        table = Table(
+            f"Memory for a file of {gigabytes:g} GB",
+            ["", "documents", "peak of the process, MB", "above that of the imports, MB", "wall s"],
+            "The default scheme over a file with one English document of 1.5 kB a line.",
+        )
+        for name, native in (("numpy", "0"), ("numba", "1")):
+            command = [sys.executable, "-m", "benchmarks.memory", str(path)]
+            start = time.perf_counter()
+            done = subprocess.run(
+                command, check=True, capture_output=True, text=True, env={"ES_SIMHASH_NATIVE": native}
+            )
+            before, after = map(int, done.stdout.split())
+            seconds = time.perf_counter() - start
+            table.add(name, f"{lines:,}", f"{after / 1024:.0f}", f"{(after - before) / 1024:.0f}", f"{seconds:.0f}")
+        return [table]
+
+
+def _write(path: Path, size: int) -> int:
+    """Write lines until the file has ``size`` bytes; each has a number of its own."""
+    texts = english(2_000)
+    written = lines = 0
+    with path.open("w", encoding="ascii") as file:
+        while written < size:
+            written += file.write(f"{lines} {texts[lines % len(texts)]}\n")
+            lines += 1
+    return lines
+
+
+def _fingerprint(path: str) -> None:
+    from es_simhash import Scheme
+
+    scheme = Scheme.preset("default")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    def lines() -> Iterator[str]:
+        with Path(path).open(encoding="ascii") as file:
+            yield from file
+
+    for _ in scheme.fingerprint_batches(lines()):
+        pass
+    print(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+if __name__ == "__main__":
+    _fingerprint(sys.argv[1])
