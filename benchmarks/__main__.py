@@ -29,8 +29,8 @@ INTRODUCTION = """\
 # Benchmarks
 
 Written by `make bench`. What counts are the ratios: all that stand in one table ran in the same process, in turns, on
-the same texts, so a busy or slow machine slows all of them. Times are CPU time of one thread, medians of {rounds} turns.
-Each section is one module of `benchmarks/`, which says what exactly was run.
+the same texts, so a busy or slow machine slows all of them. Times are CPU time of one thread, medians of {rounds}
+turns. Each section is one module of `benchmarks/`, which says what exactly was run.
 
 Machine: {machine}, Python {python}, numpy {numpy}; {peers}.
 """
