@@ -26,6 +26,8 @@ TEXTS = {
     "accents": "Crème brûlée — cre\u0300me bru\u0302le\u0301e, ﬁn de siècle, STRASSE, Straße.",
     "emoji": "👩‍🚀 launched 🚀🚀🚀 at 10:00 👍🏽",
     "white space": "  one\ttwo\n\nthree\u3000four\u00a0five  ",
+    "unassigned": "seq\u0323\u1dfa one \u0378 two\ua7c0 three",
+    "unusual spaces": "\ufeffzero\u001cone\u0085two\u180ethree\u200bfour \u0130stanbul \u03a3\u0391\u03a3 \u03c2",
     "short": "Hi!",
     "empty": " \n\t ",
 }
@@ -81,7 +83,7 @@ def tables(vectors: dict[str, Any]) -> dict[str, str]:
 
 def _shown(text: str) -> str:
     """The text in quotes, with escapes for what would be seen badly or not at all."""
-    hidden = any(unicodedata.category(character) in ("Mn", "Zs", "Cf") and character != " " for character in text)
+    hidden = any(unicodedata.category(character) in ("Mn", "Zs", "Cf", "Cc", "Cn") and character != " " for character in text)
     return json.dumps(text, ensure_ascii=hidden)
 
 
