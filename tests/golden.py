@@ -83,8 +83,8 @@ def tables(vectors: dict[str, Any]) -> dict[str, str]:
 
 def _shown(text: str) -> str:
     """The text in quotes, with escapes for what would be seen badly or not at all."""
-    hidden = any(unicodedata.category(character) in ("Mn", "Zs", "Cf", "Cc", "Cn") and character != " " for character in text)
-    return json.dumps(text, ensure_ascii=hidden)
+    categories = {unicodedata.category(character) for character in text if character != " "}
+    return json.dumps(text, ensure_ascii=not categories.isdisjoint({"Mn", "Zs", "Cf", "Cc", "Cn"}))
 
 
 def with_tables(page: str, parts: dict[str, str]) -> str:
