@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash.arrays import offsets_from_counts
 from es_simhash.errors import TextError
 
 # One byte a unit where all texts are ASCII, two otherwise.
@@ -74,7 +74,7 @@ def strip(texts: Sequence[str]) -> list[str]:
 
 def offsets_of(items: Sequence[Sized]) -> Offsets:
     """Where each of ``items`` begins and ends when they stand one after the other."""
-    return np.fromiter(accumulate(map(len, items), initial=0), dtype=np.int64, count=len(items) + 1)
+    return offsets_from_counts(np.fromiter(map(len, items), dtype=np.int64, count=len(items)))
 
 
 def is_continuation(units: Units) -> npt.NDArray[np.bool_]:
