@@ -40,7 +40,7 @@ def spread_chunks(counts: Integers, limit: int) -> Iterator[tuple[Integers, Inte
 
 
 def positions_in_rows(counts: Integers) -> Integers:
-    """0, 1, … up to its length for each row."""
+    """0, 1, … for each row, as many as it is long."""
     return spread(counts)[1]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Signatures = npt.NDArray[np.uint32]
 
 _MIN_KEY_BITS, _MAX_KEY_BITS = 6, 64
-_DIGIT_BITS = 6
+BITS_A_DIGIT = 6
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,10 @@ class Bands:
 
         ``key_bits`` must be a multiple of 6, so that every digit counts.
         """
-        if self.key_bits % _DIGIT_BITS:
+        if self.key_bits % BITS_A_DIGIT:
             raise SchemeError(
                 f"Keys of {self.key_bits} bits do not fill base64 digits. Choose key_bits of 6, 12, 18, … 60."
             )
-        points = digits.code_points(self.values(signatures), self.key_bits // _DIGIT_BITS, digits.BASE64URL)
+        points = digits.code_points(self.values(signatures), self.key_bits // BITS_A_DIGIT, digits.BASE64URL)
         keys: list[list[str]] = digits.strings(points).tolist()
         return keys

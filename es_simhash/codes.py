@@ -7,6 +7,7 @@ Bit positions are counted as the bits are written down: position 0 is the most s
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 
 import numpy as np
@@ -52,7 +53,10 @@ def check_codes(codes: Codes, bits: int) -> Codes:
 def from_ints(values: Iterable[int], bits: int) -> Codes:
     """The codes of Python integers, each of which must fit into ``bits`` bits."""
     check_bits(bits)
-    listed = list(values)
+    try:
+        listed = [operator.index(value) for value in values]
+    except TypeError:
+        raise HashError("A code is no whole number. Give integers.") from None
     for value in listed:
         if not 0 <= value < 1 << bits:
             raise HashError(f"{value} is no unsigned integer of {bits} bits. Give values from 0 to 2**{bits} - 1.")

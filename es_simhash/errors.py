@@ -24,16 +24,19 @@ class SchemeError(EsSimhashError, ValueError):
 
 
 class InputError(EsSimhashError, ValueError):
-    """Something that the caller gave cannot be used."""
-
-
-class TextError(InputError):
-    """A text or its tokens cannot be fingerprinted; ``position`` is its place among those that were given."""
+    """Something that the caller gave cannot be used; ``position`` is the place of its text among those given."""
 
     def __init__(self, problem: str, position: int | None = None) -> None:
         super().__init__(problem if position is None else f"Text {position} {problem}")
         self.problem = problem
         self.position = position
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, int | None]]:
+        return type(self), (self.problem, self.position)
+
+
+class TextError(InputError):
+    """A text or its tokens cannot be fingerprinted."""
 
 
 class WeightError(InputError):
@@ -53,4 +56,8 @@ class MissingExtraError(EsSimhashError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} is not installed. Install it with: pip install 'es-simhash[{extra}]'")
+        self.what = what
         self.extra = extra
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        return type(self), (self.what, self.extra)

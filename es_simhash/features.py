@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash.arrays import rows_of
 from es_simhash.errors import WeightError
 from es_simhash.native import compiled
 
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
 
 Weights: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
+# Up to this floor the first features of a document are looked at before all of them are.
+_GLANCE = 64
 # Float weights that are whole numbers below this are kept as integers, whose sums are exact.
 _LARGEST_WHOLE = 1 << 31
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeatureBatch:
     """The hashed features of many documents, one document after the other.
 
@@ -35,6 +39,20 @@ class FeatureBatch:
     hashes: Codes
     offsets: Integers
     weights: Weights | None = None
+
+    def __post_init__(self) -> None:
+        if self.weights is None:
+            return
+        if self.weights.dtype not in (np.int64, np.float64) or len(self.weights) != len(self.hashes):
+            raise WeightError(
+                f"{len(self.weights)} weights of {self.weights.dtype} do not fit {len(self.hashes)} hashes. "
+                "Give an array of int64 or float64 with one weight a hash."
+            )
+
+    @property
+    def first_words(self) -> Codes:
+        """The first 64 bits of each hash, by which features are told apart."""
+        return self.hashes if self.hashes.ndim == 1 else np.ascontiguousarray(self.hashes[:, 0])
 
     def __len__(self) -> int:
         """The number of documents."""
@@ -54,7 +72,7 @@ def distinct(features: FeatureBatch) -> FeatureBatch:
         return FeatureBatch(hashes[positions], np.searchsorted(positions, features.offsets))
     order = _order_in_documents(features)
     hashes = features.hashes[order]
-    firsts = np.flatnonzero(_is_first(hashes if hashes.ndim == 1 else hashes[:, 0], features.offsets))
+    firsts = np.flatnonzero(_is_first(features.first_words[order], features.offsets))
     weights = features.weights
     if weights is not None:
         weights = np.add.reduceat(weights[order], firsts) if len(firsts) else weights[:0]
@@ -63,20 +81,22 @@ def distinct(features: FeatureBatch) -> FeatureBatch:
 
 def distinct_counts(features: FeatureBatch, enough: int) -> Integers:
     """The number of distinct features of each document, or any number from ``enough`` if there are so many."""
-    hashes = features.hashes if features.hashes.ndim == 1 else features.hashes[:, 0]
+    narrow = FeatureBatch(features.first_words, features.offsets)
+    if enough > _GLANCE:
+        return np.diff(distinct(narrow).offsets)
     counts = np.diff(features.offsets)
     filled = np.flatnonzero(counts)
-    counts[filled] = _distinct_among_first(2 * enough, hashes, features.offsets, filled)
+    counts[filled] = _distinct_among_first(2 * enough, narrow, filled)
     bounds = features.offsets.tolist()
     for document in filled[counts[filled] < enough].tolist():
-        counts[document] = len(np.unique(hashes[bounds[document] : bounds[document + 1]]))
+        counts[document] = len(np.unique(narrow.hashes[bounds[document] : bounds[document + 1]]))
     return counts
 
 
-def _distinct_among_first(first: int, hashes: Codes, offsets: Integers, documents: Integers) -> Integers:
+def _distinct_among_first(first: int, features: FeatureBatch, documents: Integers) -> Integers:
     """How many of each document's ``first`` features are distinct: nearly always they already tell enough."""
-    places = offsets[documents, np.newaxis] + np.arange(first)
-    glance = hashes[np.minimum(places, offsets[documents + 1, np.newaxis] - 1)]
+    places = features.offsets[documents, np.newaxis] + np.arange(first)
+    glance = features.hashes[np.minimum(places, features.offsets[documents + 1, np.newaxis] - 1)]
     glance.sort(axis=1)
     changes: Integers = (glance[:, 1:] != glance[:, :-1]).sum(axis=1)
     return changes + 1
@@ -85,15 +105,20 @@ def _distinct_among_first(first: int, hashes: Codes, offsets: Integers, document
 def check_weights(weights: Iterable[float]) -> Weights:
     """The weights as an array; NaN, infinite and non-numeric ones are a `WeightError`."""
     listed = list(weights)
-    try:
-        array = np.array([float(weight) for weight in listed], dtype=np.float64)
-    except (TypeError, ValueError):
-        raise WeightError("A weight is not a number. Give integers or floats.") from None
-    wrong = np.flatnonzero(~np.isfinite(array))
-    if len(wrong):
-        raise WeightError(f"Weight {wrong[0]} is {listed[wrong[0]]}. Weights must be finite: remove or replace it.")
+    for weight in listed:
+        if not _is_finite(weight):
+            shown = repr(weight)[:40]
+            raise WeightError(f"A weight is {shown}. Weights must be finite numbers: remove or replace it.")
+    array = np.array(listed, dtype=np.float64)
     whole = not len(array) or (np.abs(array).max() < _LARGEST_WHOLE and not np.any(array % 1))
     return array.astype(np.int64) if whole else array
+
+
+def _is_finite(weight: object) -> bool:
+    try:
+        return not isinstance(weight, str | bytes) and math.isfinite(weight)  # type: ignore[arg-type]
+    except (TypeError, OverflowError):
+        return False
 
 
 def _sorted_in_documents(hashes: Codes, offsets: Integers) -> Codes:
@@ -105,9 +130,7 @@ def _sorted_in_documents(hashes: Codes, offsets: Integers) -> Codes:
 
 
 def _order_in_documents(features: FeatureBatch) -> Integers:
-    keys = features.hashes if features.hashes.ndim == 1 else features.hashes[:, 0]
-    documents = np.repeat(np.arange(len(features)), np.diff(features.offsets))
-    return np.lexsort((keys, documents))
+    return np.lexsort((features.first_words, rows_of(features.offsets)))
 
 
 def _is_first(ordered: Codes, offsets: Integers) -> npt.NDArray[np.bool_]:

@@ -34,7 +34,7 @@ class Fingerprint:
         """The fingerprint in one short line."""
         parts: list[str] = [self.status]
         if self.simhash is not None:
-            parts.append(f"simhash={self.simhash:016x}")
+            parts.append(f"simhash={self.simhash:x}")
         if self.minhash is not None:
             parts.append(f"minhash={self.minhash[:8].hex()}… ({len(self.minhash) // 4} values)")
         return f"Fingerprint({', '.join(parts)})"
@@ -45,7 +45,7 @@ class Fingerprint:
         return np.frombuffer(self.minhash or b"", dtype="<u4").astype(np.uint32, copy=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fingerprints:
     """The fingerprints of many texts, a row each; those of empty texts mean nothing."""
 

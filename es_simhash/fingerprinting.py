@@ -10,39 +10,46 @@ import numpy as np
 
 from es_simhash import simhash
 from es_simhash.codes import Codes
-from es_simhash.errors import SchemeError, TextError
+from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.features import FeatureBatch, distinct, distinct_counts
 from es_simhash.fingerprint import Fingerprints
 from es_simhash.hashing import poly64
 from es_simhash.hashing.registry import DEFAULT
-from es_simhash.minhash.common import Signatures
+from es_simhash.minhash.common import EMPTY, Signatures
 from es_simhash.settings import MINHASH_KINDS, Settings
 from es_simhash.simhash import BitSums
 from es_simhash.text.html import strip_html
 from es_simhash.text.normalise_batch import normalise_batch
-from es_simhash.text.units import TextBatch
+from es_simhash.text.units import TextBatch, check_texts
 from es_simhash.tokens.chars import char_features
 from es_simhash.tokens.kinds import Chars, Cut, cut_given
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # What is fingerprinted at once: enough that numpy's calls cost little, and its arrays still fit into the caches.
 _CHUNK_LENGTH = 1 << 18
 _CHUNK_ITEMS = 1 << 12
 
 
-def features_in_batches(
-    items: Iterable[Item], features_of: Callable[[Sequence[Item]], FeatureBatch]
-) -> Iterator[FeatureBatch]:
-    """The features of any number of texts, or lists of tokens, which are read as they are needed."""
+def in_batches(items: Iterable[Item], make: Callable[[Sequence[Item]], Result]) -> Iterator[Result]:
+    """What ``make`` makes of any number of texts, or lists of tokens, which are read as they are needed.
+
+    What stands before one that cannot be used is made, before the error says which it is.
+    """
+    if isinstance(items, str | bytes):
+        raise TextError(f"One {type(items).__name__} was given for many texts. Give a list of texts.")
     first = 0
     for chunk in _in_chunks(items):
         try:
-            yield features_of(chunk)
-        except TextError as error:
+            made = make(chunk)
+        except InputError as error:
             if error.position is None:
                 raise
-            raise TextError(error.problem, first + error.position) from None
+            if error.position:
+                yield make(chunk[: error.position])
+            raise type(error)(error.problem, first + error.position) from None
+        yield made
         first += len(chunk)
 
 
@@ -66,7 +73,10 @@ def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 def normalised(settings: Settings, texts: Sequence[str]) -> TextBatch:
     """The texts as they are cut into tokens."""
-    return normalise_batch([strip_html(text) for text in texts] if settings.html else texts, settings.normalisation)
+    if settings.html:
+        check_texts(texts)
+        texts = [strip_html(text) for text in texts]
+    return normalise_batch(texts, settings.normalisation)
 
 
 def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
@@ -85,25 +95,22 @@ def features_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> Fe
 def fingerprints(settings: Settings, features: FeatureBatch) -> Fingerprints:
     """The fingerprints of weighted features."""
     counts = distinct_counts(features, settings.floor)
+    simhashes = _simhashes(settings, features)
+    signatures = _signatures(settings, features)
+    if signatures is not None and settings.weights == "own":
+        # Without any positive weight there is nothing to sign.
+        counts[(signatures == EMPTY).all(axis=1)] = 0
     # The place of each status in STATUSES: 0 is ok, 1 is short, 2 is empty.
     statuses = (counts < settings.floor).astype(np.uint8) + (counts == 0)
-    return Fingerprints(
-        statuses,
-        _simhashes(settings, features),
-        _signatures(settings, features),
-    )
+    return Fingerprints(statuses, simhashes, signatures)
 
 
 def bit_sums(settings: Settings, features: FeatureBatch) -> BitSums:
     """The sums of the SimHash's bits, one row a document."""
     if settings.simhash is None:
         raise SchemeError(f"The scheme {settings.name!r} has no SimHash, so no sums of its bits. Give it one.")
+    # The SimHash is made of the first bits of the hashes.
     return simhash.bit_sums(features, settings.hash_bits)[:, : settings.simhash.bits]
-
-
-def first_words(hashes: Codes) -> Codes:
-    """The first 64 bits of each hash."""
-    return hashes if hashes.ndim == 1 else np.ascontiguousarray(hashes[:, 0])
 
 
 def _hash(settings: Settings, cut: Cut) -> FeatureBatch:
@@ -122,7 +129,7 @@ def _weigh(settings: Settings, features: FeatureBatch) -> FeatureBatch:
         features = distinct(features)
     if settings.idf is None:
         return features
-    return replace(features, weights=settings.idf.weights_of(first_words(features.hashes)))
+    return replace(features, weights=settings.idf.weights_of(features.first_words))
 
 
 def _simhashes(settings: Settings, features: FeatureBatch) -> Codes | None:
@@ -132,6 +139,6 @@ def _simhashes(settings: Settings, features: FeatureBatch) -> Codes | None:
 def _signatures(settings: Settings, features: FeatureBatch) -> Signatures | None:
     if settings.minhash is None:
         return None
-    hashes = first_words(features.hashes)
+    hashes = features.first_words
     mixed = hashes if settings.hash_function.is_mixed else poly64.fmix64(hashes)
     return MINHASH_KINDS[settings.minhash.kind](replace(features, hashes=mixed), settings.minhash.size)

@@ -30,7 +30,8 @@ def distance(a: int, b: int) -> int:
 def distances(a: Codes, b: Codes) -> Distances:
     """The Hamming distances of two arrays of codes; shapes broadcast as numpy's do, so one code may meet many.
 
-    Codes of more than 64 bits have a last axis of two words (see `es_simhash.codes`), which both must have.
+    Codes of more than 64 bits have a last axis of two words (see `es_simhash.codes`), which both must have: one such
+    code has the shape (1, 2), for (2,) would be two codes of 64 bits.
     """
     if a.ndim < 2 and b.ndim < 2:
         return _bit_count(a ^ b)

@@ -3,7 +3,7 @@
     idf(feature) = ln((documents + 1) / (documents with the feature + 1)) + 1
 
 (the smoothed form of Spärck Jones, 1972). Weights are kept as whole multiples of 1 / `UNIT`, so that sums of them
-are exact and the same on every machine. A table is named by the SHA-256 of its bytes.
+are exact and the same on every machine. A table is named by the SHA-256 of its weights.
 
 The bytes are: `MAGIC`; a line of JSON with the numbers of documents and features and the weight of unseen features;
 the features' 64-bit hashes in ascending order, 8 bytes each; their weights, 4 bytes each; all little-endian.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -29,6 +29,8 @@ from es_simhash.features import FeatureBatch, distinct
 UNIT = 256
 MAGIC = b"es_simhash idf 1\n"
 
+_MERGED_AT_LEAST = 1 << 20
+
 
 @dataclass(frozen=True, eq=False)
 class IdfTable:
@@ -39,6 +41,16 @@ class IdfTable:
     weights: npt.NDArray[np.uint32]
     unseen: int
 
+    def __post_init__(self) -> None:
+        hashes, weights = np.array(self.hashes), np.array(self.weights)
+        if hashes.dtype != np.uint64 or weights.dtype != np.uint32 or len(hashes) != len(weights):
+            raise InputError("An idf table needs uint64 hashes and as many uint32 weights. Learn it, or load it.")
+        if np.any(hashes[1:] <= hashes[:-1]):
+            raise InputError("The hashes of an idf table must be in ascending order. Learn it, or load it.")
+        for name, values in (("hashes", hashes), ("weights", weights)):
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
     @classmethod
     def learn(cls, batches: Iterable[FeatureBatch], min_documents: int = 2) -> IdfTable:
         """Learn from the features of a corpus or a sample of it.
@@ -46,9 +58,15 @@ class IdfTable:
         Features in fewer than ``min_documents`` documents are left out: they weigh as much as unseen ones.
         """
         documents, hashes, counts = 0, np.empty(0, np.uint64), np.empty(0, np.int64)
+        waiting: list[npt.NDArray[np.uint64]] = []
         for batch in batches:
             documents += len(batch)
-            hashes, counts = _add_counts(hashes, counts, distinct(batch).hashes)
+            waiting.append(distinct(FeatureBatch(batch.first_words, batch.offsets)).hashes)
+            # As much at a time as there is already, so that the table is merged a few times only.
+            if sum(map(len, waiting)) > max(len(hashes), _MERGED_AT_LEAST):
+                hashes, counts = _add_counts(hashes, counts, waiting)
+                waiting = []
+        hashes, counts = _add_counts(hashes, counts, waiting)
         if not documents:
             raise InputError("An idf table cannot be learnt from no document. Give it at least a few hundred texts.")
         kept = counts >= min_documents
@@ -59,8 +77,16 @@ class IdfTable:
 
     @cached_property
     def name(self) -> str:
-        """The SHA-256 of the table's bytes, in hexadecimal."""
-        return sha256(self.to_bytes()).hexdigest()
+        """The SHA-256, in hexadecimal, of all weights: the bytes after the line of JSON, then ``unseen`` in 8 bytes."""
+        return sha256(self._arrays() + self.unseen.to_bytes(8, "little")).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        """Tables are equal if all features have the same weights."""
+        return isinstance(other, IdfTable) and self.name == other.name
+
+    def __hash__(self) -> int:
+        """Equal tables have equal hashes."""
+        return hash(self.name)
 
     def weights_of(self, hashes: Codes) -> npt.NDArray[np.int64]:
         """The weights of features by their 64-bit hashes, in units of 1 / `UNIT`."""
@@ -74,8 +100,10 @@ class IdfTable:
     def to_bytes(self) -> bytes:
         """The table's bytes, as `from_bytes` reads them."""
         header = {"documents": self.documents, "features": len(self.hashes), "unseen": self.unseen}
-        arrays = self.hashes.astype("<u8").tobytes() + self.weights.astype("<u4").tobytes()
-        return MAGIC + json.dumps(header).encode() + b"\n" + arrays
+        return MAGIC + json.dumps(header).encode() + b"\n" + self._arrays()
+
+    def _arrays(self) -> bytes:
+        return self.hashes.astype("<u8").tobytes() + self.weights.astype("<u4").tobytes()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> IdfTable:
@@ -88,13 +116,13 @@ class IdfTable:
             documents, features, unseen = (int(header[key]) for key in ("documents", "features", "unseen"))
             hashes = np.frombuffer(arrays, "<u8", features).astype(np.uint64)
             weights = np.frombuffer(arrays, "<u4", features, offset=8 * features).astype(np.uint32)
-            if len(arrays) != 12 * features or np.any(hashes[1:] <= hashes[:-1]):
+            if len(arrays) != 12 * features:
                 raise ValueError
-        except (ValueError, KeyError, TypeError):
+            return cls(documents, hashes, weights, unseen)
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise FormatError(
                 "These bytes are no idf table, or a damaged one. Save the table again with IdfTable.save."
             ) from None
-        return cls(documents, hashes, weights, unseen)
 
     def save(self, path: str | Path) -> None:
         """Write the table to a file."""
@@ -103,7 +131,10 @@ class IdfTable:
     @classmethod
     def load(cls, path: str | Path) -> IdfTable:
         """Read a table from a file."""
-        return cls.from_bytes(Path(path).read_bytes())
+        try:
+            return cls.from_bytes(Path(path).read_bytes())
+        except OSError as error:
+            raise FormatError(f"The idf table {path} cannot be read: {error.strerror}. Give its path.") from error
 
 
 def _weight(documents: int, frequency: int) -> int:
@@ -111,10 +142,12 @@ def _weight(documents: int, frequency: int) -> int:
 
 
 def _add_counts(
-    hashes: npt.NDArray[np.uint64], counts: npt.NDArray[np.int64], seen: npt.NDArray[np.uint64]
+    hashes: npt.NDArray[np.uint64], counts: npt.NDArray[np.int64], seen: Sequence[npt.NDArray[np.uint64]]
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    new, new_counts = np.unique(seen, return_counts=True)
-    merged, place = np.unique(np.concatenate((hashes, new)), return_inverse=True)
-    totals = np.zeros(len(merged), dtype=np.int64)
-    np.add.at(totals, place, np.concatenate((counts, new_counts)))
-    return merged, totals
+    """The counts of hashes, one more for each time that it was seen."""
+    together = np.concatenate((hashes, *seen))
+    order = np.argsort(together, kind="stable")
+    ordered = together[order]
+    firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    each = np.concatenate((counts, np.ones(len(together) - len(hashes), dtype=np.int64)))[order]
+    return ordered[firsts], np.add.reduceat(each, firsts) if len(firsts) else counts

@@ -1,4 +1,4 @@
-"""The inner loops once more, compiled by numba (extra: native): the same results, bit for bit, several times as fast.
+"""The inner loops once more, compiled by numba (extra: native): the same fingerprints, bit for bit, but faster.
 
 Each function here does what a numpy kernel does, which calls it by `compiled` when there is enough work to be worth
 the second that numba takes to start. Set the environment variable ``ES_SIMHASH_NATIVE=0`` to do without.

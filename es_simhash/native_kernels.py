@@ -13,7 +13,15 @@ Integers = npt.NDArray[np.int64]
 Units = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 Number = Any  # a scalar of the compiled code
 
-_compile = njit(cache=True, nogil=True)
+
+def _compile(loop: Any) -> Any:
+    """Compile when first called; keep what was compiled on disk, if there is a folder to write to."""
+    try:
+        return njit(cache=True, nogil=True)(loop)
+    except RuntimeError:
+        return njit(nogil=True)(loop)
+
+
 _inline = njit(inline="always")
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -98,7 +106,7 @@ def hash_windows(units: Units, offsets: Integers, counts: Integers, n: int) -> W
     longest, at = 0, 0
     for text in range(len(counts)):
         longest = max(longest, offsets[text + 1] - offsets[text])
-    words = np.zeros(longest + n + 4, np.uint64)
+    words = np.zeros(longest + min(n, longest) + 4, np.uint64)
     for text in range(len(counts)):
         start, end, count = offsets[text], offsets[text + 1], counts[text]
         if end - start < n and count:
@@ -156,7 +164,7 @@ def distinct(hashes: Words, offsets: Integers) -> tuple[Words, Integers]:
         first = at
         for i in range(offsets[document], offsets[document + 1]):
             h = hashes[i]
-            place = np.int64(h >> shift)
+            place = np.int64((h * _BASE) >> shift)  # a caller's hashes may differ in their low bits only
             while table[place] >= first and kept[table[place]] != h:
                 place = (place + 1) & mask
             if table[place] < first:

@@ -12,18 +12,20 @@ from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from es_simhash import codes, fingerprinting, hamming, scheme_json, similarity
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.features import FeatureBatch, distinct
 from es_simhash.fingerprint import Fingerprint, Fingerprints
 from es_simhash.idf import IdfTable
+from es_simhash.minhash.estimate import estimate
 from es_simhash.presets import PRESETS
 from es_simhash.scheme_json import Functions
 from es_simhash.settings import Settings
 from es_simhash.simhash import BitSums, from_sums
 
-Tokens: TypeAlias = Sequence[str] | Sequence[tuple[str, float]]
+TokenList: TypeAlias = Sequence[str] | Sequence[tuple[str, float]]
 
 
 class Scheme(Settings):
@@ -54,25 +56,30 @@ class Scheme(Settings):
 
     def fingerprint_batches(self, texts: Iterable[str]) -> Iterator[Fingerprints]:
         """The same as columns of arrays, as many texts at a time as are quickest together."""
-        return (fingerprinting.fingerprints(self, batch) for batch in self.features(texts))
+        return fingerprinting.in_batches(texts, self._fingerprint_texts)
 
-    def fingerprint_tokens(self, tokens: Tokens) -> Fingerprint:
+    def fingerprint_tokens(self, tokens: TokenList) -> Fingerprint:
         """The fingerprint of a text given as tokens, or as (token, weight) pairs for the weights "own"."""
         return next(self.fingerprints_of_tokens([tokens]))
 
-    def fingerprints_of_tokens(self, lists: Iterable[Tokens]) -> Iterator[Fingerprint]:
+    def fingerprints_of_tokens(self, lists: Iterable[TokenList]) -> Iterator[Fingerprint]:
         """The fingerprints of any number of texts given as tokens, or as (token, weight) pairs."""
         for batch in self.fingerprint_batches_of_tokens(lists):
             yield from batch
 
-    def fingerprint_batches_of_tokens(self, lists: Iterable[Tokens]) -> Iterator[Fingerprints]:
+    def fingerprint_batches_of_tokens(self, lists: Iterable[TokenList]) -> Iterator[Fingerprints]:
         """The same as columns of arrays."""
-        features = fingerprinting.features_in_batches(lists, partial(fingerprinting.features_of_tokens, self))
-        return (fingerprinting.fingerprints(self, batch) for batch in features)
+        return fingerprinting.in_batches(lists, self._fingerprint_tokens)
 
     def features(self, texts: Iterable[str]) -> Iterator[FeatureBatch]:
-        """The hashed and weighted features of texts, as many texts at a time as are quickest together."""
-        return fingerprinting.features_in_batches(texts, partial(fingerprinting.features_of_texts, self))
+        """The hashed and weighted features of texts, in any order, as many texts at a time as are quickest together."""
+        return fingerprinting.in_batches(texts, partial(fingerprinting.features_of_texts, self))
+
+    def _fingerprint_texts(self, texts: Sequence[str]) -> Fingerprints:
+        return fingerprinting.fingerprints(self, fingerprinting.features_of_texts(self, texts))
+
+    def _fingerprint_tokens(self, lists: Sequence[TokenList]) -> Fingerprints:
+        return fingerprinting.fingerprints(self, fingerprinting.features_of_tokens(self, lists))
 
     def bit_sums(self, text: str) -> BitSums:
         """The sums of the SimHash of a text, which add up to those of a whole (see `simhash_of_sums`).
@@ -83,6 +90,8 @@ class Scheme(Settings):
 
     def simhash_of_sums(self, sums: BitSums) -> int:
         """The SimHash of a document that has these sums."""
+        if self.simhash is None or sums.shape != (self.simhash.bits,):
+            raise InputError(f"Sums of shape {sums.shape} are not of this scheme. Make them by its bit_sums.")
         return codes.to_ints(from_sums(sums[np.newaxis]))[0]
 
     # --- from fingerprints to keys and comparisons ---
@@ -97,7 +106,7 @@ class Scheme(Settings):
         """The keys of the signature's bands; none without a signature."""
         if self.minhash is None or fingerprint.minhash is None:
             return []
-        return self.minhash.layout.keys(fingerprint.signature[np.newaxis])[0]
+        return self.minhash.layout.keys(self._signature(fingerprint)[np.newaxis])[0]
 
     def distance(self, a: Fingerprint, b: Fingerprint) -> int:
         """The Hamming distance of two SimHashes."""
@@ -105,16 +114,28 @@ class Scheme(Settings):
             raise InputError("One of the fingerprints has no SimHash to compare. Compare texts that are not empty.")
         return hamming.distance(a.simhash, b.simhash)
 
+    def estimated_jaccard(self, a: Fingerprint, b: Fingerprint) -> float:
+        """The Jaccard similarity that two signatures tell (see `es_simhash.minhash.estimate` for its error)."""
+        if a.minhash is None or b.minhash is None:
+            raise InputError("One of the fingerprints has no signature to compare. Compare texts that are not empty.")
+        return estimate(self._signature(a), self._signature(b))
+
     def exact_jaccard(self, a: str, b: str) -> float:
         """The Jaccard similarity of two texts' features, that of their weights if the scheme has any."""
         return similarity.weighted_jaccard(*map(self._comparable_features, (a, b)))
+
+    def _signature(self, fingerprint: Fingerprint) -> npt.NDArray[np.uint32]:
+        signature = fingerprint.signature
+        if self.minhash is None or len(signature) != self.minhash.size:
+            raise InputError(f"A signature of {len(signature)} values is not of this scheme. Fingerprint with it.")
+        return signature
 
     def _comparable_features(self, text: str) -> similarity.Features:
         features = next(self.features([text]))
         if self.weights == "tf":
             features = replace(features, weights=np.ones(len(features.hashes), dtype=np.int64))
         features = distinct(features)
-        hashes = fingerprinting.first_words(features.hashes)
+        hashes = features.first_words
         order = np.argsort(hashes)
         return hashes[order] if features.weights is None else (hashes[order], features.weights[order])
 

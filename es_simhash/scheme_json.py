@@ -29,31 +29,26 @@ def to_json(settings: Settings) -> str:
 
 def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str, Any]:
     """The settings of `to_json`, as keyword arguments."""
-    try:
-        form = json.loads(text)
-        if form.pop("format") != _FORMAT:
-            raise FormatError("This scheme is of another format. Make it again with this version of es_simhash.")
-        unknown = set(form) - {setting.name for setting in fields(Settings)}
-    except (json.JSONDecodeError, KeyError, AttributeError, TypeError):
-        raise FormatError("This is not the JSON form of a scheme. Make it with Scheme.to_json.") from None
-    if unknown:
-        raise FormatError(f"A scheme has no setting {sorted(unknown)[0]!r}. Remove it or correct its name.")
+    form = _read(text)
     parsers: dict[str, Callable[[Any], Any]] = {
         "normalisation": lambda value: Normalisation(**value),
         "tokens": lambda value: tokens_from_json(value, functions),
         "idf": lambda value: _idf(value, idf),
         "hash": lambda value: _hash(value, functions),
-        "simhash": lambda value: value and SimHash(**value),
-        "minhash": lambda value: value and MinHash(**value),
+        "simhash": lambda value: None if value is None else SimHash(**value),
+        "minhash": lambda value: None if value is None else MinHash(**value),
     }
     try:
         return {name: parsers.get(name, lambda value: value)(value) for name, value in form.items()}
-    except TypeError as error:
+    except (TypeError, AttributeError) as error:
         raise FormatError(f"A setting of the scheme cannot be read: {error}. Correct it.") from None
 
 
 def identity(settings: Settings) -> str:
-    """A short hash of what the fingerprints and their keys depend on."""
+    """A short hash of what the fingerprints and their keys depend on.
+
+    A setting that is added later must be left out of the form where it changes nothing, lest all ids change.
+    """
     form = _to_dict(settings)
     # Neither the name nor the library changes what is cut, nor the distance what is indexed.
     del form["name"]
@@ -67,13 +62,28 @@ def identity(settings: Settings) -> str:
     return sha256(canonical.encode("ascii")).hexdigest()[:_ID_DIGITS]
 
 
+def _read(text: str) -> dict[str, Any]:
+    names = {setting.name for setting in fields(Settings)}
+    try:
+        form = json.loads(text)
+        if form.pop("format") != _FORMAT:
+            raise FormatError("This scheme is of another format. Make it again with this version of es_simhash.")
+        unknown, missing = sorted(set(form) - names), sorted(names - set(form))
+    except (json.JSONDecodeError, KeyError, AttributeError, TypeError, RecursionError):
+        raise FormatError("This is not the JSON form of a scheme. Make it with Scheme.to_json.") from None
+    if unknown or missing:
+        problem = f"no setting {unknown[0]!r}" if unknown else f"to have the setting {missing[0]!r}"
+        raise FormatError(f"A scheme has {problem}. Correct the form, or make it with Scheme.to_json.")
+    return dict(form)
+
+
 def _to_dict(settings: Settings) -> dict[str, Any]:
     form = {setting.name: getattr(settings, setting.name) for setting in fields(Settings)}
     return form | {
         "normalisation": asdict(settings.normalisation),
         "tokens": tokens_to_json(settings.tokens),
         "idf": settings.idf and settings.idf.name,
-        "hash": settings.hash_function.name,
+        "hash": _hash_to_json(settings.hash_function),
         "simhash": settings.simhash and asdict(settings.simhash),
         "minhash": settings.minhash and asdict(settings.minhash),
     }
@@ -88,10 +98,18 @@ def _idf(name: str | None, table: IdfTable | None) -> IdfTable | None:
     return table
 
 
-def _hash(name: str, functions: Functions) -> HashFunction:
+def _hash_to_json(function: HashFunction) -> str | dict[str, Any]:
+    """The name; of a caller's function also what else its hashes depend on."""
+    if function.name in HASH_FUNCTIONS:
+        return function.name
+    return {"name": function.name, "bits": function.bits, "is_mixed": function.is_mixed}
+
+
+def _hash(form: Any, functions: Functions) -> HashFunction:
+    name = form["name"] if isinstance(form, dict) else form
     function = HASH_FUNCTIONS.get(name) or functions.get(name)
-    if isinstance(function, HashFunction):
+    if isinstance(function, HashFunction) and _hash_to_json(function) == form:
         return function
     raise SchemeError(
-        f"The scheme hashes with the function {name!r}. Pass it, made by custom_hash, as functions={{{name!r}: …}}."
+        f"The scheme hashes with the function {form!r}. Pass it, made by custom_hash, as functions={{{name!r}: …}}."
     )

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
-from es_simhash.bands import Bands
-from es_simhash.blocks import Blocks
+from es_simhash.bands import BITS_A_DIGIT, Bands
+from es_simhash.blocks import MAX_KEYED_BLOCKS, Blocks
+from es_simhash.codes import words
 from es_simhash.errors import SchemeError
 from es_simhash.features import FeatureBatch
-from es_simhash.hashing.registry import DEFAULT, HashFunction, hash_function
+from es_simhash.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
 from es_simhash.idf import IdfTable
 from es_simhash.minhash import k_hash, one_permutation, weighted
-from es_simhash.minhash.common import Signatures, check_size, check_value_bits
+from es_simhash.minhash.common import Signatures, check_size
 from es_simhash.text.normalise import Normalisation
-from es_simhash.tokens.kinds import Chars, Custom, Keywords, Tokens
+from es_simhash.tokens.kinds import KINDS, Chars, Custom, Keywords, Tokens
 
 # How much a feature weighs: "set" 1, however often it occurs in the text; "tf" its occurrences; "idf" its inverse
 # document frequency; "tfidf" the two multiplied; "own" the weight that comes with the token.
@@ -39,6 +40,8 @@ class SimHash:
 
     def __post_init__(self) -> None:
         self.layout.min_shared(self.distance)
+        if self.blocks > MAX_KEYED_BLOCKS:
+            raise SchemeError(f"{self.blocks} blocks have no keys. Choose at most {MAX_KEYED_BLOCKS} blocks.")
 
     @cached_property
     def layout(self) -> Blocks:
@@ -48,17 +51,13 @@ class SimHash:
 
 @dataclass(frozen=True)
 class MinHash:
-    """A MinHash signature of ``size`` values and the ``bands`` bands of ``rows`` rows by which it is found.
-
-    Of each value the lowest ``value_bits`` bits are stored (Li & König, 2010); 32 keeps it whole.
-    """
+    """A MinHash signature of ``size`` values, and the ``bands`` bands of ``rows`` rows by which it is found."""
 
     kind: str = "one-permutation"
     size: int = 128
     bands: int = 32
     rows: int = 4
     key_bits: int = 36
-    value_bits: int = 32
 
     def __post_init__(self) -> None:
         if self.kind not in MINHASH_KINDS:
@@ -69,7 +68,8 @@ class MinHash:
                 f"{self.bands} bands of {self.rows} rows need a signature of {self.bands * self.rows} values, not "
                 f"{self.size}. Choose a larger size or fewer bands."
             )
-        check_value_bits(self.value_bits)
+        if self.key_bits % BITS_A_DIGIT:
+            raise SchemeError(f"Keys of {self.key_bits} bits do not fill base64 digits. Choose a multiple of 6.")
 
     @property
     def is_weighted(self) -> bool:
@@ -86,8 +86,8 @@ class MinHash:
 class Settings:
     """How texts become fingerprints.
 
-    ``hash`` is a hash function or the name of one. ``floor`` is the number of distinct features below which a text
-    is ``short``. ``name`` and the distance of `SimHash` play no part in the fingerprints.
+    ``hash`` may be given by its name. ``floor`` is the number of distinct features below which a text is ``short``.
+    ``name`` and the distance of `SimHash` play no part in the fingerprints.
     """
 
     name: str = "custom"
@@ -102,8 +102,8 @@ class Settings:
     floor: int = 8
 
     def __post_init__(self) -> None:
-        if isinstance(self.hash, str):
-            self._set("hash", hash_function(self.hash))
+        self._set("hash", _resolved(self.hash))
+        self._check_types()
         self._set("tokens", _with_normalised_stop_words(self.tokens, self.normalisation))
         self._check_kinds()
         self._check_weights()
@@ -113,28 +113,46 @@ class Settings:
     @property
     def hash_function(self) -> HashFunction:
         """The hash function of the features."""
-        assert isinstance(self.hash, HashFunction)
-        return self.hash
+        return cast("HashFunction", self.hash)
 
     @property
     def hash_bits(self) -> int:
-        """The width of the features' hashes: 64 bits, or 128 for wider SimHashes, or that of a caller's function."""
-        wide = self.simhash is not None and self.simhash.bits > 64
-        return self.hash_function.bits or (128 if wide else 64)
+        """The width of the features' hashes: 64 or 128 bits."""
+        needed = self.hash_function.bits or (self.simhash.bits if self.simhash else 64)
+        return 64 * words(needed)
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
+    def _check_types(self) -> None:
+        kinds: dict[str, type | tuple[type, ...]] = {
+            "name": str,
+            "html": bool,
+            "normalisation": Normalisation,
+            "tokens": tuple(KINDS.values()),
+            "idf": (IdfTable, type(None)),
+            "simhash": (SimHash, type(None)),
+            "minhash": (MinHash, type(None)),
+        }
+        for name, kind in kinds.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                wanted = [each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,))]
+                raise SchemeError(f"The setting {name} cannot be {value!r}. Give one of: {', '.join(wanted)}.")
+
     def _check_kinds(self) -> None:
         if self.simhash is None and self.minhash is None:
             raise SchemeError("A scheme without SimHash and MinHash has no fingerprint. Give at least one of them.")
-        if self.simhash is not None and self.simhash.bits > self.hash_bits:
+        bits = self.hash_function.bits
+        if bits and self.simhash and self.simhash.bits > bits:
             raise SchemeError(
-                f"A SimHash of {self.simhash.bits} bits cannot be made of hashes of {self.hash_bits} bits. "
+                f"A SimHash of {self.simhash.bits} bits cannot be made of hashes of {bits} bits. "
                 "Choose a narrower SimHash or a wider hash function."
             )
-        if self.minhash is not None and self.hash_bits < 64:
-            raise SchemeError(f"MinHash needs hashes of 64 bits, not {self.hash_bits}. Set minhash=None.")
+        if bits and self.minhash and bits < 64:
+            raise SchemeError(f"MinHash needs hashes of 64 bits, not {bits}. Set minhash=None.")
+        if isinstance(self.tokens, Custom) and self.tokens.name == self.hash_function.name:
+            raise SchemeError(f"Tokens and hash function are both named {self.tokens.name!r}. Rename one of them.")
 
     def _check_weights(self) -> None:
         if self.weights not in get_args(Weights):
@@ -147,6 +165,14 @@ class Settings:
             raise SchemeError(
                 f"The tokens {self.tokens.kind!r} have no weights of their own. Choose weights set, tf, idf or tfidf."
             )
+
+
+def _resolved(function: HashFunction | str) -> HashFunction:
+    if not isinstance(function, HashFunction):
+        return hash_function(function)
+    if HASH_FUNCTIONS.get(function.name, function) != function:
+        raise SchemeError(f"{function.name!r} is the name of a built-in hash function. Make your own by custom_hash.")
+    return function
 
 
 def _with_normalised_stop_words(tokens: Any, normalisation: Normalisation) -> Any:

@@ -32,7 +32,7 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 def simhashes(features: FeatureBatch, bits: int) -> Codes:
-    """The SimHash of each document, as codes of ``bits`` bits."""
+    """The SimHash of each document, of as many bits as its features' hashes have."""
     return from_sums(bit_sums(features, bits))
 
 
@@ -46,7 +46,7 @@ def from_sums(sums: BitSums) -> Codes:
 
 
 def bit_sums(features: FeatureBatch, bits: int) -> BitSums:
-    """The sums of each document: one row a document, one column a bit, the most significant first.
+    """The sums of each document: one row a document, one column a bit of the hashes, the most significant first.
 
     Sums of integer weights are exact integers. Sums of other weights are floats whose signs are always exact.
     """

@@ -45,6 +45,16 @@ def test_a_value_that_does_not_fit_is_refused_by_name(value: int, bits: int) -> 
         codes.from_ints([value], bits)
 
 
+@pytest.mark.parametrize("value", [1.9, "a", None])
+def test_what_is_no_integer_is_refused(value: object) -> None:
+    with pytest.raises(HashError, match="Give integers"):
+        codes.from_ints([value], 64)  # type: ignore[list-item]
+
+
+def test_integers_of_numpy_are_integers() -> None:
+    assert codes.from_ints([np.int64(5)], 128).tolist() == [[0, 5]]  # type: ignore[list-item]
+
+
 def bits_by_kernighan(x: int) -> int:
     """Count bits by x &= x - 1, which clears the lowest one."""
     count = 0

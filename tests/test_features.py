@@ -3,13 +3,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.errors import FormatError, InputError
+from es_simhash import idf
+from es_simhash.errors import FormatError, InputError, WeightError
 from es_simhash.features import FeatureBatch, distinct, distinct_counts
 from es_simhash.idf import UNIT, IdfTable
 
@@ -96,7 +98,7 @@ def test_a_table_keeps_its_bytes_and_its_name_on_disk(tmp_path: object) -> None:
 
 
 def test_the_name_of_a_table_is_golden() -> None:
-    assert learnt().name == "616d0e5833f1e52cce7e0f4215373da4e779cabbad6cbf88f2ae00098b5bb29e"
+    assert learnt().name == "d61f0fb6c1bc378d4a79f30937464328d2ff7c8c244836bc93afc0c5f2caad2c"
 
 
 DAMAGES: list[Callable[[bytes], bytes]] = [
@@ -112,6 +114,57 @@ DAMAGES: list[Callable[[bytes], bytes]] = [
 def test_a_damaged_table_is_refused(damage: Callable[[bytes], bytes]) -> None:
     with pytest.raises(FormatError, match="no idf table"):
         IdfTable.from_bytes(damage(learnt().to_bytes()))
+
+
+def test_wide_hashes_are_learnt_by_their_first_words() -> None:
+    wide = FeatureBatch(np.array([[1, 9], [1, 8], [2, 7]], dtype=np.uint64), np.array([0, 1, 3]))
+    assert IdfTable.learn([wide]).hashes.tolist() == [1]
+
+
+def test_a_table_learnt_in_many_batches_is_that_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = [[i % 7, i % 5, i] for i in range(50)]
+    whole = IdfTable.learn([batch_of(documents)])
+    monkeypatch.setattr(idf, "_MERGED_AT_LEAST", 3)
+    parts = IdfTable.learn([batch_of([document]) for document in documents])
+    assert parts == whole
+    assert parts.to_bytes() == whole.to_bytes()
+    assert hash(parts) == hash(whole)
+
+
+def test_a_table_cannot_be_changed_under_its_name() -> None:
+    table = learnt()
+    with pytest.raises(ValueError, match="read-only"):
+        table.weights[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("hashes", "weights"),
+    [
+        (np.array([2, 1], np.uint64), np.array([1, 1], np.uint32)),
+        (np.array([1], np.uint64), np.array([1, 1], np.uint32)),
+        (np.array([1], np.uint64), np.array([1.9])),
+    ],
+)
+def test_a_table_of_unfit_arrays_is_refused(hashes: Any, weights: Any) -> None:
+    with pytest.raises(InputError, match="Learn it"):
+        IdfTable(3, hashes, weights, 5)
+
+
+def test_a_missing_file_is_an_error_that_names_it() -> None:
+    with pytest.raises(FormatError, match="nowhere"):
+        IdfTable.load("nowhere/table.idf")
+
+
+@pytest.mark.parametrize("weights", [np.array([3], np.uint32), np.array([3, 4]), np.array([3.0], np.float32)])
+def test_weights_that_do_not_fit_the_hashes_are_refused(weights: Any) -> None:
+    with pytest.raises(WeightError, match="int64 or float64"):
+        FeatureBatch(np.array([1], np.uint64), np.array([0, 1]), weights)
+
+
+def test_many_features_may_be_enough() -> None:
+    documents = [[1, 2, 3] * 100, list(range(500))]
+    assert distinct_counts(batch_of(documents), 300).tolist()[0] == 3
+    assert distinct_counts(batch_of(documents), 300).tolist()[1] >= 300
 
 
 def test_a_table_cannot_be_learnt_from_nothing() -> None:

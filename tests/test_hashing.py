@@ -138,7 +138,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
 
 def test_a_caller_may_bring_a_hash_function() -> None:
     own = custom_hash("length", len, bits=6)
-    assert codes.to_ints(own.hash_tokens(["a", "abc", "a"], 6)) == [1, 3, 1]
+    assert [value >> 58 for value in codes.to_ints(own.hash_tokens(["a", "abc", "a"], 6))] == [1, 3, 1]
 
 
 @pytest.mark.parametrize("value", [-1, 64, 1.5, None, True])

@@ -150,7 +150,7 @@ def test_the_share_of_equal_positions_estimates_the_weighted_jaccard_similarity(
 
 @pytest.mark.parametrize("weight", [math.nan, math.inf, -1.0])
 def test_weights_that_weigh_nothing_sensible_are_refused(weight: float) -> None:
-    with pytest.raises(WeightError, match=f"document 1 has the weight {weight}"):
+    with pytest.raises(WeightError, match=f"Text 1 has a feature of the weight {weight}"):
         signatures(of([{1: 1}, {2: 1, 3: weight}]), 4)
 
 

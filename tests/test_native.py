@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from es_simhash.tokens.words import word_spans
 from tests.texts import batches
 
 pytest.importorskip("numba")
+native_kernels = importlib.import_module("es_simhash.native_kernels")
 
 Result = TypeVar("Result")
 EVERYTHING, NOTHING = 0, 1 << 62
@@ -113,6 +115,30 @@ def test_words_are_cut_and_hashed_alike(texts: list[str]) -> None:
 def test_whole_fingerprints_are_alike(texts: list[str], scheme: Scheme) -> None:
     by_numpy, by_numba = both(lambda: list(scheme.fingerprints(texts)))
     assert by_numpy == by_numba
+
+
+def test_hashes_that_differ_in_few_bits_are_told_apart_alike() -> None:
+    features = FeatureBatch(np.arange(50_000, dtype=np.uint64) % 30_000, np.array([0, 20_000, 50_000]))
+    by_numpy, by_numba = both(lambda: distinct(features))
+    assert by_numpy.offsets.tolist() == by_numba.offsets.tolist() == [0, 20_000, 50_000]
+
+
+def test_a_read_only_installation_compiles_in_memory() -> None:
+    def loop(x: int) -> int:
+        return x + 1
+
+    compiler = native_kernels.njit
+
+    def without_cache(**options: bool) -> Any:
+        return _refuse if options.get("cache") else compiler(**options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native_kernels, "njit", without_cache)
+        assert native_kernels._compile(loop)(1) == 2
+
+
+def _refuse(_: object) -> None:
+    raise RuntimeError("cannot cache function: no locator available")
 
 
 def test_little_work_does_not_start_numba() -> None:

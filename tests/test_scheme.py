@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from es_simhash import fingerprinting
 from es_simhash.errors import FormatError, InputError, SchemeError, TextError, WeightError
 from es_simhash.fingerprint import STATUSES, Fingerprint
-from es_simhash.hashing.registry import HASH_FUNCTIONS, custom_hash
+from es_simhash.hashing.registry import HASH_FUNCTIONS, HashFunction, custom_hash
 from es_simhash.presets import PRESETS
 from es_simhash.scheme import Scheme
 from es_simhash.settings import MinHash, SimHash
@@ -195,7 +196,6 @@ CHANGES: list[dict[str, Any]] = [
     {"minhash": MinHash(bands=31)},
     {"minhash": MinHash(rows=3)},
     {"minhash": MinHash(key_bits=30)},
-    {"minhash": MinHash(value_bits=8)},
     {"floor": 9},
 ]
 
@@ -236,6 +236,13 @@ def edited(**changes: Any) -> str:
         (edited(format="es_simhash.scheme/2"), FormatError, "another format"),
         (edited(colour="red"), FormatError, "'colour'"),
         (edited(simhash={"width": 64}), FormatError, "width"),
+        (edited(simhash=False), FormatError, "mapping"),
+        (edited(html="false"), SchemeError, "html cannot be 'false'"),
+        (edited(tokens="ab"), SchemeError, "names no kind"),
+        (edited(tokens={"kind": "words", "stop_words": "the"}), SchemeError, "set or a list"),
+        (edited(tokens={"kind": "words", "stop_words": [1]}), SchemeError, "no string"),
+        ("[" * 100_000, FormatError, "not the JSON form"),
+        ('{"format": "es_simhash.scheme/1"}', FormatError, "to have the setting 'floor'"),
         (edited(normalisation={"nfd": True}), FormatError, "nfd"),
         (edited(hash="crc32"), SchemeError, "'crc32'"),
         (edited(idf="0" * 64, weights="idf"), SchemeError, "000000000000…, but none was given"),
@@ -277,7 +284,18 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: MinHash(size=0), "from 1"),
     (lambda: MinHash(size=64), "not 64"),
     (lambda: MinHash(bands=0), "from 1"),
-    (lambda: MinHash(value_bits=33), "1 to 32"),
+    (lambda: MinHash(key_bits=32), "multiple of 6"),
+    (lambda: SimHash(64, 40, 3), "at most 36 blocks"),
+    (lambda: Scheme(simhash=64), "simhash cannot be 64"),  # type: ignore[arg-type]
+    (lambda: Scheme(hash=None), "Choose from: poly64"),  # type: ignore[arg-type]
+    (lambda: Scheme(hash=HashFunction("md5", HASH_FUNCTIONS["sha1"].hash_tokens)), "custom_hash"),
+    (lambda: Scheme(tokens="words"), "tokens cannot be 'words'"),  # type: ignore[arg-type]
+    (lambda: Scheme(html=1), "html cannot be 1"),  # type: ignore[arg-type]
+    (lambda: Normalisation(nfkc=1), "True or False"),  # type: ignore[arg-type]
+    (lambda: Words(stop_words="the"), "set or a list"),  # type: ignore[arg-type]
+    (lambda: Words(stop_words=frozenset({1})), "no string"),  # type: ignore[arg-type]
+    (lambda: Scheme(tokens=Custom("own", str.split), hash=OWN_HASH), "Rename one"),
+    (lambda: Chars(2**70), "1,000,000"),
     (lambda: Scheme(hash=custom_hash("short", len, bits=16), minhash=None), "wider hash"),
     (lambda: Scheme(hash=custom_hash("short", len, bits=16), simhash=SimHash(16, 4, 2)), "minhash=None"),
 ]
@@ -321,6 +339,105 @@ def test_a_huge_text_of_words_without_spaces_is_one_token() -> None:
     fingerprint = Scheme(tokens=Words(1), floor=1).fingerprint("x" * 1_000_000)
     assert fingerprint.status == "ok"
     assert fingerprint.simhash != Scheme(tokens=Words(1), floor=1).fingerprint("x" * 999_999).simhash
+
+
+@pytest.mark.parametrize("bits", [65, 72, 96, 128])
+def test_a_caller_s_hash_may_have_any_width(bits: int) -> None:
+    wide = custom_hash("own", lambda token: OWN_HASH.hash_tokens([token], 64).tolist()[0] << (bits - 64), bits)
+    one, other = Scheme(hash=OWN_HASH), Scheme(hash=wide)
+    assert list(one.fingerprints([TEXT, OTHER])) == list(other.fingerprints([TEXT, OTHER]))
+    assert one.exact_jaccard(TEXT, EDITED) == other.exact_jaccard(TEXT, EDITED)
+    assert one.id != other.id
+
+
+def test_the_id_tells_apart_functions_of_one_name_but_other_widths() -> None:
+    narrow, wide = (Scheme(hash=custom_hash("h", len, bits), minhash=None) for bits in (64, 70))
+    assert narrow.id != wide.id
+    with pytest.raises(SchemeError, match="'bits': 64"):
+        Scheme.from_json(narrow.to_json(), functions={"h": wide.hash_function})
+
+
+def test_a_text_in_tokens_does_not_depend_on_the_texts_beside_it() -> None:
+    scheme = Scheme(floor=1)
+    plain = ["a1", "b2", "c3"]
+    first, _ = scheme.fingerprints_of_tokens([plain, [("x", 1.0)]])
+    assert first == scheme.fingerprint_tokens(plain)
+    assert scheme.fingerprint_tokens(tuple(plain)) == first
+
+
+@pytest.mark.parametrize("wrong", ["hello", None, 3, [["a", "b", "c"], "d"], ["c", None], ["\ud800"]])
+def test_tokens_that_are_none_are_refused_by_their_text(wrong: Any) -> None:
+    with pytest.raises(TextError, match="Text 1 "):
+        list(Scheme().fingerprints_of_tokens([["a", "b"], wrong]))
+
+
+def test_what_stands_before_a_wrong_text_is_fingerprinted() -> None:
+    made: list[Fingerprint] = []
+    with pytest.raises(TextError, match="Text 2 "):
+        made.extend(Scheme().fingerprints([TEXT, OTHER, None, TEXT]))  # type: ignore[list-item]
+    fingerprints = Scheme().fingerprints([TEXT, OTHER, None])  # type: ignore[list-item]
+    assert [next(fingerprints), next(fingerprints)] == list(Scheme().fingerprints([TEXT, OTHER]))
+
+
+def test_a_negative_weight_is_named_by_its_text() -> None:
+    scheme = Scheme(
+        tokens=Custom("signed", lambda text: [(text, -1.0 if text == "bad" else 1.0)]),
+        weights="own",
+        simhash=None,
+        minhash=MinHash("weighted", 16, 4, 4),
+    )
+    with pytest.raises(WeightError, match="Text 4999 has a feature of the weight -1"):
+        list(scheme.fingerprints([*["good"] * 4999, "bad"]))
+
+
+def test_texts_without_any_weight_are_empty() -> None:
+    scheme = Scheme(tokens=Custom("z", lambda t: [(t, 0.0)]), weights="own", minhash=MinHash("weighted", 16, 4, 4))
+    assert [scheme.fingerprint(text).status for text in ("one", "two")] == ["empty", "empty"]
+
+
+def test_one_text_is_not_taken_for_many() -> None:
+    for many in (Scheme().fingerprints, Scheme().fingerprint_batches, Scheme().features):
+        with pytest.raises(TextError, match="Give a list of texts"):
+            next(iter(many("a text")))
+    with pytest.raises(TextError, match="Give a list of texts"):
+        Scheme().with_idf("a text")
+
+
+def test_lone_surrogates_in_html_are_refused() -> None:
+    pytest.importorskip("selectolax")
+    with pytest.raises(TextError, match="lone surrogate"):
+        Scheme(html=True).fingerprint("<p>abc \ud800 def</p>")
+
+
+def test_fingerprints_of_other_schemes_are_not_compared() -> None:
+    short = Scheme(minhash=MinHash(size=64, bands=16))
+    fingerprint = short.fingerprint(TEXT)
+    assert short.estimated_jaccard(fingerprint, fingerprint) == 1
+    with pytest.raises(InputError, match="64 values"):
+        Scheme().estimated_jaccard(fingerprint, fingerprint)
+    with pytest.raises(InputError, match="64 values"):
+        Scheme().band_keys(fingerprint)
+    with pytest.raises(InputError, match="bit_sums"):
+        Scheme().simhash_of_sums(Scheme(simhash=SimHash(128)).bit_sums(TEXT))
+
+
+def test_signatures_estimate_the_exact_similarity() -> None:
+    scheme = Scheme(minhash=MinHash(size=4096))
+    first, edited = scheme.fingerprints([TEXT * 3, EDITED * 3])
+    assert abs(scheme.estimated_jaccard(first, edited) - scheme.exact_jaccard(TEXT * 3, EDITED * 3)) < 0.05
+
+
+@pytest.mark.parametrize("name", HASH_FUNCTIONS)
+def test_schemes_can_be_sent_to_other_processes(name: str) -> None:
+    scheme = Scheme(hash=name, tokens=Words(2))
+    again = pickle.loads(pickle.dumps(scheme))
+    assert again == scheme
+    assert again.fingerprint(TEXT) == scheme.fingerprint(TEXT)
+
+
+def test_a_large_floor_needs_little_memory() -> None:
+    statuses = [each.status for each in Scheme(floor=5000).fingerprints([TEXT] * 3000)]
+    assert set(statuses) == {"short"}
 
 
 def test_the_columns_of_a_batch_are_arrays() -> None:

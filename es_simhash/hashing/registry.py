@@ -17,6 +17,7 @@ jenkins   lookup3, see `es_simhash.hashing.jenkins`
 from __future__ import annotations
 
 import hashlib
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -59,7 +60,7 @@ def hash_function(name: str) -> HashFunction:
     """The hash function of that name; an unknown one is a `SchemeError`."""
     try:
         return HASH_FUNCTIONS[name]
-    except KeyError:
+    except (KeyError, TypeError):
         raise SchemeError(f"There is no hash function {name!r}. Choose from: {', '.join(HASH_FUNCTIONS)}.") from None
 
 
@@ -70,32 +71,49 @@ def custom_hash(name: str, function: TokenHash, bits: int = 64) -> HashFunction:
     """
     if name in HASH_FUNCTIONS:
         raise SchemeError(f"{name!r} is the name of a built-in hash function. Choose another name for your own.")
-
-    def hash_tokens(tokens: Sequence[str], _: int) -> Codes:
-        return codes.from_ints(_memoised(tokens, lambda token: _checked(function(token), token, name)), bits)
-
-    return HashFunction(name, hash_tokens, codes.check_bits(bits), is_mixed=False)
+    return HashFunction(name, _OfTokens(name, function, codes.check_bits(bits)), bits, is_mixed=False)
 
 
-def _checked(value: object, token: str, name: str) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise HashError(
-        f"The hash function {name!r} returned {value!r} for the token {token!r}. It must return an unsigned integer."
-    )
+@dataclass(frozen=True)
+class _OfTokens:
+    """A caller's function, whose values are moved to the most significant bits of whole words."""
+
+    name: str
+    function: TokenHash
+    bits: int
+
+    def __call__(self, tokens: Sequence[str], _: int) -> Codes:
+        width = 64 * codes.words(self.bits)
+        return codes.from_ints((value << (width - self.bits) for value in _memoised(tokens, self._value)), width)
+
+    def _value(self, token: str) -> int:
+        value = self.function(token)
+        try:
+            number = operator.index(value)
+        except TypeError:
+            number = -1
+        if 0 <= number < 1 << self.bits and not isinstance(value, bool):
+            return number
+        raise HashError(
+            f"The hash function {self.name!r} returned {value!r} for the token {token!r}. "
+            f"It must return an integer from 0 to 2**{self.bits} - 1."
+        )
+
+
+@dataclass(frozen=True)
+class _OfBytes:
+    """A function of a token's UTF-8 bytes."""
+
+    function: BytesHash
+
+    def __call__(self, tokens: Sequence[str], bits: int) -> Codes:
+        return codes.from_ints(_memoised(tokens, lambda token: self.function(token.encode(), bits)), bits)
 
 
 def _memoised(tokens: Sequence[str], function: Callable[[str], int]) -> list[int]:
     """The function's values, computed once for each distinct token: texts repeat their tokens."""
     known = {token: function(token) for token in dict.fromkeys(tokens)}
     return [known[token] for token in tokens]
-
-
-def _of_bytes(name: str, function: BytesHash, is_mixed: bool = True) -> HashFunction:
-    def hash_tokens(tokens: Sequence[str], bits: int) -> Codes:
-        return codes.from_ints(_memoised(tokens, lambda token: function(token.encode(), bits)), bits)
-
-    return HashFunction(name, hash_tokens, is_mixed=is_mixed)
 
 
 def _fnv1a(data: bytes, bits: int) -> int:
@@ -105,11 +123,15 @@ def _fnv1a(data: bytes, bits: int) -> int:
     return value
 
 
-def _digest(algorithm: str) -> BytesHash:
-    def function(data: bytes, bits: int) -> int:
-        return int.from_bytes(hashlib.new(algorithm, data, usedforsecurity=False).digest()[: bits // 8], "big")
+@dataclass(frozen=True)
+class _Digest:
+    """The first bits of a cryptographic digest."""
 
-    return function
+    algorithm: str
+
+    def __call__(self, data: bytes, bits: int) -> int:
+        digest = hashlib.new(self.algorithm, data, usedforsecurity=False).digest()
+        return int.from_bytes(digest[: bits // 8], "big")
 
 
 def _murmur3(data: bytes, bits: int) -> int:
@@ -127,11 +149,11 @@ HASH_FUNCTIONS: dict[str, HashFunction] = {
     function.name: function
     for function in (
         HashFunction(DEFAULT, poly64.hash_tokens),
-        _of_bytes("murmur3", _murmur3),
-        _of_bytes("fnv1a", _fnv1a, is_mixed=False),
-        _of_bytes("md5", _digest("md5")),
-        _of_bytes("sha1", _digest("sha1")),
-        _of_bytes("sha256", _digest("sha256")),
-        _of_bytes("jenkins", lookup3),
+        HashFunction("murmur3", _OfBytes(_murmur3)),
+        HashFunction("fnv1a", _OfBytes(_fnv1a), is_mixed=False),
+        HashFunction("md5", _OfBytes(_Digest("md5"))),
+        HashFunction("sha1", _OfBytes(_Digest("sha1"))),
+        HashFunction("sha256", _OfBytes(_Digest("sha256"))),
+        HashFunction("jenkins", _OfBytes(lookup3)),
     )
 }

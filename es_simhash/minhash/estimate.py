@@ -31,7 +31,8 @@ def estimates(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> npt
 
     Only the lowest ``value_bits`` bits of both sides count, so that whole signatures can be compared with
     stored ones that were cut. Without bias, except that an estimate below 0 is given as 0. A document without
-    features has the similarity 1 to another such and 0 to any other.
+    features has the similarity 1 to another such and 0 to any other; where values are cut, it cannot be told
+    from others, and must be left out by its status.
     """
     chance = _chance(value_bits)
     if a.shape[-1:] != b.shape[-1:]:
@@ -40,10 +41,11 @@ def estimates(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> npt
             "Give signatures of the same kind and size."
         )
     mask = np.uint32((1 << value_bits) - 1)
-    a, b = a & mask, b & mask
-    share = (a == b).mean(axis=-1)
-    one_is_empty = (a == EMPTY & mask).all(axis=-1) != (b == EMPTY & mask).all(axis=-1)
-    return np.where(one_is_empty, 0.0, np.maximum((share - chance) / (1 - chance), 0.0))
+    share = ((a ^ b) & mask == 0).mean(axis=-1)
+    similarities = np.maximum((share - chance) / (1 - chance), 0.0)
+    if value_bits < VALUE_BITS:
+        return similarities
+    return np.where((a == EMPTY).all(axis=-1) != (b == EMPTY).all(axis=-1), 0.0, similarities)
 
 
 def standard_error(similarity: float, size: int, value_bits: int = VALUE_BITS) -> float:

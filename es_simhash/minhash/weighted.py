@@ -94,8 +94,8 @@ def _weighing(batch: FeatureBatch) -> tuple[Hashes, Floats, Index]:
     if wrong.any():
         document = int(np.searchsorted(batch.offsets, wrong.argmax(), side="right")) - 1
         raise WeightError(
-            f"A feature of document {document} has the weight {weights[wrong][0]}. "
-            "Give weights that are finite and not negative."
+            f"has a feature of the weight {weights[wrong][0]}. Give weights that are finite and not negative.",
+            document,
         )
     with np.errstate(over="ignore"):
         features = distinct(FeatureBatch(hashes, batch.offsets, weights))

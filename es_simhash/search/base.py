@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Ids = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchResult:
     """What a search found and what it took. An id is a fingerprint's row in the set that is searched."""
 
@@ -44,7 +44,7 @@ class Search(ABC):
     """
 
     def __init__(self, codes: Codes, bits: int, k: int) -> None:
-        self.codes = check_codes(codes, bits)
+        self.codes = check_codes(codes, bits).copy()
         self.bits = bits
         self.k = check_distance(k)
 

@@ -24,7 +24,7 @@ _MAX_VARIANTS = 1 << 20
 
 def variant_count(bits: int, k: int) -> int:
     """The number of codes within ``k`` of any one code: the sum of C(bits, i) for i from 0 to k."""
-    return sum(comb(bits, i) for i in range(k + 1))
+    return sum(comb(bits, i) for i in range(min(k, bits) + 1))
 
 
 class Variants(Search):
@@ -62,6 +62,6 @@ class Variants(Search):
 def _masks(bits: int, k: int) -> Iterator[int]:
     """What to flip for each variant, the variants with fewer flipped bits first."""
     single = [1 << position for position in range(bits)]
-    for flips in range(k + 1):
+    for flips in range(min(k, bits) + 1):
         for chosen in combinations(single, flips):
             yield sum(chosen)

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from es_simhash.errors import SchemeError
+
 
 @dataclass(frozen=True)
 class Normalisation:
@@ -24,6 +26,11 @@ class Normalisation:
     nfkc: bool = True
     casefold: bool = True
     whitespace: bool = True
+
+    def __post_init__(self) -> None:
+        for step in (self.nfkc, self.casefold, self.whitespace):
+            if not isinstance(step, bool):
+                raise SchemeError(f"A step of the normalisation cannot be {step!r}. Give True or False.")
 
     def __call__(self, text: str) -> str:
         """The normalised text."""

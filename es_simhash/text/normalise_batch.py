@@ -22,7 +22,7 @@ from es_simhash.text.units import TextBatch, Units, encode, join, offsets_of, st
 _SPACE = " "
 _HIGH_SURROGATES = range(0xD800, 0xDC00)
 _LOW_SURROGATES = range(0xDC00, 0xE000)
-# Two values that are never looked up in vain: the code points they would end are unassigned for ever.
+# Two values that no unit becomes: texts with the surrogates themselves are normalised by the definition.
 _UNKNOWN, _BY_DEFINITION = 0xDFFE, 0xDFFF
 _HANGUL_JAMO = (range(0x1100, 0x1200), range(0xA960, 0xA980), range(0xD7B0, 0xD800))
 

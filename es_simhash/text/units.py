@@ -18,7 +18,7 @@ Offsets = npt.NDArray[np.int64]
 _LOW_SURROGATES = (0xDC00, 0xDFFF)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TextBatch:
     """Texts one after the other; text ``i`` is ``units[offsets[i]:offsets[i + 1]]``."""
 
@@ -39,6 +39,11 @@ class TextBatch:
 def batch(texts: Sequence[str]) -> TextBatch:
     """A batch of ``texts`` as they are; a lone surrogate or a non-string is a `TextError`."""
     return TextBatch(*encode(texts))
+
+
+def check_texts(texts: Sequence[str]) -> None:
+    """Refuse what is no string, and lone surrogates, by a `TextError`."""
+    encode(texts)
 
 
 def encode(texts: Sequence[str]) -> tuple[Units, Offsets]:

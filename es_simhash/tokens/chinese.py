@@ -25,7 +25,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from es_simhash.errors import MissingExtraError, SchemeError
-from es_simhash.text.units import encode
+from es_simhash.text.units import check_texts
 from es_simhash.tokens.word_break import ALPHANUMERIC, properties_table
 
 Backend = Literal["jieba", "rjieba"]
@@ -41,7 +41,7 @@ def cut(text: str, backend: Backend) -> list[str]:
     """The words of a Chinese text, its Latin words and numbers included."""
     if backend not in _BACKENDS:
         raise SchemeError(f"{backend!r} is no library for Chinese words. Choose one of {', '.join(_BACKENDS)}.")
-    encode([text])  # refuses what is no text
+    check_texts([text])
     return list(chain.from_iterable(map(_words_of_token, _BACKENDS[backend](text))))
 
 

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, Literal
 
 from es_simhash.errors import SchemeError
-from es_simhash.text.units import encode
+from es_simhash.text.units import check_texts
 from es_simhash.tokens.chinese import jieba_tokenizer, loading
 
 Method = Literal["tfidf", "textrank"]
@@ -30,7 +30,7 @@ def keywords(text: str, method: Method = "tfidf", top: int = 22) -> list[tuple[s
         raise SchemeError(f"{method!r} is no way to find keywords. Choose one of {', '.join(_EXTRACTORS)}.")
     if not isinstance(top, int) or top < 1:
         raise SchemeError(f"There cannot be {top!r} keywords. Choose a whole number from 1.")
-    encode([text])  # refuses what is no text
+    check_texts([text])
     weighted: list[tuple[str, float]] = _EXTRACTORS[method]().extract_tags(text, topK=None, withWeight=True)
     return sorted(weighted, key=lambda pair: (-pair[1], pair[0]))[:top]
 

@@ -20,6 +20,8 @@ from es_simhash.tokens.keywords import Method, keywords
 from es_simhash.tokens.spans import Spans, spans_from_lists
 from es_simhash.tokens.words import word_spans
 
+_LARGEST_N = 1_000_000
+
 Cut: TypeAlias = tuple[Spans, Weights | None]
 Pairs: TypeAlias = Iterable[str] | Iterable[tuple[str, float]]
 
@@ -59,6 +61,7 @@ class Words:
 
     def __post_init__(self) -> None:
         check_n(self.n)
+        object.__setattr__(self, "stop_words", check_stop_words(self.stop_words))
 
     def cut(self, batch: TextBatch) -> Cut:
         """Every run of n words, joined by spaces."""
@@ -76,6 +79,7 @@ class Chinese:
 
     def __post_init__(self) -> None:
         check_n(self.n)
+        object.__setattr__(self, "stop_words", check_stop_words(self.stop_words))
         if self.backend not in get_args(Backend):
             raise SchemeError(f"There is no backend {self.backend!r} for Chinese words. Choose jieba or rjieba.")
 
@@ -100,7 +104,7 @@ class Keywords:
 
     def cut(self, batch: TextBatch) -> Cut:
         """The keywords and their weights."""
-        return _weighted([keywords(text, self.method, self.top) for text in batch.texts()])
+        return cut_given([keywords(text, self.method, self.top) for text in batch.texts()])
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ class Custom:
 
     def cut(self, batch: TextBatch) -> Cut:
         """What the function returns."""
-        return cut_given([list(self.function(text)) for text in batch.texts()])
+        return cut_given([self.function(text) for text in batch.texts()])
 
 
 KINDS: dict[str, type[Chars | Words | Chinese | Keywords | Custom]] = {
@@ -135,12 +139,10 @@ def tokens_to_json(tokens: Tokens) -> dict[str, Any]:
 
 def tokens_from_json(form: dict[str, Any], functions: Mapping[str, Any]) -> Tokens:
     """The tokens of a JSON form; a custom one takes its function from ``functions`` by name."""
-    settings = dict(form)
+    settings = dict(form) if isinstance(form, dict) else {}
     kind = KINDS.get(settings.pop("kind", ""))
     if kind is None:
         raise SchemeError(f"{form!r} names no kind of tokens. Choose from: {', '.join(KINDS)}.")
-    if "stop_words" in settings:
-        settings["stop_words"] = frozenset(settings["stop_words"])
     if kind is Custom:
         name = settings.get("name", "")
         if name not in functions:
@@ -154,26 +156,48 @@ def tokens_from_json(form: dict[str, Any], functions: Mapping[str, Any]) -> Toke
         raise SchemeError(f"{form!r} are no settings of {kind.kind} tokens. Compare with the documentation.") from None
 
 
-def cut_given(lists: Sequence[Sequence[Any]]) -> Cut:
+def cut_given(lists: Sequence[Iterable[Any]]) -> Cut:
     """Tokens that are given as strings, or as (token, weight) pairs, a list a text."""
-    if any(tokens and not isinstance(tokens[0], str) for tokens in lists):
-        return _weighted(lists)
-    return spans_from_lists(lists), None
+    listed = [_listed(tokens, text) for text, tokens in enumerate(lists)]
+    if not any(map(_is_weighted, listed)):
+        return spans_from_lists(listed), None
+    pairs = [_pairs(tokens, text) for text, tokens in enumerate(listed)]
+    spans = spans_from_lists([[token for token, _ in each] for each in pairs])
+    return spans, check_weights(weight for each in pairs for _, weight in each)
+
+
+def _listed(tokens: Iterable[Any], text: int) -> list[Any]:
+    if isinstance(tokens, str | bytes) or not isinstance(tokens, Iterable):
+        raise TextError(f"is a {type(tokens).__name__}, not a list of tokens. Give a list.", text)
+    return tokens if isinstance(tokens, list) else list(tokens)
+
+
+def _is_weighted(tokens: list[Any]) -> bool:
+    return bool(tokens) and isinstance(tokens[0], tuple | list)
+
+
+def _pairs(tokens: list[Any], text: int) -> list[Any]:
+    if not _is_weighted(tokens):
+        return [(token, 1) for token in tokens]
+    if all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in tokens):
+        return tokens
+    raise TextError("has tokens that are neither all strings nor all (string, number) pairs. Correct them.", text)
 
 
 def check_n(n: int, name: str = "n") -> None:
-    """Refuse what is no whole number from 1."""
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise SchemeError(f"Tokens cannot have {name}={n!r}. Choose a whole number from 1.")
+    """Refuse what is no whole number from 1, or absurdly large."""
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= _LARGEST_N:
+        raise SchemeError(f"Tokens cannot have {name}={n!r}. Choose a whole number from 1 to {_LARGEST_N:,}.")
 
 
-def _weighted(lists: Sequence[Sequence[tuple[str, float]]]) -> Cut:
-    try:
-        tokens = [[token for token, _ in pairs] for pairs in lists]
-        weights = [weight for pairs in lists for _, weight in pairs]
-    except (TypeError, ValueError):
-        raise TextError("Tokens must be strings, or all be pairs of a string and a number. Correct them.") from None
-    return spans_from_lists(tokens), check_weights(weights)
+def check_stop_words(stop_words: Iterable[str]) -> frozenset[str]:
+    """The stop words as a set; refuse what is none of strings."""
+    if isinstance(stop_words, str) or not isinstance(stop_words, Iterable):
+        raise SchemeError(f"The stop words are {stop_words!r}. Give a set or a list of words.")
+    words = frozenset(stop_words)
+    if not all(isinstance(word, str) for word in words):
+        raise SchemeError("A stop word is no string. Give a set or a list of words.")
+    return words
 
 
 def _shingles(words: Spans, stop_words: frozenset[str], n: int) -> Spans:

@@ -8,13 +8,14 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from es_simhash.arrays import Integers, offsets_from_counts, positions_in_rows, rows_of, select
+from es_simhash.arrays import Integers, offsets_from_counts, positions_in_rows, select
+from es_simhash.errors import TextError
 from es_simhash.text.units import Units, encode, offsets_of
 
 _SEPARATOR = ord(" ")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Spans:
     """The tokens of many texts.
 
@@ -73,10 +74,12 @@ class Spans:
 
 def spans_from_lists(lists: Sequence[Sequence[str]]) -> Spans:
     """The spans of tokens that are given as strings."""
-    units, bounds = encode(list(chain.from_iterable(lists)))
-    return Spans(units, bounds[:-1], bounds[1:], offsets_of(lists))
-
-
-def texts_of(spans: Spans) -> Integers:
-    """The text to which each token belongs."""
-    return rows_of(spans.offsets)
+    offsets = offsets_of(lists)
+    try:
+        units, bounds = encode(list(chain.from_iterable(lists)))
+    except TextError as error:
+        if error.position is None:
+            raise
+        text = int(np.searchsorted(offsets, error.position, side="right")) - 1
+        raise TextError(f"has a token that {error.problem}", text) from None
+    return Spans(units, bounds[:-1], bounds[1:], offsets)
