@@ -18,6 +18,7 @@ from es_simhash.codes import check_bits, words
 from es_simhash.errors import SchemeError
 from es_simhash.hamming import check_distance
 from es_simhash.manku import PrefixTables
+from es_simhash.minhash.common import MAX_SIZE, check_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,8 +141,7 @@ def plan_bands(similarity: float, recall: float, size: int, documents: int, key_
     than that.
     """
     _check_similarity(similarity)
-    if size < 1:
-        raise SchemeError(f"A signature cannot have {size} rows. Choose a whole number from 1.")
+    check_size(size)
     if not 0.0 < recall < 1.0:
         raise SchemeError(f"Bands cannot have a recall of {recall!r}. Choose one above 0 and below 1.")
     for rows in range(size, 0, -1):
@@ -149,9 +149,10 @@ def plan_bands(similarity: float, recall: float, size: int, documents: int, key_
         if bands is not None:
             return BandPlan(bands, rows, key_bits, similarity, documents)
     needed = math.ceil(math.log1p(-recall) / math.log1p(-similarity))
+    larger = f"at least {needed} rows, or " if needed <= MAX_SIZE else ""
     raise SchemeError(
         f"A signature of {size} rows finds {band_probability(similarity, size, 1):.3f} of the pairs of "
-        f"similarity {similarity} at best. Choose at least {needed} rows, or a lower recall than {recall}."
+        f"similarity {similarity} at best. Choose {larger}a lower recall than {recall}."
     )
 
 
@@ -162,7 +163,7 @@ def _bands_for(similarity: float, recall: float, rows: int, most: int) -> int | 
 
 
 def _check_documents(documents: int) -> None:
-    if documents < 0:
+    if not 0 <= documents < math.inf:
         raise SchemeError(f"There cannot be {documents} documents. Give how many documents the index will hold.")
 
 
