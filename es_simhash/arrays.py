@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -10,6 +11,20 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+# The most that glibc's threshold rises to is 32 MiB.
+_KEPT_BYTES = 31 << 20
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let the C library keep a few freed megabytes for the next arrays, instead of giving them back each time.
+
+    glibc maps a large array anew whenever one is made, and the system clears its pages, which takes longer than most
+    of what is done with them here. When a mapped block is freed, glibc keeps blocks of up to its size from then on
+    (mallopt(3), M_MMAP_THRESHOLD). This block is never touched, so it costs nothing; elsewhere it has no effect.
+    """
+    np.empty(_KEPT_BYTES, dtype=np.uint8)
 
 
 def offsets_from_counts(counts: Integers) -> Integers:

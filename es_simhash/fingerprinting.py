@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from es_simhash import simhash
+from es_simhash.arrays import keep_freed_memory
 from es_simhash.codes import Codes
 from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.features import FeatureBatch, distinct, distinct_counts
@@ -39,6 +40,7 @@ def in_batches(items: Iterable[Item], make: Callable[[Sequence[Item]], Result]) 
     """
     if isinstance(items, str | bytes):
         raise TextError(f"One {type(items).__name__} was given for many texts. Give a list of texts.")
+    keep_freed_memory()
     first = 0
     for chunk in _in_chunks(items):
         try:
