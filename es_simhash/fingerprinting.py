@@ -28,7 +28,7 @@ from es_simhash.tokens.kinds import Chars, Cut, cut_given
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# What is fingerprinted at once: enough that numpy's calls cost little, and its arrays still fit into the caches.
+# What is fingerprinted at once: enough that numpy's calls cost little, and so little that memory is no concern.
 _CHUNK_LENGTH = 1 << 18
 _CHUNK_ITEMS = 1 << 12
 
@@ -43,16 +43,21 @@ def in_batches(items: Iterable[Item], make: Callable[[Sequence[Item]], Result]) 
     keep_freed_memory()
     first = 0
     for chunk in _in_chunks(items):
-        try:
-            made = make(chunk)
-        except InputError as error:
-            if error.position is None:
-                raise
-            if error.position:
-                yield make(chunk[: error.position])
-            raise type(error)(error.problem, first + error.position) from None
-        yield made
+        yield from _made(chunk, make, first)
         first += len(chunk)
+
+
+def _made(chunk: Sequence[Item], make: Callable[[Sequence[Item]], Result], first: int) -> Iterator[Result]:
+    """What is made of a chunk, or of what stands in it before the first item that cannot be used."""
+    try:
+        made = make(chunk)
+    except InputError as error:
+        if error.position is None:
+            raise
+        if error.position:
+            yield from _made(chunk[: error.position], make, first)
+        raise type(error)(error.problem, first + error.position) from None
+    yield made
 
 
 def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:

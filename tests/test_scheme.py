@@ -379,6 +379,12 @@ def test_what_stands_before_a_wrong_text_is_fingerprinted() -> None:
     assert [next(fingerprints), next(fingerprints)] == list(Scheme().fingerprints([TEXT, OTHER]))
 
 
+def test_the_first_of_several_wrong_texts_is_named() -> None:
+    texts = [*[TEXT] * 5000, "\ud800", TEXT, None]
+    with pytest.raises(TextError, match="Text 5000 has the lone surrogate"):
+        list(Scheme().fingerprints(texts))  # type: ignore[arg-type]
+
+
 def test_a_negative_weight_is_named_by_its_text() -> None:
     scheme = Scheme(
         tokens=Custom("signed", lambda text: [(text, -1.0 if text == "bad" else 1.0)]),
