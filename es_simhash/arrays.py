@@ -18,11 +18,12 @@ _KEPT_BYTES = 31 << 20
 
 @cache
 def keep_freed_memory() -> None:
-    """Let the C library keep a few freed megabytes for the next arrays, instead of giving them back each time.
+    """Let the C library keep up to 62 MiB of freed memory for the next arrays, instead of giving it back each time.
 
     glibc maps a large array anew whenever one is made, and the system clears its pages, which takes longer than most
-    of what is done with them here. When a mapped block is freed, glibc keeps blocks of up to its size from then on
-    (mallopt(3), M_MMAP_THRESHOLD). This block is never touched, so it costs nothing; elsewhere it has no effect.
+    of what is done with them here. When a mapped block is freed, glibc keeps blocks of up to its size from then on, and
+    twice as much in all (mallopt(3), M_MMAP_THRESHOLD). This block is never touched, so it costs nothing; elsewhere it
+    has no effect.
     """
     np.empty(_KEPT_BYTES, dtype=np.uint8)
 

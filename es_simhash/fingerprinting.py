@@ -89,7 +89,7 @@ def normalised(settings: Settings, texts: Sequence[str]) -> TextBatch:
 def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
     """The weighted features of texts."""
     batch = normalised(settings, texts)
-    if isinstance(settings.tokens, Chars) and settings.hash_function.name == DEFAULT:
+    if isinstance(settings.tokens, Chars) and _by_poly64(settings):
         return _weigh(settings, char_features(batch, settings.tokens.n, settings.hash_bits))
     return _weigh(settings, _hash(settings, settings.tokens.cut(batch)))
 
@@ -123,11 +123,16 @@ def bit_sums(settings: Settings, features: FeatureBatch) -> BitSums:
 def _hash(settings: Settings, cut: Cut) -> FeatureBatch:
     spans, weights = cut
     bits = settings.hash_bits
-    if settings.hash_function.name == DEFAULT:
+    if _by_poly64(settings):
         hashes = poly64.hash_spans(spans.units, spans.starts, spans.ends, bits)
     else:
         hashes = settings.hash_function.hash_tokens(spans.strings(), bits)
     return FeatureBatch(hashes, spans.offsets, weights if settings.weights == "own" else None)
+
+
+def _by_poly64(settings: Settings) -> bool:
+    """Whether features are hashed by poly64, which reads units and needs no strings."""
+    return settings.hash_function.name == DEFAULT
 
 
 def _weigh(settings: Settings, features: FeatureBatch) -> FeatureBatch:

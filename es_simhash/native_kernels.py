@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from es_simhash.hashing import poly64
+from es_simhash.minhash.common import EMPTY
+
 Words = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.int64]
 Units = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
@@ -24,12 +27,10 @@ def _compile(loop: Any) -> Any:
 
 _inline = njit(inline="always")
 
-_BASE = np.uint64(0x9E3779B97F4A7C15)
-_FACTOR_1, _FACTOR_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
-_SHIFT = np.uint64(33)
+_BASE = np.uint64(poly64.BASE)
+_SHIFT, (_FACTOR_1, _FACTOR_2) = poly64.SHIFT, poly64.FACTORS
 _ALL, _EVERY_8TH, _BYTE = np.uint64(2**64 - 1), np.uint64(0x0101010101010101), np.uint64(0xFF)
 _0, _1, _2, _3, _4, _5, _6, _7, _8, _16, _32, _48 = (np.uint64(i) for i in (*range(9), 16, 32, 48))
-_EMPTY = np.uint32(0xFFFFFFFF)
 # A byte can count this many hashes.
 _RUN = 255
 
@@ -325,11 +326,11 @@ def densify(rows: npt.NDArray[np.uint32], sequences: npt.NDArray[np.uint16], spa
         row, empty = rows[document], 0
         for i in range(size):
             before[i] = row[i]
-            empty += row[i] == _EMPTY
+            empty += row[i] == EMPTY
         if empty == 0 or (size - empty) * sparse < size:
             continue
         for i in range(size):
             step = 1
-            while row[i] == _EMPTY:
+            while row[i] == EMPTY:
                 row[i] = before[sequences[i, step]]
                 step += 1

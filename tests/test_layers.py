@@ -14,12 +14,12 @@ PACKAGE = Path(es_simhash.__file__).parent
 
 LAYERS = [
     {"errors", "_version", "native"},
-    {"codes", "arrays", "digits", "native_kernels"},
+    {"codes", "arrays", "digits"},
     {"hamming", "text"},
     {"hashing", "stop_words", "features"},
     {"tokens", "bit_counts", "idf"},
     {"simhash", "minhash", "similarity", "blocks"},
-    {"manku", "bands"},
+    {"manku", "bands", "native_kernels"},
     {"planning"},
     {"search", "self_join", "settings", "fingerprint"},
     {"presets", "fingerprinting", "scheme_json"},

@@ -32,8 +32,9 @@ SECOND = 0x6A09E667F3BCC909
 
 _BASE = np.uint64(BASE)
 _SECOND = np.uint64(SECOND)
-_SHIFT = np.uint64(33)
-_FACTORS = (np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53))
+# Of fmix64.
+SHIFT = np.uint64(33)
+FACTORS = (np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53))
 
 _UNITS_A_WORD = 4
 # _MASKS[k] keeps the first k units of a word.
@@ -100,10 +101,10 @@ def _words_from_each_unit(units: Units) -> Words:
 
 
 def _fmix64_in_place(x: Words, scratch: Words) -> None:
-    for factor in (None, *_FACTORS):
+    for factor in (None, *FACTORS):
         if factor is not None:
             np.multiply(x, factor, out=x)
-        np.right_shift(x, _SHIFT, out=scratch)
+        np.right_shift(x, SHIFT, out=scratch)
         np.bitwise_xor(x, scratch, out=x)
 
 
