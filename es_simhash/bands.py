@@ -3,18 +3,23 @@
 Two documents of Jaccard similarity j agree on a row of the signature with probability j, on all r rows of a
 band with j**r, and on at least one of b bands with 1 - (1 - j**r)**b (Leskovec, Rajaraman, Ullman, Mining of
 Massive Datasets, 3.4). `es_simhash.planning` chooses b and r by this curve.
+
+A key is not a hash of its rows but holds their lowest bits, so that the keys of a document are its b-bit signature
+(Li, König, "b-bit minwise hashing", WWW 2010) as well, and no other need be stored.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from es_simhash import digits
-from es_simhash.errors import HashError, SchemeError
-from es_simhash.hashing.poly64 import BASE, fmix64
+from es_simhash.errors import FormatError, HashError, SchemeError
+from es_simhash.hashing.poly64 import BASE
+from es_simhash.minhash.common import VALUE_BITS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,20 +34,21 @@ BITS_A_DIGIT = 6
 class Bands:
     """``count`` bands of ``rows`` rows each, from a signature's first row on; rows left over are not used.
 
-    The key of band i, whose rows have the values v1 … vr, is defined thus, all arithmetic modulo 2**64::
+    Of each row the lowest ``value_bits = min(32, key_bits // rows)`` bits are kept. The key of band i, whose rows keep
+    the values v1 … vr, is defined thus, with i counted from 0::
 
-        h = 0
-        for v in (i, v1, …, vr):
-            h = h * 0x9E3779B97F4A7C15 + v + 1
-        key = fmix64(h) >> (64 - key_bits)
+        packed = 0
+        for v in (v1, …, vr):
+            packed = packed * 2**value_bits + v
+        key = (packed + (i + 1) * (0x9E3779B97F4A7C15 >> (64 - key_bits))) mod 2**key_bits
 
-    where i counts from 0 and fmix64 is the finaliser of MurmurHash3. The band's number is part of the hash,
-    so the keys of all bands can share one field. Unequal bands have equal keys with probability 2**-key_bits.
+    So the rows can be read back from the key, and equal rows of two bands have unequal keys: all keys can share one
+    field. Unequal bands of unlike documents have equal keys with probability ``2**-(rows * value_bits)``.
     """
 
     count: int
     rows: int
-    key_bits: int = 36
+    key_bits: int = 30
 
     def __post_init__(self) -> None:
         for name, value in (("count", self.count), ("rows", self.rows)):
@@ -53,33 +59,80 @@ class Bands:
                 f"The key of a band cannot have {self.key_bits!r} bits. "
                 f"Choose a whole number from {_MIN_KEY_BITS} to {_MAX_KEY_BITS}."
             )
+        if self.rows > self.key_bits:
+            raise SchemeError(
+                f"A key of {self.key_bits} bits cannot hold a bit of each of {self.rows} rows. "
+                "Choose fewer rows or wider keys."
+            )
+
+    @property
+    def value_bits(self) -> int:
+        """How many bits of each row a key holds."""
+        return min(VALUE_BITS, self.key_bits // self.rows)
+
+    @property
+    def size(self) -> int:
+        """The number of rows that the keys hold."""
+        return self.count * self.rows
 
     def values(self, signatures: Signatures) -> npt.NDArray[np.uint64]:
         """The keys of signatures of shape ``(N, size)`` as numbers, an array of shape ``(N, count)``."""
-        used = self.count * self.rows
-        if signatures.dtype != np.uint32 or signatures.ndim != 2 or signatures.shape[1] < used:
+        if signatures.dtype != np.uint32 or signatures.ndim != 2 or signatures.shape[1] < self.size:
             raise HashError(
                 f"An array of {signatures.dtype} of shape {signatures.shape} does not hold signatures for "
-                f"{self.count} bands of {self.rows} rows. Give a uint32 array of shape (N, {used}) or wider."
+                f"{self.count} bands of {self.rows} rows. Give a uint32 array of shape (N, {self.size}) or wider."
             )
-        rows = signatures[:, :used].reshape(len(signatures), self.count, self.rows)
-        folded = np.empty(rows.shape[:2], dtype=np.uint64)
-        folded[:] = np.arange(1, self.count + 1, dtype=np.uint64)
+        rows = signatures[:, : self.size].reshape(len(signatures), self.count, self.rows) & self._value_mask
+        packed = np.zeros(rows.shape[:2], dtype=np.uint64)
         for row in range(self.rows):
-            folded *= np.uint64(BASE)
-            folded += rows[:, :, row]
-            folded += np.uint64(1)
-        return fmix64(folded) >> np.uint64(64 - self.key_bits)
+            packed <<= np.uint64(self.value_bits)
+            packed |= rows[:, :, row]
+        return (packed + self._shifts) & self._key_mask
+
+    def signatures(self, values: npt.NDArray[np.uint64]) -> Signatures:
+        """The lowest ``value_bits`` bits of the rows that these keys hold, an array of shape ``(N, size)``."""
+        packed = (values - self._shifts) & self._key_mask
+        lowest = np.arange(self.rows - 1, -1, -1, dtype=np.uint64) * np.uint64(self.value_bits)
+        rows = (packed[:, :, np.newaxis] >> lowest).astype(np.uint32) & self._value_mask
+        return rows.reshape(len(values), self.size)
 
     def keys(self, signatures: Signatures) -> list[list[str]]:
         """The keys of each signature as texts: the key in base64url digits, most significant first.
 
         ``key_bits`` must be a multiple of 6, so that every digit counts.
         """
+        points = digits.code_points(self.values(signatures), self.key_digits, digits.BASE64URL)
+        keys: list[list[str]] = digits.strings(points).tolist()
+        return keys
+
+    def signatures_of_keys(self, keys: Sequence[Sequence[str]]) -> Signatures:
+        """What `signatures` gives for the keys, as texts and in their order, of each document."""
+        text = "".join(key for document in keys for key in document)
+        values = digits.values_of(text, self.key_digits, digits.BASE64URL)
+        if len(values) != len(keys) * self.count or any(len(document) != self.count for document in keys):
+            raise FormatError(
+                f"These are not the {self.count} keys of {self.key_digits} characters that each document of this "
+                "scheme has. Read them again, or with the scheme by which they were stored."
+            )
+        return self.signatures(values.reshape(len(keys), self.count))
+
+    @property
+    def key_digits(self) -> int:
+        """The number of characters of a key."""
         if self.key_bits % BITS_A_DIGIT:
             raise SchemeError(
                 f"Keys of {self.key_bits} bits do not fill base64 digits. Choose key_bits of 6, 12, 18, … 60."
             )
-        points = digits.code_points(self.values(signatures), self.key_bits // BITS_A_DIGIT, digits.BASE64URL)
-        keys: list[list[str]] = digits.strings(points).tolist()
-        return keys
+        return self.key_bits // BITS_A_DIGIT
+
+    @property
+    def _value_mask(self) -> np.uint32:
+        return np.uint32((1 << self.value_bits) - 1)
+
+    @property
+    def _key_mask(self) -> np.uint64:
+        return np.uint64((1 << self.key_bits) - 1)
+
+    @property
+    def _shifts(self) -> npt.NDArray[np.uint64]:
+        return np.arange(1, self.count + 1, dtype=np.uint64) * np.uint64(BASE >> (64 - self.key_bits))

@@ -82,8 +82,8 @@ class Blocks:
     def keys(self, codes: int | Codes) -> list[str] | list[list[str]]:
         """The blocks of one code (an integer) as texts, or those of each code of an array.
 
-        A key is the block's position as one base-36 digit, then its value in lower-case hex, with as many
-        digits as the widest block needs: block 2 of value 0x1a2b is ``"21a2b"``.
+        A key is the block's position as one base-36 digit, then its value in base64url digits, most significant first,
+        as many as the widest block needs: of blocks of 12 bits, block 2 of value 67 is ``"2BD"``.
         """
         if not isinstance(codes, np.ndarray):
             return self.keys(codes_.from_ints([codes], self.bits))[0]
@@ -92,7 +92,7 @@ class Blocks:
                 f"Keys cannot number {self.count} blocks with one base-36 digit. "
                 f"Choose at most {MAX_KEYED_BLOCKS} blocks."
             )
-        values = digits.code_points(self.values(codes), -(-self.widths[0] // 4), digits.HEX)
+        values = digits.code_points(self.values(codes), -(-self.widths[0] // 6), digits.BASE64URL)
         positions = np.array([ord(digits.base36(i, 1)) for i in range(self.count)], dtype=np.uint32)
         prefix = np.broadcast_to(positions[:, np.newaxis], (*values.shape[:2], 1))
         keys: list[list[str]] = digits.strings(np.concatenate([prefix, values], axis=2)).tolist()

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from es_simhash.errors import FormatError
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -22,6 +24,19 @@ def code_points(values: npt.NDArray[np.uint64], digits: int, alphabet: str) -> n
     shifts = np.arange((digits - 1) * bits, -1, -bits, dtype=np.uint64)
     places = (values[..., np.newaxis] >> shifts) & np.uint64(len(alphabet) - 1)
     return np.array([ord(digit) for digit in alphabet], dtype=np.uint32)[places.astype(np.intp)]
+
+
+def values_of(text: str, digits: int, alphabet: str) -> npt.NDArray[np.uint64]:
+    """The numbers that `code_points` wrote with ``digits`` digits each, one after the other."""
+    bits = len(alphabet).bit_length() - 1
+    places = np.full(128, len(alphabet), dtype=np.uint64)
+    places[[ord(digit) for digit in alphabet]] = np.arange(len(alphabet), dtype=np.uint64)
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    read = places[np.minimum(points, 127)]
+    if len(points) % digits or (read == len(alphabet)).any():
+        raise FormatError(f"These are no numbers of {digits} digits of {alphabet!r}. Read them again.")
+    shifts = np.arange((digits - 1) * bits, -1, -bits, dtype=np.uint64)
+    return np.bitwise_or.reduce(read.reshape(-1, digits) << shifts, axis=1)
 
 
 def strings(points: npt.NDArray[np.uint32]) -> npt.NDArray[np.str_]:

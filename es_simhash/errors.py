@@ -6,7 +6,17 @@
     │   ├── TextError          a text, or its tokens
     │   ├── WeightError        a weight, or a value of a vector
     │   ├── HashError          a hash, or a custom hash function's result
+    │   ├── DocumentError      a document, or an action of a bulk request
     │   └── FormatError        a stored form: signature, key, idf table, JSON
+    ├── EngineError        an index engine, or an index in it, cannot do what was asked
+    │   ├── UnreachableError   the engine does not answer
+    │   ├── AccessError        the engine refuses the credentials, or what they may do
+    │   ├── ClientVersionError the client does not fit the server
+    │   ├── MissingError       there is no such index, or no such document in it
+    │   ├── MappingError       the index's mapping cannot take the fields, or has none
+    │   ├── SchemeMismatchError  the index holds fingerprints of another scheme
+    │   ├── IndexStateError    the index cannot be read or written as it is: closed, read-only, ambiguous
+    │   └── InUseError         another process is writing to the embedded index
     └── MissingExtraError  an optional library is not installed                  (also an ImportError)
 
 Every message says what happened, to what, and ends with what to do next.
@@ -47,8 +57,48 @@ class HashError(InputError):
     """A hash is out of its range, or a custom hash function returned no usable value."""
 
 
+class DocumentError(InputError):
+    """A document, or an action of a bulk request, has no text where it should, or cannot be read."""
+
+
 class FormatError(InputError):
     """A stored form (signature, key, idf table, JSON) cannot be read."""
+
+
+class EngineError(EsSimhashError):
+    """An index engine, or an index in it, cannot do what was asked."""
+
+
+class UnreachableError(EngineError, ConnectionError):
+    """The engine does not answer."""
+
+
+class AccessError(EngineError):
+    """The engine refuses the credentials, or what they may do."""
+
+
+class ClientVersionError(EngineError):
+    """The client does not fit the server."""
+
+
+class MissingError(EngineError, LookupError):
+    """There is no such index, or no such document in it."""
+
+
+class MappingError(EngineError):
+    """The index's mapping cannot take the fields, or does not have them."""
+
+
+class SchemeMismatchError(EngineError):
+    """The index holds fingerprints of another scheme."""
+
+
+class IndexStateError(EngineError):
+    """The index cannot be read or written as it is: closed, read-only, or several where one is needed."""
+
+
+class InUseError(EngineError):
+    """Another process is writing to the embedded index."""
 
 
 class MissingExtraError(EsSimhashError, ImportError):

@@ -69,7 +69,7 @@ class BandPlan:
     documents: int
 
     def __post_init__(self) -> None:
-        Bands(self.bands, self.rows, self.key_bits)
+        self._layout  # noqa: B018 - checks the numbers
         _check_similarity(self.similarity)
         _check_documents(self.documents)
 
@@ -81,7 +81,11 @@ class BandPlan:
     @property
     def candidates(self) -> float:
         """The expected number of random candidates of a query, those whose keys collide."""
-        return band_candidates(self.bands, self.key_bits, self.documents)
+        return band_candidates(self.bands, self.rows * self._layout.value_bits, self.documents)
+
+    @property
+    def _layout(self) -> Bands:
+        return Bands(self.bands, self.rows, self.key_bits)
 
     @property
     def keys(self) -> int:
@@ -106,7 +110,7 @@ def manku_postings(bits: int, blocks: int, distance: int, documents: int) -> flo
 
 
 def band_candidates(bands: int, key_bits: int, documents: int) -> float:
-    """The expected number of documents whose keys collide with a query's: N (1 - (1 - 2**-key_bits)**b)."""
+    """The expected number of documents whose random keys collide with a query's: N (1 - (1 - 2**-key_bits)**b)."""
     return documents * -math.expm1(bands * math.log1p(-(2.0**-key_bits)))
 
 
@@ -133,7 +137,7 @@ def plan_blocks(bits: int, distance: int, documents: int, max_candidates: float)
     )
 
 
-def plan_bands(similarity: float, recall: float, size: int, documents: int, key_bits: int = 36) -> BandPlan:
+def plan_bands(similarity: float, recall: float, size: int, documents: int, key_bits: int = 30) -> BandPlan:
     """The most selective bands of ``size`` rows in all that find ``recall`` of the pairs of ``similarity``.
 
     More rows a band make the curve of `band_probability` steeper, so that fewer pairs below ``similarity``
@@ -144,7 +148,7 @@ def plan_bands(similarity: float, recall: float, size: int, documents: int, key_
     check_size(size)
     if not 0.0 < recall < 1.0:
         raise SchemeError(f"Bands cannot have a recall of {recall!r}. Choose one above 0 and below 1.")
-    for rows in range(size, 0, -1):
+    for rows in range(min(size, key_bits), 0, -1):
         bands = _bands_for(similarity, recall, rows, size // rows)
         if bands is not None:
             return BandPlan(bands, rows, key_bits, similarity, documents)

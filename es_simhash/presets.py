@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from es_simhash.settings import MinHash, SimHash
+from es_simhash.settings import Layout, MinHash, SimHash
 from es_simhash.tokens.kinds import Chars, Keywords
 
 
@@ -32,6 +32,6 @@ PRESETS: dict[str, Preset] = {
     ),
     "strict": Preset(
         "Almost identical texts only: SimHash within 3 of 64 bits, the smallest fields.",
-        {"minhash": None},
+        {"minhash": None, "layout": Layout(doc_values=False)},
     ),
 }

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from es_simhash.errors import FormatError, SchemeError
 from es_simhash.hashing.registry import HASH_FUNCTIONS, HashFunction
 from es_simhash.idf import IdfTable
-from es_simhash.settings import MinHash, Settings, SimHash
+from es_simhash.settings import Layout, MinHash, Settings, SimHash
 from es_simhash.text.normalise import Normalisation
 from es_simhash.tokens.kinds import tokens_from_json, tokens_to_json
 
@@ -37,6 +37,7 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
         "hash": lambda value: _hash(value, functions),
         "simhash": lambda value: None if value is None else SimHash(**value),
         "minhash": lambda value: None if value is None else MinHash(**value),
+        "layout": lambda value: Layout(**value),
     }
     try:
         return {name: parsers.get(name, lambda value: value)(value) for name, value in form.items()}
@@ -45,14 +46,18 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
 
 
 def identity(settings: Settings) -> str:
-    """A short hash of what the fingerprints and their keys depend on.
+    """A short hash of what the fingerprints, their keys and their fields depend on.
 
     A setting that is added later must be left out of the form where it changes nothing, lest all ids change.
     """
     form = _to_dict(settings)
-    # Neither the name nor the library changes what is cut, nor the distance what is indexed.
+    # Neither the name nor the library changes what is cut, nor a threshold what is indexed.
     del form["name"]
     form["tokens"].pop("backend", None)
+    # Doc values are made of what a document holds, and change nothing of it.
+    del form["layout"]["doc_values"]
+    if form["minhash"]:
+        del form["minhash"]["similarity"]
     if form["simhash"]:
         del form["simhash"]["distance"]
     elif not (settings.minhash and settings.minhash.is_weighted):
@@ -86,6 +91,7 @@ def _to_dict(settings: Settings) -> dict[str, Any]:
         "hash": _hash_to_json(settings.hash_function),
         "simhash": settings.simhash and asdict(settings.simhash),
         "minhash": settings.minhash and asdict(settings.minhash),
+        "layout": asdict(settings.layout),
     }
 
 

@@ -15,7 +15,7 @@ from es_simhash.features import FeatureBatch
 from es_simhash.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
 from es_simhash.idf import IdfTable
 from es_simhash.minhash import k_hash, one_permutation, weighted
-from es_simhash.minhash.common import Signatures, check_size
+from es_simhash.minhash.common import Signatures, check_size, check_value_bits
 from es_simhash.text.normalise import Normalisation
 from es_simhash.tokens.kinds import KINDS, Chars, Custom, Keywords, Tokens
 
@@ -28,6 +28,36 @@ MINHASH_KINDS: dict[str, Callable[[FeatureBatch, int], Signatures]] = {
     "k-hash": k_hash.signatures,
     "weighted": weighted.signatures,
 }
+
+
+# Engines take queries of 1,024 clauses, and a filter of the user's own needs some.
+MAX_KEYS = 1000
+
+# How the keys lie in a document: all of a kind in one text field, separated by spaces; in one keyword field of many
+# values; or each in a keyword field of its own.
+KeyForm: TypeAlias = Literal["text", "keyword", "fields"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a fingerprint lies in a document's fields (see `es_simhash.fields`).
+
+    The keys of MinHash hold the lowest bits of the signature, from which similarities are estimated. With
+    ``signature_bits`` the signature is stored beside them, with so many bits of each value. Without ``doc_values`` of
+    the SimHash the engine's scripts and aggregations cannot read it, and a document takes some 16 bytes less.
+    """
+
+    keys: KeyForm = "text"
+    signature_bits: int = 0
+    doc_values: bool = True
+
+    def __post_init__(self) -> None:
+        if self.keys not in get_args(KeyForm):
+            raise SchemeError(f"Keys cannot lie as {self.keys!r}. Choose from: {', '.join(get_args(KeyForm))}.")
+        if self.signature_bits != 0:
+            check_value_bits(self.signature_bits)
+        if not isinstance(self.doc_values, bool):
+            raise SchemeError(f"Doc values cannot be {self.doc_values!r}. Choose True or False.")
 
 
 @dataclass(frozen=True)
@@ -51,13 +81,17 @@ class SimHash:
 
 @dataclass(frozen=True)
 class MinHash:
-    """A MinHash signature of ``size`` values, and the ``bands`` bands of ``rows`` rows by which it is found."""
+    """A MinHash signature of ``size`` values, and the ``bands`` bands of ``rows`` rows by which it is found.
+
+    Documents match from the Jaccard ``similarity`` on, unless a query asks for another.
+    """
 
     kind: str = "one-permutation"
     size: int = 128
     bands: int = 32
     rows: int = 4
-    key_bits: int = 36
+    key_bits: int = 30
+    similarity: float = 0.6
 
     def __post_init__(self) -> None:
         if self.kind not in MINHASH_KINDS:
@@ -70,6 +104,7 @@ class MinHash:
             )
         if self.key_bits % BITS_A_DIGIT:
             raise SchemeError(f"Keys of {self.key_bits} bits do not fill base64 digits. Choose a multiple of 6.")
+        check_similarity(self.similarity)
 
     @property
     def is_weighted(self) -> bool:
@@ -84,10 +119,10 @@ class MinHash:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How texts become fingerprints.
+    """How texts become fingerprints, and how these lie in documents.
 
     ``hash`` may be given by its name. ``floor`` is the number of distinct features below which a text is ``short``.
-    ``name`` and the distance of `SimHash` play no part in the fingerprints.
+    ``name``, the distance of `SimHash` and the similarity of `MinHash` play no part in what is stored.
     """
 
     name: str = "custom"
@@ -100,6 +135,7 @@ class Settings:
     simhash: SimHash | None = field(default_factory=SimHash)
     minhash: MinHash | None = field(default_factory=MinHash)
     floor: int = 8
+    layout: Layout = field(default_factory=Layout)
 
     def __post_init__(self) -> None:
         self._set("hash", _resolved(self.hash))
@@ -133,6 +169,7 @@ class Settings:
             "idf": (IdfTable, type(None)),
             "simhash": (SimHash, type(None)),
             "minhash": (MinHash, type(None)),
+            "layout": Layout,
         }
         for name, kind in kinds.items():
             value = getattr(self, name)
@@ -151,6 +188,11 @@ class Settings:
             )
         if bits and self.minhash and bits < 64:
             raise SchemeError(f"MinHash needs hashes of 64 bits, not {bits}. Set minhash=None.")
+        keys = (self.simhash.blocks if self.simhash else 0) + (self.minhash.bands if self.minhash else 0)
+        if keys > MAX_KEYS:
+            raise SchemeError(f"No query can ask for {keys} keys. Choose blocks and bands of {MAX_KEYS} together.")
+        if self.layout.signature_bits and self.minhash is None:
+            raise SchemeError("A scheme without MinHash has no signature to store. Set Layout(signature_bits=0).")
         if isinstance(self.tokens, Custom) and self.tokens.name == self.hash_function.name:
             raise SchemeError(f"Tokens and hash function are both named {self.tokens.name!r}. Rename one of them.")
 
@@ -165,6 +207,13 @@ class Settings:
             raise SchemeError(
                 f"The tokens {self.tokens.kind!r} have no weights of their own. Choose weights set, tf, idf or tfidf."
             )
+
+
+def check_similarity(similarity: float) -> float:
+    """Return ``similarity`` if it can be asked for."""
+    if isinstance(similarity, bool) or not isinstance(similarity, int | float) or not 0 < similarity <= 1:
+        raise SchemeError(f"Documents cannot match from the similarity {similarity!r} on. Choose one above 0, up to 1.")
+    return similarity
 
 
 def _resolved(function: HashFunction | str) -> HashFunction:

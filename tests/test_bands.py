@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.bands import Bands
-from es_simhash.errors import HashError, SchemeError
+from es_simhash.errors import FormatError, HashError, SchemeError
 from es_simhash.planning import band_probability
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -15,14 +15,11 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 def slow_key(band: int, values: list[int], key_bits: int) -> int:
     """The key of a band by its definition, in Python integers."""
-    h = 0
-    for value in (band, *values):
-        h = (h * 0x9E3779B97F4A7C15 + value + 1) % 2**64
-    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        h ^= h >> 33
-        h = h * factor % 2**64
-    h ^= h >> 33
-    return h >> (64 - key_bits)
+    value_bits = min(32, key_bits // len(values))
+    packed = 0
+    for value in values:
+        packed = packed * 2**value_bits + value % 2**value_bits
+    return (packed + (band + 1) * (0x9E3779B97F4A7C15 >> (64 - key_bits))) % 2**key_bits
 
 
 def signatures(rows: int, size: int, seed: int = 0) -> npt.NDArray[np.uint32]:
@@ -41,8 +38,40 @@ def test_keys_are_as_defined(count: int, rows: int, key_bits: int, spare: int, s
 
 def test_keys_stay_the_same_for_ever() -> None:
     some = np.array([[0, 1, 2, 0xFFFFFFFF, 3, 4]], dtype=np.uint32)
-    assert Bands(3, 2, 64).values(some).tolist() == [[3077966708229516793, 3690991770855986482, 10511407556054043238]]
-    assert Bands(3, 2).keys(some) == [["Krciad", "MzkJdb", "keAFev"]]
+    assert Bands(3, 2, 64).values(some).tolist() == [[11400714819323198486, 4354685577821747241, 15755400397144945731]]
+    assert Bands(3, 2, 36).keys(some) == [["njd5uY", "PG-zct", "2qctLJ"]]
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 10), st.integers(0, 3), st.integers(0, 2**32))
+def test_the_lowest_bits_of_the_rows_can_be_read_back_from_the_keys(
+    count: int, rows: int, digits: int, spare: int, seed: int
+) -> None:
+    bands = Bands(count, rows, 6 * digits)
+    some = signatures(5, count * rows + spare, seed)
+    kept = some[:, : bands.size] & np.uint32(2**bands.value_bits - 1)
+    assert bands.signatures_of_keys(bands.keys(some)).tolist() == kept.tolist()
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [["AAAAA", "AAAAA"]],
+        [["AAAAA", "AAAAA", "AAAA"]],
+        [["AAAAA", "AAAAA", "AAA A"]],
+        [["AAAAA", "AAAAA", "AAAA中A"]],
+        [["AAAAA"] * 2, ["AAAAA"] * 4],
+        [["AAAAA" * 3]],
+    ],
+)
+def test_texts_that_are_not_the_keys_of_a_document_are_refused(keys: list[list[str]]) -> None:
+    with pytest.raises(FormatError, match="Read them again"):
+        Bands(3, 2).signatures_of_keys(keys)
+
+
+def test_a_key_must_hold_a_bit_of_each_row() -> None:
+    assert Bands(2, 6, 6).value_bits == 1
+    with pytest.raises(SchemeError, match="fewer rows"):
+        Bands(2, 7, 6)
 
 
 @given(st.integers(1, 10), st.integers(0, 2**32))

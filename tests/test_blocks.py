@@ -18,6 +18,9 @@ def layouts(draw: st.DrawFn, most: int = 128) -> Blocks:
     return Blocks(bits, draw(st.integers(-(-bits // 64), min(bits, most))))
 
 
+BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
 def slow_blocks(code: int, blocks: Blocks) -> list[str]:
     """The blocks as pieces of the code written in binary."""
     written, pieces = f"{code:0{blocks.bits}b}", []
@@ -64,15 +67,12 @@ def test_differences_in_as_many_blocks_as_possible_leave_just_the_promised_ones(
     assert len(set(keys) & set(others)) == blocks.min_shared(distance)
 
 
-def test_keys_are_position_and_hex() -> None:
-    assert Blocks(64, 4).keys(0xDEAD_BEEF_1A2B_0007) == ["0dead", "1beef", "21a2b", "30007"]
-    assert Blocks(64, 5).keys(0) == ["00000", "10000", "20000", "30000", "40000"]
-    assert Blocks(128, 2).keys(0xFEDCBA9876543210_0123456789ABCDEF) == [
-        "0fedcba9876543210",
-        "10123456789abcdef",
-    ]
-    assert Blocks(36, 36).keys(1)[9:12] == ["90", "a0", "b0"]
-    assert Blocks(36, 36).keys(1)[35] == "z1"
+def test_keys_are_the_position_and_base64url_digits() -> None:
+    assert Blocks(64, 4).keys(0xDEAD_BEEF_1A2B_0007) == ["0N6t", "1L7v", "2Bor", "3AAH"]
+    assert Blocks(64, 5).keys(0) == ["0AAA", "1AAA", "2AAA", "3AAA", "4AAA"]
+    assert Blocks(24, 2).keys(67) == ["0AA", "1BD"]
+    assert Blocks(36, 36).keys(1)[9:12] == ["9A", "aA", "bA"]
+    assert Blocks(36, 36).keys(1)[35] == "zB"
 
 
 @given(layouts(most=36), st.data())
@@ -85,8 +85,11 @@ def test_keys_of_an_array_are_the_keys_of_its_codes(blocks: Blocks, data: st.Dat
 def test_keys_tell_position_and_value(blocks: Blocks, data: st.DataObject) -> None:
     code = data.draw(st.integers(0, (1 << blocks.bits) - 1))
     for position, (key, piece) in enumerate(zip(blocks.keys(code), slow_blocks(code, blocks), strict=True)):
-        assert (int(key[0], 36), int(key[1:], 16)) == (position, int(piece, 2))
-        assert len(key) == 1 + (blocks.widths[0] + 3) // 4
+        value = 0
+        for digit in key[1:]:
+            value = value * 64 + BASE64URL.index(digit)
+        assert (int(key[0], 36), value) == (position, int(piece, 2))
+        assert len(key) == 1 + (blocks.widths[0] + 5) // 6
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@ from __future__ import annotations
 import base64
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import digits
+from es_simhash.errors import FormatError
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1))
@@ -20,6 +22,19 @@ def test_base64_digits_are_those_of_the_standard_library(values: list[int]) -> N
     points = digits.code_points(np.array(values, dtype=np.uint64), 8, digits.BASE64URL)
     expected = [base64.urlsafe_b64encode(value.to_bytes(6, "big")).decode() for value in values]
     assert digits.strings(points).tolist() == expected
+
+
+@given(st.lists(st.integers(0, 2**36 - 1)))
+def test_what_was_written_is_read_back(values: list[int]) -> None:
+    array = np.array(values, dtype=np.uint64)
+    text = "".join(digits.strings(digits.code_points(array, 6, digits.BASE64URL)).tolist()) if values else ""
+    assert digits.values_of(text, 6, digits.BASE64URL).tolist() == values
+
+
+@pytest.mark.parametrize("text", ["AAAAA", "AAAAA+", "AAAAA\u4e2d", "AAAAA\ud800"])
+def test_what_was_never_written_is_not_read(text: str) -> None:
+    with pytest.raises(FormatError, match="6 digits"):
+        digits.values_of(text, 6, digits.BASE64URL)
 
 
 def test_digits_lie_along_a_new_last_axis() -> None:

@@ -19,7 +19,7 @@ from es_simhash.fingerprint import STATUSES, Fingerprint
 from es_simhash.hashing.registry import HASH_FUNCTIONS, HashFunction, custom_hash
 from es_simhash.presets import PRESETS
 from es_simhash.scheme import Scheme
-from es_simhash.settings import MinHash, SimHash
+from es_simhash.settings import Layout, MinHash, SimHash
 from es_simhash.text.normalise import Normalisation
 from es_simhash.tokens.kinds import Chars, Chinese, Custom, Keywords, Words
 from tests.texts import batches
@@ -195,8 +195,10 @@ CHANGES: list[dict[str, Any]] = [
     {"minhash": MinHash(size=256)},
     {"minhash": MinHash(bands=31)},
     {"minhash": MinHash(rows=3)},
-    {"minhash": MinHash(key_bits=30)},
+    {"minhash": MinHash(key_bits=36)},
     {"floor": 9},
+    {"layout": Layout("keyword")},
+    {"layout": Layout(signature_bits=8)},
 ]
 
 
@@ -209,6 +211,8 @@ def test_the_id_changes_with_everything_that_fingerprints_depend_on() -> None:
 SAME: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"name": "a"}, {"name": "b"}),
     ({"simhash": SimHash(64, 6, 2)}, {"simhash": SimHash(64, 6, 4)}),
+    ({"minhash": MinHash(similarity=0.5)}, {"minhash": MinHash(similarity=0.9)}),
+    ({"layout": Layout(doc_values=False)}, {"layout": Layout(doc_values=True)}),
     ({"tokens": Words(1, frozenset({"The", "a"}))}, {"tokens": Words(1, frozenset({"A", "the"}))}),
     ({"simhash": None, "weights": "set"}, {"simhash": None, "weights": "tf"}),
     ({"tokens": Chinese("jieba")}, {"tokens": Chinese("rjieba")}),
@@ -284,6 +288,12 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: MinHash(size=0), "from 1"),
     (lambda: MinHash(size=64), "not 64"),
     (lambda: MinHash(bands=0), "from 1"),
+    (lambda: MinHash(similarity=0), "above 0, up to 1"),
+    (lambda: MinHash(similarity=1.1), "above 0, up to 1"),
+    (lambda: Layout("columns"), "text, keyword, fields"),  # type: ignore[arg-type]
+    (lambda: Layout(signature_bits=33), "bits"),
+    (lambda: Layout(doc_values="no"), "True or False"),  # type: ignore[arg-type]
+    (lambda: Scheme(minhash=None, layout=Layout(signature_bits=8)), "signature_bits=0"),
     (lambda: MinHash(key_bits=32), "multiple of 6"),
     (lambda: SimHash(64, 40, 3), "at most 36 blocks"),
     (lambda: Scheme(simhash=64), "simhash cannot be 64"),  # type: ignore[arg-type]
