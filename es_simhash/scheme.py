@@ -6,6 +6,7 @@ changes when, and only when, they or their keys change.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -14,13 +15,17 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash import codes, fingerprinting, hamming, scheme_json, similarity
+from es_simhash import codes, fingerprinting, hamming, mapping, query, rerank, scheme_json, verification
 from es_simhash.errors import InputError, SchemeError
-from es_simhash.features import FeatureBatch, distinct
+from es_simhash.features import FeatureBatch
+from es_simhash.fields import Json
 from es_simhash.fingerprint import Fingerprint, Fingerprints
 from es_simhash.idf import IdfTable
+from es_simhash.mapping import DEFAULT_PREFIX
 from es_simhash.minhash.estimate import estimate
 from es_simhash.presets import PRESETS
+from es_simhash.query import By, Criteria, Filter
+from es_simhash.rerank import Matches
 from es_simhash.scheme_json import Functions
 from es_simhash.settings import Settings
 from es_simhash.simhash import BitSums, from_sums
@@ -122,7 +127,7 @@ class Scheme(Settings):
 
     def exact_jaccard(self, a: str, b: str) -> float:
         """The Jaccard similarity of two texts' features, that of their weights if the scheme has any."""
-        return similarity.weighted_jaccard(*map(self._comparable_features, (a, b)))
+        return verification.exact_similarities(self, a, [b])[0]
 
     def _signature(self, fingerprint: Fingerprint) -> npt.NDArray[np.uint32]:
         signature = fingerprint.signature
@@ -130,14 +135,58 @@ class Scheme(Settings):
             raise InputError(f"A signature of {len(signature)} values is not of this scheme. Fingerprint with it.")
         return signature
 
-    def _comparable_features(self, text: str) -> similarity.Features:
-        features = next(self.features([text]))
-        if self.weights == "tf":
-            features = replace(features, weights=np.ones(len(features.hashes), dtype=np.int64))
-        features = distinct(features)
-        hashes = features.first_words
-        order = np.argsort(hashes)
-        return hashes[order] if features.weights is None else (hashes[order], features.weights[order])
+    # --- what an index needs ---
+
+    def mapping(self, prefix: str = DEFAULT_PREFIX, fields: Sequence[str] = ()) -> Json:
+        """The mapping of an index that holds fingerprints of texts in these source fields (see `es_simhash.fields`)."""
+        return mapping.mapping(self, json.loads(self.to_json()), self.id, prefix, fields)
+
+    def dedupe_clause(
+        self,
+        fingerprint: Fingerprint,
+        *,
+        by: By | None = None,
+        distance: int | None = None,
+        similarity: float | None = None,
+        prefix: str = DEFAULT_PREFIX,
+    ) -> Json:
+        """A clause that matches whatever may be a near-duplicate, to drop into a search request of your own."""
+        return query.clause(self, fingerprint, Criteria.of(self, by, distance, similarity), prefix)
+
+    def query(
+        self,
+        fingerprint: Fingerprint,
+        *,
+        by: By | None = None,
+        distance: int | None = None,
+        similarity: float | None = None,
+        filter: Filter = None,
+        exclude: Sequence[str] = (),
+        size: int = 100,
+        prefix: str = DEFAULT_PREFIX,
+    ) -> Json:
+        """A search request for ``size`` candidates, whose reply `rerank` reads.
+
+        ``filter`` is a query of your own, or a list of them; documents with the ids ``exclude`` are left out.
+        """
+        clause = self.dedupe_clause(fingerprint, by=by, distance=distance, similarity=similarity, prefix=prefix)
+        source = query.compared_fields(self, prefix)
+        return query.body(clause, size=size, source=source, filter=filter, exclude=exclude)
+
+    def rerank(
+        self,
+        fingerprint: Fingerprint,
+        reply: Json,
+        *,
+        by: By | None = None,
+        distance: int | None = None,
+        similarity: float | None = None,
+        prefix: str = DEFAULT_PREFIX,
+    ) -> Matches:
+        """The matches among the candidates of a search's reply, nearest first."""
+        criteria = Criteria.of(self, by, distance, similarity)
+        compared = rerank.compare(self, self.id, fingerprint, reply["hits"]["hits"], prefix=prefix)
+        return rerank.matches_of(compared, criteria, status=fingerprint.status)
 
     # --- JSON and id ---
 

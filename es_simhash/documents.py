@@ -1,0 +1,138 @@
+"""The indexing helper: documents, and actions of bulk requests, with the fields of their fingerprints.
+
+Nothing that the caller gave is altered: documents and actions are copied as far as they change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from es_simhash import fields as stored
+from es_simhash.bulk_actions import Document, Slot, Target, Task
+from es_simhash.errors import DocumentError, InputError
+from es_simhash.fields import Json
+from es_simhash.mapping import DEFAULT_PREFIX, check_prefix
+from es_simhash.scheme import Scheme
+from es_simhash.sources import check_sources, text_of
+
+# How many actions are fingerprinted together: as many as the clients send at a time.
+_BATCH = 500
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A document that cannot be indexed: its id, its place among those given, and the reason."""
+
+    id: str | None
+    position: int
+    reason: str
+
+
+OnReject: TypeAlias = Callable[[Rejected], object]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents whose texts are in ``fields`` (dotted paths), fingerprinted by a scheme into the object ``prefix``."""
+
+    scheme: Scheme
+    fields: Sequence[str]
+    prefix: str = DEFAULT_PREFIX
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", check_sources(self.fields))
+        check_prefix(self.prefix)
+
+    def text_of(self, document: Document) -> str:
+        """The text of a document (see `es_simhash.sources`)."""
+        return text_of(document, self.fields)
+
+    def add_fields(self, document: Document) -> Json:
+        """The document with the fields of its fingerprint."""
+        return next(self.add_fields_to_all([document]))
+
+    def add_fields_to_all(self, documents: Iterable[Document]) -> Iterator[Json]:
+        """The documents, which are read as they are needed, with the fields of their fingerprints."""
+        return (action["_source"] for action in self.actions({"_source": document} for document in documents))
+
+    def actions(self, actions: Iterable[Document], on_reject: OnReject | None = None) -> Iterator[Json]:
+        """Actions as one gives them to ``helpers.bulk`` of either client, with the fields.
+
+        A document that is indexed or created gets them, and so does an ``update`` that gives all source fields. One
+        that gives only some of them gets the status ``deferred``, since the whole text is not known here. Scripts and
+        deletes pass as they are. A document that cannot be read raises a `DocumentError` that names it, or is told to
+        ``on_reject`` and left out.
+        """
+        batch: list[Document] = []
+        first = 0
+        for action in actions:
+            batch.append(action)
+            if len(batch) == _BATCH:
+                yield from self._results(batch, first, on_reject)
+                first += len(batch)
+                batch = []
+        yield from self._results(batch, first, on_reject)
+
+    async def async_actions(
+        self, actions: AsyncIterable[Document] | Iterable[Document], on_reject: OnReject | None = None
+    ) -> AsyncIterator[Json]:
+        """The same for ``helpers.async_bulk``."""
+        if not isinstance(actions, AsyncIterable):
+            for done in self.actions(actions, on_reject):
+                yield done
+            return
+        batch: list[Document] = []
+        first = 0
+        async for action in actions:
+            batch.append(action)
+            if len(batch) == _BATCH:
+                for done in self._results(batch, first, on_reject):
+                    yield done
+                first += len(batch)
+                batch = []
+        for done in self._results(batch, first, on_reject):
+            yield done
+
+    @cached_property
+    def _target(self) -> Target:
+        return Target(self.scheme, self.fields, self.prefix)
+
+    def _results(self, actions: Sequence[Document], first: int, on_reject: OnReject | None) -> Iterator[Json]:
+        """The actions of one batch with their fields; ``first`` is the place of the batch among all actions."""
+        tasks = [Task(self._target, action) for action in actions]
+        self._fill([(task, slot) for task in tasks for slot in task.slots.values() if slot.text is not None])
+        for position, task in enumerate(tasks, first):
+            try:
+                result = task.result()
+            except DocumentError as error:
+                self._reject(task, position, error.problem, on_reject)
+            else:
+                yield result
+
+    def _reject(self, task: Task, position: int, problem: str, on_reject: OnReject | None) -> None:
+        name = f"Document {position}" if task.id is None else f"Document {task.id!r}"
+        if on_reject is None:
+            raise DocumentError(f"{name} {problem}") from None
+        on_reject(Rejected(task.id, position, f"{name} {problem}"))
+
+    def _fill(self, slots: Sequence[tuple[Task, Slot]]) -> None:
+        """Fingerprint the texts of slots; a text that cannot be is a problem of its task."""
+        texts = [slot.text or "" for _, slot in slots]
+        done = 0
+        while done < len(slots):
+            try:
+                for batch in self.scheme.fingerprint_batches(texts[done:]):
+                    end = done + len(batch)
+                    made = stored.write(self.scheme, self.scheme.id, texts[done:end], batch)
+                    for (_, slot), fields in zip(slots[done:end], made, strict=True):
+                        slot.fields = (slot.fields or {}) | fields
+                    done = end
+            except InputError as error:
+                # What stands before the text that cannot be read has been made by now.
+                if error.position is None:
+                    raise
+                slots[done][0].problem = error.problem
+                done += 1

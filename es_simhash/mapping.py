@@ -1,0 +1,158 @@
+"""The mapping of a fingerprint's fields: for a new index, for an index that is there, as a component template."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from es_simhash import fields
+from es_simhash.errors import InputError, MappingError, SchemeMismatchError
+from es_simhash.fields import Json
+from es_simhash.settings import Settings
+
+META = "es_simhash"
+DEFAULT_PREFIX = "dedup"
+_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+def check_prefix(prefix: str) -> str:
+    """Return ``prefix`` if the fields can be named by it."""
+    if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
+        raise InputError(
+            f"The fields cannot lie in an object named {prefix!r}. Choose a name of letters, digits, _ and -."
+        )
+    return prefix
+
+
+def mapping(settings: Settings, scheme: Json, scheme_id: str, prefix: str, sources: Sequence[str]) -> Json:
+    """The mapping to put: the fields, and in ``_meta`` the scheme and the fields that the texts come from.
+
+    ``scheme`` is the scheme's JSON form.
+    """
+    entry: Json = {"id": scheme_id, "scheme": scheme}
+    if sources:
+        entry["fields"] = list(sources)
+    return {
+        "_meta": {META: {check_prefix(prefix): entry}},
+        "properties": {prefix: {"dynamic": "false", "properties": fields.properties(settings)}},
+    }
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is to be put to an index: ``body`` (None if nothing), and the full names of the fields that are new."""
+
+    body: Json | None
+    added: list[str]
+
+
+def merge(index: str, present: Json, wanted: Json) -> Change:
+    """The change that brings ``wanted`` (see `mapping`) into an index's mapping; what cannot be brought is an error.
+
+    Everything else in the mapping, and in its ``_meta``, stays.
+    """
+    [prefix] = wanted["properties"]
+    if _is_false(present.get("subobjects")):
+        raise MappingError(
+            f"The index {index!r} is mapped with subobjects: false, so it cannot hold the object {prefix!r}. "
+            "Add the fields to an index with sub-objects, or reindex into one."
+        )
+    _check_scheme(index, present, wanted, prefix)
+    there = _properties_there(index, present, prefix)
+    added: Json = {}
+    for name, field in wanted["properties"][prefix]["properties"].items():
+        if name in there:
+            _check_field(index, f"{prefix}.{name}", there[name], field)
+        else:
+            added[name] = field
+    meta = _merged_meta(present.get("_meta") or {}, wanted["_meta"], prefix)
+    if not added and meta == present.get("_meta"):
+        return Change(None, [])
+    # Fields that are there stay as they are: a server would refuse to change what may differ.
+    ours: Json = {"properties": added} if there else {"dynamic": "false", "properties": added}
+    return Change({"_meta": meta, "properties": {prefix: ours}}, [f"{prefix}.{name}" for name in added])
+
+
+def entries(mappings: Mapping[str, Json]) -> dict[str, Json]:
+    """What each index's ``_meta`` says of its fingerprints, by prefix; nothing for indices without any."""
+    return {index: dict((body.get("_meta") or {}).get(META) or {}) for index, body in mappings.items()}
+
+
+def component_template(wanted: Json, description: str) -> Json:
+    """A component template that gives new indices the fields; for `PUT _component_template/NAME` of either engine."""
+    return {"template": {"mappings": wanted}, "_meta": {"description": description}}
+
+
+def _merged_meta(present: Json, wanted: Json, prefix: str) -> Json:
+    """The ``_meta`` that is there with our entry; source fields that it names already are kept."""
+    ours: Json = present.get(META) or {}
+    entry = {**wanted[META][prefix]}
+    if "fields" in ours.get(prefix, {}):
+        entry.setdefault("fields", ours[prefix]["fields"])
+    return {**present, META: {**ours, prefix: entry}}
+
+
+def _check_scheme(index: str, present: Json, wanted: Json, prefix: str) -> None:
+    there = entries({index: present})[index].get(prefix)
+    new = wanted["_meta"][META][prefix]
+    if not there:
+        return
+    if there["id"] != new["id"]:
+        raise SchemeMismatchError(
+            f"The index {index!r} holds fingerprints of the scheme {there['id']} under {prefix!r}; this one is "
+            f"{new['id']}. Use the scheme that is there, or choose another prefix for the new one."
+        )
+    if "fields" in there and "fields" in new and there["fields"] != new["fields"]:
+        raise SchemeMismatchError(
+            f"The index {index!r} holds fingerprints of the fields {there['fields']} under {prefix!r}; these are "
+            f"{new['fields']}. Use the fields that are there, or choose another prefix for the new ones."
+        )
+
+
+def _properties_there(index: str, present: Json, prefix: str) -> Json:
+    """The fields of the object ``prefix`` that the index has already."""
+    there: Json = (present.get("properties") or {}).get(prefix) or {}
+    if there.get("type", "object") != "object":
+        raise MappingError(
+            f"The index {index!r} has a field {prefix!r} of type {there['type']}, where an object is needed. "
+            "Choose another prefix."
+        )
+    if _is_false(there.get("enabled")):
+        raise MappingError(
+            f"The index {index!r} does not parse the object {prefix!r} (enabled: false). Choose another prefix."
+        )
+    properties: Json = there.get("properties") or {}
+    return properties
+
+
+def _check_field(index: str, name: str, there: Json, wanted: Json) -> None:
+    """Refuse a field that could not be searched as ours must be; what else differs only costs or saves room."""
+    problem = ""
+    for key in ("type", "analyzer"):
+        if key in wanted and there.get(key) != wanted[key]:
+            problem = f"{key}: {there.get(key, 'the default')}, where {key}: {wanted[key]} is needed"
+            break
+    else:
+        if _is_false(there.get("index")) and not _is_false(wanted.get("index")):
+            problem = "index: false, where it must be searchable"
+    if problem:
+        raise MappingError(
+            f"The index {index!r} has a field {name!r} with {problem}. "
+            "Choose another prefix, or reindex without that field."
+        )
+
+
+def _is_false(value: Any) -> bool:
+    return str(value).lower() == "false"
+
+
+def leaf_paths(properties: Json, prefix: str = "") -> Iterator[str]:
+    """The full names of all fields of a mapping's properties that hold values."""
+    for name, field in properties.items():
+        path = f"{prefix}{name}"
+        if "properties" in field:
+            yield from leaf_paths(field["properties"], path + ".")
+        else:
+            yield path

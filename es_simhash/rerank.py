@@ -1,0 +1,172 @@
+"""Re-ranking: what an engine found by keys becomes matches, sorted by exact distance or by similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from es_simhash import codes, fields, hamming
+from es_simhash.fields import Json, Stored
+from es_simhash.fingerprint import Fingerprint, Status
+from es_simhash.minhash.estimate import estimates
+from es_simhash.query import Criteria
+from es_simhash.settings import Settings
+
+
+@dataclass(frozen=True)
+class Match:
+    """A near-duplicate: where it is, and how near.
+
+    ``distance`` counts differing bits. ``similarity`` is estimated from the signatures, or exact if ``is_exact``.
+    ``same_text`` tells that the texts are equal, not only alike. ``source`` holds the parts of the document that were
+    asked for.
+    """
+
+    index: str
+    id: str
+    distance: int | None
+    similarity: float | None
+    is_exact: bool = False
+    same_text: bool = False
+    source: Json | None = None
+
+
+@dataclass(frozen=True)
+class Matches(Sequence[Match]):
+    """The near-duplicates of one text, nearest first.
+
+    ``candidates`` is how many documents were compared. Unless it is ``complete`` there were more, beyond the caller's
+    limit. ``foreign`` counts the candidates that have fingerprints of another scheme, or unreadable ones, so that they
+    could not be compared. ``status`` is that of the text itself; an empty one has no matches.
+    """
+
+    matches: tuple[Match, ...]
+    candidates: int = 0
+    complete: bool = True
+    foreign: int = 0
+    status: Status = "ok"
+
+    @overload
+    def __getitem__(self, place: int) -> Match: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Match, ...]: ...
+    def __getitem__(self, place: int | slice) -> Match | tuple[Match, ...]:
+        """The match, or the matches, at a place."""
+        return self.matches[place]
+
+    def __len__(self) -> int:
+        """The number of matches."""
+        return len(self.matches)
+
+    def __iter__(self) -> Iterator[Match]:
+        """Each match."""
+        return iter(self.matches)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Hits with fingerprints of the scheme, and what these tell of each; ``foreign`` counts the others."""
+
+    hits: list[Json]
+    distances: Sequence[int | None]
+    similarities: Sequence[float | None]
+    same_texts: Sequence[bool]
+    foreign: int
+
+
+def compare(
+    settings: Settings,
+    scheme_id: str,
+    fingerprint: Fingerprint,
+    hits: Sequence[Json],
+    *,
+    prefix: str,
+    text: str | None = None,
+) -> Compared:
+    """The exact distance, and the estimated similarity, of a fingerprint and each hit that has one of this scheme.
+
+    Given the text of the fingerprint, hits with the same text are told as well.
+    """
+    read = [(hit, fields.read(settings, scheme_id, (hit.get("_source") or {}).get(prefix))) for hit in hits]
+    comparable = [hit for hit, stored in read if stored is not None]
+    found = [stored for _, stored in read if stored is not None]
+    distances: Sequence[int | None] = [None] * len(found)
+    similarities: Sequence[float | None] = [None] * len(found)
+    if settings.simhash and fingerprint.simhash is not None and found:
+        distances = _distances(settings.simhash.bits, fingerprint.simhash, found)
+    if settings.minhash and fingerprint.minhash is not None and found:
+        similarities = _estimates(settings, fingerprint, found)
+    content = None if text is None else fields.content_hash(text)
+    same = [content is not None and each.content == content for each in found]
+    return Compared(comparable, distances, similarities, same, len(hits) - len(comparable))
+
+
+def _distances(bits: int, simhash: int, found: Sequence[Stored]) -> list[int]:
+    others = codes.from_ints([each.simhash for each in found if each.simhash is not None], bits)
+    distances: list[int] = hamming.distances(codes.from_ints([simhash], bits)[0], others).tolist()
+    return distances
+
+
+def _estimates(settings: Settings, fingerprint: Fingerprint, found: Sequence[Stored]) -> list[float]:
+    assert settings.minhash
+    if bits := settings.layout.signature_bits:
+        texts = [each.signature for each in found if each.signature is not None]
+        signatures = fields.signature_codec(settings).from_texts(texts)
+        return estimates(fingerprint.signature, signatures, bits).tolist()
+    bands = settings.minhash.layout
+    signatures = bands.signatures_of_keys([each.band_keys for each in found if each.band_keys is not None])
+    query = fingerprint.signature[: bands.size]
+    return estimates(query, signatures, bands.value_bits).tolist()
+
+
+def matches_of(
+    compared: Compared,
+    criteria: Criteria,
+    *,
+    exact: Sequence[float] | None = None,
+    status: Status = "ok",
+    complete: bool = True,
+    with_source: bool = False,
+) -> Matches:
+    """The hits that meet the criteria, nearest first; ties in the order of index and id.
+
+    ``exact`` has the exact similarity of each compared hit, which then counts in place of the estimate.
+    """
+    similarities = compared.similarities if exact is None else exact
+    rows = zip(compared.hits, compared.distances, similarities, compared.same_texts, strict=True)
+    found = [
+        Match(
+            hit["_index"],
+            hit["_id"],
+            distance,
+            similarity,
+            is_exact=exact is not None,
+            same_text=same_text,
+            source=hit["_source"] if with_source else None,
+        )
+        for hit, distance, similarity, same_text in rows
+        if _meets(criteria, distance, similarity)
+    ]
+    found.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
+    return Matches(tuple(found), len(compared.hits) + compared.foreign, complete, compared.foreign, status)
+
+
+def _meets(criteria: Criteria, distance: int | None, similarity: float | None) -> bool:
+    near = criteria.distance is not None and distance is not None and distance <= criteria.distance
+    alike = criteria.similarity is not None and similarity is not None and similarity >= criteria.similarity
+    return near or alike
+
+
+def _by_distance(match: Match) -> tuple[float, float, str, str]:
+    return (_or_last(match.distance), -(match.similarity or 0.0), match.index, match.id)
+
+
+def _by_similarity(match: Match) -> tuple[float, float, str, str]:
+    return (-(match.similarity or 0.0), _or_last(match.distance), match.index, match.id)
+
+
+def _or_last(distance: int | None) -> float:
+    return np.inf if distance is None else distance
