@@ -2,11 +2,14 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := chinese,fast,html,murmur3,native
+EXTRAS := chinese,elasticsearch,fast,html,murmur3,native,opensearch
 INSTALLED := $(VENV)/.installed
 BENCH_INSTALLED := $(VENV)/.bench-installed
 
-.PHONY: test lint types pytest bench node-opensearch node-elasticsearch clean
+CLIENT8 := $(VENV)-client8
+CLIENT8_INSTALLED := $(CLIENT8)/.installed
+
+.PHONY: test test-all lint types pytest pytest-all pytest-client8 bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -30,6 +33,21 @@ types: $(INSTALLED)
 pytest: $(INSTALLED)
 	$(BIN)/python -m pytest
 
+# Also on the servers before the current ones, and through the client of Elasticsearch 8.
+test-all: lint types pytest-all pytest-client8
+
+pytest-all: $(INSTALLED)
+	$(BIN)/python -m pytest --all-nodes
+
+pytest-client8: $(CLIENT8_INSTALLED)
+	$(CLIENT8)/bin/python -m pytest --all-nodes tests/test_index_conformance.py tests/test_engines_*.py -k 'lasticsearch'
+
+$(CLIENT8_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(CLIENT8)
+	$(CLIENT8)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(CLIENT8)/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' 'elasticsearch<9' --group dev
+	touch $@
+
 # Measurements: peers in the same run, ratios. Takes some minutes; use a quiet machine.
 bench: $(BENCH_INSTALLED)
 	$(BIN)/python -m benchmarks
@@ -42,4 +60,4 @@ node-elasticsearch: $(INSTALLED)
 	$(BIN)/python -m tests.nodes elasticsearch --port 9200
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(CLIENT8) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -6,32 +6,95 @@ libraries of their own: `es_simhash.simhash`, `es_simhash.minhash`, `es_simhash.
 `es_simhash.planning`.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from es_simhash._version import __version__
-from es_simhash.errors import (
-    EsSimhashError,
-    FormatError,
-    HashError,
-    InputError,
-    MissingExtraError,
-    SchemeError,
-    TextError,
-    WeightError,
-)
-from es_simhash.fingerprint import Fingerprint, Fingerprints
-from es_simhash.hashing.registry import HashFunction, custom_hash
-from es_simhash.idf import IdfTable
-from es_simhash.presets import PRESETS
-from es_simhash.scheme import Scheme
-from es_simhash.settings import MinHash, SimHash
-from es_simhash.stop_words import load_stop_words
-from es_simhash.text.normalise import Normalisation
-from es_simhash.tokens.kinds import Chars, Chinese, Custom, Keywords, Words
+
+if TYPE_CHECKING:
+    from es_simhash.documents import Documents, Rejected
+    from es_simhash.errors import (
+        AccessError,
+        ClientVersionError,
+        DocumentError,
+        EngineError,
+        EsSimhashError,
+        FormatError,
+        HashError,
+        IndexStateError,
+        InputError,
+        InUseError,
+        MappingError,
+        MissingError,
+        MissingExtraError,
+        SchemeError,
+        SchemeMismatchError,
+        TextError,
+        UnreachableError,
+        WeightError,
+    )
+    from es_simhash.fingerprint import Fingerprint, Fingerprints
+    from es_simhash.hashing.registry import HashFunction, custom_hash
+    from es_simhash.idf import IdfTable
+    from es_simhash.index import AsyncIndex, Index
+    from es_simhash.presets import PRESETS
+    from es_simhash.rerank import Match, Matches
+    from es_simhash.scheme import Scheme
+    from es_simhash.settings import Layout, MinHash, SimHash
+    from es_simhash.stop_words import load_stop_words
+    from es_simhash.text.normalise import Normalisation
+    from es_simhash.tokens.kinds import Chars, Chinese, Custom, Keywords, Words
+
+# Modules are loaded when a name of theirs is first asked for: the command line answers before numpy is there.
+_MODULES = {
+    "documents": ("Documents", "Rejected"),
+    "errors": (
+        "AccessError",
+        "ClientVersionError",
+        "DocumentError",
+        "EngineError",
+        "EsSimhashError",
+        "FormatError",
+        "HashError",
+        "IndexStateError",
+        "InputError",
+        "InUseError",
+        "MappingError",
+        "MissingError",
+        "MissingExtraError",
+        "SchemeError",
+        "SchemeMismatchError",
+        "TextError",
+        "UnreachableError",
+        "WeightError",
+    ),
+    "fingerprint": ("Fingerprint", "Fingerprints"),
+    "hashing.registry": ("HashFunction", "custom_hash"),
+    "idf": ("IdfTable",),
+    "index": ("AsyncIndex", "Index"),
+    "presets": ("PRESETS",),
+    "rerank": ("Match", "Matches"),
+    "scheme": ("Scheme",),
+    "settings": ("Layout", "MinHash", "SimHash"),
+    "stop_words": ("load_stop_words",),
+    "text.normalise": ("Normalisation",),
+    "tokens.kinds": ("Chars", "Chinese", "Custom", "Keywords", "Words"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "PRESETS",
+    "AccessError",
+    "AsyncIndex",
     "Chars",
     "Chinese",
+    "ClientVersionError",
     "Custom",
+    "DocumentError",
+    "Documents",
+    "EngineError",
     "EsSimhashError",
     "Fingerprint",
     "Fingerprints",
@@ -39,18 +102,43 @@ __all__ = [
     "HashError",
     "HashFunction",
     "IdfTable",
+    "InUseError",
+    "Index",
+    "IndexStateError",
     "InputError",
     "Keywords",
+    "Layout",
+    "MappingError",
+    "Match",
+    "Matches",
     "MinHash",
+    "MissingError",
     "MissingExtraError",
     "Normalisation",
+    "Rejected",
     "Scheme",
     "SchemeError",
+    "SchemeMismatchError",
     "SimHash",
     "TextError",
+    "UnreachableError",
     "WeightError",
     "Words",
     "__version__",
     "custom_hash",
     "load_stop_words",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """A public name, from the module that it lives in."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

@@ -15,7 +15,10 @@ WITH_CODE = [page for page in PAGES if "```python" in page.read_text(encoding="u
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
-def test_every_block_of_python_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_block_of_python_runs(
+    page: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         exec(compile(block, str(page), "exec"), names)

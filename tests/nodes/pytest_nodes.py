@@ -1,8 +1,8 @@
 """Fixtures that lend one running node of each release to a whole test session.
 
 A test asks for `opensearch_node` or `elasticsearch_node`, and where this machine has no such node the test
-is skipped, aloud; a run with CI=true fails instead. `elasticsearch8_node` and `opensearch2_node` need
---all-nodes.
+is skipped, aloud; a run with CI=true fails instead. `elasticsearch8_node` and `opensearch2_node` are left out
+unless --all-nodes is given.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NOT_TESTED = "NOT TESTED: "
+_ADDITIONAL = {"elasticsearch8_node", "opensearch2_node"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,15 +40,25 @@ def elasticsearch_node() -> Iterator[Node]:
 
 
 @pytest.fixture(scope="session")
-def elasticsearch8_node(pytestconfig: pytest.Config) -> Iterator[Node]:
-    with additional_node("elasticsearch8", pytestconfig) as node:
+def elasticsearch8_node() -> Iterator[Node]:
+    with required_node("elasticsearch8") as node:
         yield node
 
 
 @pytest.fixture(scope="session")
-def opensearch2_node(pytestconfig: pytest.Config) -> Iterator[Node]:
-    with additional_node("opensearch2", pytestconfig) as node:
+def opensearch2_node() -> Iterator[Node]:
+    with required_node("opensearch2") as node:
         yield node
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests on additional nodes, unless they are asked for."""
+    if config.getoption("--all-nodes"):
+        return
+    additional = [item for item in items if _ADDITIONAL & set(getattr(item, "fixturenames", ()))]
+    if additional:
+        config.hook.pytest_deselected(items=additional)
+        items[:] = [item for item in items if item not in additional]
 
 
 def required_node(name: str, *, security: bool = False, port: int | None = None) -> Node:
@@ -58,13 +69,6 @@ def required_node(name: str, *, security: bool = False, port: int | None = None)
         if os.environ.get("CI") == "true":
             pytest.fail(unavailable.reason, pytrace=False)
         pytest.skip(_NOT_TESTED + unavailable.reason)
-
-
-def additional_node(name: str, config: pytest.Config) -> Node:
-    """A node that only a run with --all-nodes has."""
-    if not config.getoption("--all-nodes"):
-        pytest.skip(f"{name} is tested with --all-nodes")
-    return required_node(name)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

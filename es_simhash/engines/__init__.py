@@ -1,0 +1,1 @@
+"""Engines that hold indices: Elasticsearch, OpenSearch, and one embedded in the process."""

@@ -1,0 +1,68 @@
+"""What every engine can do: carry out operations, and be closed.
+
+A new engine implements one of the two protocols and passes the conformance suite in `es_simhash.testing`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+from es_simhash.operations import Operation, Plan
+
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """An engine that answers at once."""
+
+    def perform(self, operation: Operation[Result]) -> Result:
+        """Carry out one operation; what cannot be done raises an `EngineError`."""
+        ...
+
+    def close(self) -> None:
+        """Finish what is under way and let go of files and connections that the engine opened itself."""
+        ...
+
+
+class AsyncEngine(Protocol):
+    """An engine whose answers are awaited."""
+
+    async def perform(self, operation: Operation[Result]) -> Result:
+        """Carry out one operation; what cannot be done raises an `EngineError`."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what is under way and let go of files and connections that the engine opened itself."""
+        ...
+
+
+def run(plan: Plan[Result], engine: Engine) -> Result:
+    """What a plan comes to on an engine."""
+    reply: Any = None
+    send = plan.send
+    while True:
+        try:
+            operation = send(reply)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        try:
+            reply, send = engine.perform(operation), plan.send
+        except Exception as error:
+            reply, send = error, plan.throw
+
+
+async def run_async(plan: Plan[Result], engine: AsyncEngine) -> Result:
+    """What a plan comes to on an asynchronous engine."""
+    reply: Any = None
+    send = plan.send
+    while True:
+        try:
+            operation = send(reply)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        try:
+            reply, send = await engine.perform(operation), plan.send
+        except Exception as error:
+            reply, send = error, plan.throw

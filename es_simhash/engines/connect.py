@@ -1,0 +1,126 @@
+"""Connecting: an engine for a client, a URL, a directory, or nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from es_simhash.engines.base import AsyncEngine, Engine
+from es_simhash.engines.connect_url import Distribution, Server, connect_to, connect_to_async
+from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
+from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
+from es_simhash.errors import InputError
+from es_simhash.operations import Operation
+
+Result = TypeVar("Result")
+
+DEFAULT_DIRECTORY = ".es-simhash"
+
+
+def connect(target: object = None, *, distribution: Distribution | None = None, **client_options: Any) -> Engine:
+    """An engine for ``target``, which is one of these:
+
+    - an engine: itself;
+    - an `elasticsearch.Elasticsearch` or `opensearchpy.OpenSearch`: that client, as it is set up;
+    - an http(s) URL: a client made with ``client_options``, under the names that the elasticsearch client gives them
+      (``basic_auth``, ``api_key``, ``ca_certs``, ``request_timeout`` …). The server is asked which one it is, unless
+      ``distribution`` says so. A user and password in the URL become ``basic_auth``. Without a port, http means 9200
+      and https 443;
+    - a directory, or None for ``./.es-simhash``: the embedded engine.
+    """
+    if _is_url(target):
+        return connect_to(Server.at(str(target), client_options), distribution)
+    _refuse_options(distribution, client_options)
+    if target is None or isinstance(target, (str, os.PathLike)):
+        return _embedded(target)
+    engine = _engine_over(target)
+    if inspect.iscoroutinefunction(engine.perform):
+        raise InputError(
+            f"This {type(target).__name__} is asynchronous. Use connect_async, or its synchronous sibling."
+        )
+    return cast(Engine, engine)
+
+
+async def connect_async(
+    target: object = None, *, distribution: Distribution | None = None, **client_options: Any
+) -> AsyncEngine:
+    """An asynchronous engine for ``target``: as `connect`, but for asynchronous engines and clients.
+
+    The embedded engine works in a thread of its own, one operation at a time.
+    """
+    if _is_url(target):
+        return await connect_to_async(Server.at(str(target), client_options), distribution)
+    _refuse_options(distribution, client_options)
+    if target is None or isinstance(target, (str, os.PathLike)):
+        return ThreadedEngine(_embedded(target))
+    engine = _engine_over(target)
+    if not inspect.iscoroutinefunction(engine.perform):
+        raise InputError(f"This {type(target).__name__} is synchronous. Use connect, or its asynchronous sibling.")
+    return cast(AsyncEngine, engine)
+
+
+class ThreadedEngine:
+    """A synchronous engine made asynchronous: it works in one thread, an operation after the other."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="es-simhash")
+
+    async def perform(self, operation: Operation[Result]) -> Result:
+        """Carry out one operation; what cannot be done raises an `EngineError`."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.perform, operation)
+
+    async def close(self) -> None:
+        """Finish what is under way, and close the engine."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.close)
+        self._thread.shutdown()
+
+
+def _is_url(target: object) -> bool:
+    """Whether a target is an http(s) URL; what looks like an address, but is none, is refused."""
+    if not isinstance(target, str):
+        return False
+    if re.match("https?://", target, re.IGNORECASE):
+        return True
+    if "://" in target or re.fullmatch(r"[\w.-]+:\d+", target):
+        # It may hold a password, so it is not repeated.
+        raise InputError("This address begins with neither http:// nor https://. Write, say, http://localhost:9200.")
+    return False
+
+
+def _refuse_options(distribution: str | None, client_options: dict[str, Any]) -> None:
+    given = [*(["distribution"] if distribution else []), *client_options]
+    if given:
+        raise InputError(f"{', '.join(given)}: such options go with a URL only. Set them on the client itself.")
+
+
+def _embedded(directory: str | os.PathLike[str] | None) -> Engine:
+    from es_simhash.engines.embedded import EmbeddedEngine
+
+    return EmbeddedEngine(Path(directory or DEFAULT_DIRECTORY))
+
+
+def _engine_over(target: Any) -> Engine | AsyncEngine:
+    """The engine that a target is, or the one over the client that it is."""
+    if hasattr(target, "perform"):
+        engine: Engine | AsyncEngine = target
+        return engine
+    for base in type(target).__mro__:
+        match base.__module__.partition(".")[0], base.__name__:
+            case "elasticsearch", "Elasticsearch":
+                return ElasticsearchEngine(target)
+            case "elasticsearch", "AsyncElasticsearch":
+                return AsyncElasticsearchEngine(target)
+            case "opensearchpy", "OpenSearch":
+                return OpenSearchEngine(target)
+            case "opensearchpy", "AsyncOpenSearch":
+                return AsyncOpenSearchEngine(target)
+    raise InputError(
+        f"A {type(target).__name__} is nothing to connect to. "
+        "Give an engine, a client of elasticsearch-py or opensearch-py, an http(s) URL, or a directory."
+    )

@@ -1,0 +1,164 @@
+"""An engine for a URL: find out which server answers there, and make the client for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, Literal, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from es_simhash.engines.base import AsyncEngine, Engine
+from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
+from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
+from es_simhash.errors import ClientVersionError, EngineError, InputError, MissingExtraError, UnreachableError
+from es_simhash.operations import GetInfo
+
+Distribution: TypeAlias = Literal["elasticsearch", "opensearch"]
+
+_DEFAULT_PORTS = {"http": 9200, "https": 443}
+
+# What options of the elasticsearch client are called in opensearch-py (None: it has none such, and would ignore it).
+_OPENSEARCH_NAMES = {"basic_auth": "http_auth", "request_timeout": "timeout", "api_key": None, "bearer_auth": None}
+
+
+@dataclass(frozen=True)
+class Server:
+    """An address without credentials, and the options for a client of it (which hold them, so they are not shown)."""
+
+    address: str
+    options: Mapping[str, Any] = field(repr=False)
+
+    @classmethod
+    def at(cls, url: str, options: Mapping[str, Any]) -> Server:
+        """The server at a URL, whose user and password become the option ``basic_auth``."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port or _DEFAULT_PORTS[parts.scheme]
+        except ValueError:
+            parts, port = urlsplit(""), 0
+        if not parts.hostname or parts.query or parts.fragment or "@" in parts.path:
+            # What a URL seems to hold is not repeated: it may be a part of a password.
+            raise InputError(
+                "The URL cannot be read. Write it as http://user:password@host:port, "
+                "with characters such as / # ? @ in the password percent-encoded, or pass basic_auth=(user, password)."
+            )
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        address = f"{parts.scheme}://{host}:{port}{parts.path.rstrip('/')}"
+        if parts.username is None:
+            return cls(address, options)
+        if {"basic_auth", "http_auth", "api_key", "bearer_auth"} & options.keys():
+            raise InputError(f"Credentials for {address} are both in the URL and in an option. Give them once.")
+        login = (unquote(parts.username), unquote(parts.password or ""))
+        return cls(address, {**options, "basic_auth": login})
+
+
+def connect_to(server: Server, distribution: Distribution | None) -> Engine:
+    """An engine for a server, which is asked for its distribution where that is not given."""
+    if distribution:
+        return _engine(server, distribution)
+    guess = _installed()
+    engine = _engine(server, guess)
+    try:
+        found = engine.perform(GetInfo()).distribution
+    except EngineError as error:
+        engine.close()
+        return _engine(server, _told_by(error))
+    if found == guess:
+        return engine
+    engine.close()
+    return _engine(server, found)
+
+
+async def connect_to_async(server: Server, distribution: Distribution | None) -> AsyncEngine:
+    """As `connect_to`, over an asynchronous client."""
+    if distribution:
+        return _async_engine(server, distribution)
+    guess = _installed()
+    engine = _async_engine(server, guess)
+    try:
+        found = (await engine.perform(GetInfo())).distribution
+    except EngineError as error:
+        await engine.close()
+        return _async_engine(server, _told_by(error))
+    if found == guess:
+        return engine
+    await engine.close()
+    return _async_engine(server, found)
+
+
+def _installed() -> Distribution:
+    """The distribution that the installed client is for; with both, what Elasticsearch's client says tells the rest."""
+    if find_spec("elasticsearch"):
+        return "elasticsearch"
+    if find_spec("opensearchpy"):
+        return "opensearch"
+    raise MissingExtraError("elasticsearch (or, for OpenSearch, opensearch-py)", "elasticsearch")
+
+
+def _told_by(error: EngineError) -> str:
+    """The distribution that a failed question tells nevertheless; else the error is raised."""
+    match getattr(error.__cause__, "body", None):
+        case {"version": {"distribution": str(distribution)}}:
+            return distribution
+    if isinstance(error, (ClientVersionError, UnreachableError)):
+        raise error
+    raise type(error)(
+        f"{error} Where the engine must not be asked which it is, say so: distribution='elasticsearch' or 'opensearch'."
+    ) from error.__cause__
+
+
+def _engine(server: Server, distribution: str) -> Engine:
+    match distribution:
+        case "elasticsearch":
+            return ElasticsearchEngine(_elasticsearch_client(server, "Elasticsearch"), closes_client=True)
+        case "opensearch":
+            return OpenSearchEngine(_opensearch_client(server, "OpenSearch"), closes_client=True)
+    raise _unknown(distribution)
+
+
+def _async_engine(server: Server, distribution: str) -> AsyncEngine:
+    if not find_spec("aiohttp"):
+        raise MissingExtraError("aiohttp", distribution)
+    match distribution:
+        case "elasticsearch":
+            return AsyncElasticsearchEngine(_elasticsearch_client(server, "AsyncElasticsearch"), closes_client=True)
+        case "opensearch":
+            return AsyncOpenSearchEngine(_opensearch_client(server, "AsyncOpenSearch"), closes_client=True)
+    raise _unknown(distribution)
+
+
+def _unknown(distribution: str) -> InputError:
+    return InputError(f"The distribution {distribution!r} is not known. Choose elasticsearch or opensearch.")
+
+
+def _elasticsearch_client(server: Server, name: str) -> Any:
+    try:
+        import elasticsearch
+    except ImportError:
+        raise MissingExtraError("elasticsearch", "elasticsearch") from None
+    return _made(getattr(elasticsearch, name), server.address, server.options)
+
+
+def _opensearch_client(server: Server, name: str) -> Any:
+    try:
+        import opensearchpy
+    except ImportError:
+        raise MissingExtraError("opensearch-py", "opensearch") from None
+    options = {}
+    for option, value in server.options.items():
+        own_name = _OPENSEARCH_NAMES.get(option, option)
+        if own_name is None:
+            raise InputError(f"opensearch-py has no option {option}. Pass headers={{'authorization': …}} instead.")
+        options[own_name] = value
+    return _made(getattr(opensearchpy, name), server.address, options)
+
+
+def _made(client: Callable[..., Any], address: str, options: Mapping[str, Any]) -> Any:
+    try:
+        return client(address, **options)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{client.__name__} does not take these options: {error}. "
+            "Correct them, or name the engine that they are for: distribution='elasticsearch' or 'opensearch'."
+        ) from None

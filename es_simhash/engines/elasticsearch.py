@@ -1,0 +1,125 @@
+"""Elasticsearch, through a client of elasticsearch-py that the user already has."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from es_simhash.engines.rest import Reply, Request
+from es_simhash.engines.rest_engine import AsyncRestEngine, RestEngine, content_type
+from es_simhash.engines.rest_errors import no_connection, timed_out, unreadable
+from es_simhash.errors import ClientVersionError
+
+if TYPE_CHECKING:
+    from elastic_transport import ApiError
+    from elasticsearch import AsyncElasticsearch, Elasticsearch
+
+Client = TypeVar("Client", "Elasticsearch", "AsyncElasticsearch")
+
+
+class _OverElasticsearch(Generic[Client]):
+    """What both kinds of client share: options, serializer and exceptions."""
+
+    def __init__(self, client: Client, *, closes_client: bool = False) -> None:
+        if not hasattr(client, "options"):
+            raise ClientVersionError("This client of elasticsearch-py is older than 8.12. Install a newer one.")
+        self._client: Client = client
+        self._closes_client = closes_client
+
+    def _client_for(self, request: Request) -> Client:
+        return self._client if request.repeatable else self._client.options(max_retries=0)
+
+    def _dumps(self, value: Any) -> bytes:
+        return self._client.transport.serializers.dumps(value, "application/json")
+
+    def _reply_to(self, error: Exception) -> Reply:
+        """The reply that an exception of the client holds; where it holds none, our exception for it."""
+        from elastic_transport import ApiError, ConnectionTimeout, SerializationError, TransportError
+
+        if isinstance(error, ApiError):
+            if mismatch := _mismatch(error, self._address()):
+                raise mismatch from error
+            return Reply(error.meta.status, error.body)
+        if isinstance(error, ConnectionTimeout):
+            raise timed_out(self._address(), "request_timeout") from error
+        if isinstance(error, SerializationError):
+            raise unreadable(self._address(), str(error)) from error
+        if isinstance(error, TransportError):
+            raise no_connection(self._address(), error) from error
+        raise error
+
+    def _address(self) -> str:
+        """Where the client sends requests to; its nodes' URLs hold no credentials."""
+        return ", ".join(node.base_url for node in self._client.transport.node_pool.all())
+
+
+class ElasticsearchEngine(_OverElasticsearch["Elasticsearch"], RestEngine):
+    """Elasticsearch through an `elasticsearch.Elasticsearch`, whose options (logins, TLS, timeouts …) stay as they are.
+
+    Only its retries are left out where a repeated request could do something twice.
+    """
+
+    def close(self) -> None:
+        """Close the client, if `connect` made it."""
+        if self._closes_client:
+            self._client.close()
+
+    def _send(self, request: Request, body: bytes | None) -> Reply:
+        try:
+            response = self._client_for(request).perform_request(**_arguments(request, body))
+        except Exception as error:
+            return self._reply_to(error)
+        return Reply(response.meta.status, response.body)
+
+
+class AsyncElasticsearchEngine(_OverElasticsearch["AsyncElasticsearch"], AsyncRestEngine):
+    """Elasticsearch through an `elasticsearch.AsyncElasticsearch`; otherwise as `ElasticsearchEngine`."""
+
+    async def close(self) -> None:
+        """Close the client, if `connect_async` made it."""
+        if self._closes_client:
+            await self._client.close()
+
+    async def _send(self, request: Request, body: bytes | None) -> Reply:
+        try:
+            response = await self._client_for(request).perform_request(**_arguments(request, body))
+        except Exception as error:
+            return self._reply_to(error)
+        return Reply(response.meta.status, response.body)
+
+
+def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
+    """A request as the client's `perform_request` takes it; the client itself adds "compatible-with" to the headers."""
+    headers = {"accept": "application/json"}
+    if body is not None:
+        headers["content-type"] = content_type(request)
+    return {
+        "method": request.method,
+        "path": request.path,
+        "params": request.params or None,
+        "headers": headers,
+        "body": body,
+    }
+
+
+def _mismatch(error: ApiError, address: str) -> ClientVersionError | None:
+    """Why the client and the server do not fit, if that is what an error says."""
+    from elasticsearch import UnsupportedProductError, __version__
+
+    if not isinstance(error.body, dict):  # a proxy's page
+        return None
+    text, client = str(error.body), ".".join(map(str, __version__))
+    if older := re.search(r"Accept version must be either version (\d+)", text):
+        server = int(older[1])
+        return ClientVersionError(
+            f"{address} runs Elasticsearch {server}, which refuses the client elasticsearch {client}. "
+            f"Install one that fits: pip install 'elasticsearch<{server + 1}'"
+        )
+    refuses_media_type = error.meta.status == 406 and "compatible-with" in text
+    if isinstance(error, UnsupportedProductError) or refuses_media_type:
+        return ClientVersionError(
+            f"{address} does not say that it is Elasticsearch, and the client elasticsearch talks to nothing else. "
+            "If it is OpenSearch, use a client of opensearch-py (pip install 'es-simhash[opensearch]'); "
+            "if a proxy removes the header X-Elastic-Product, let it pass."
+        )
+    return None

@@ -1,0 +1,59 @@
+"""Dates as Elasticsearch's default format has them: ISO 8601 with optional parts, or milliseconds since 1970."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+
+_ISO = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)"
+    r"(?:T(?P<hour>\d\d)?(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?)?"
+    r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?)?)?"
+)
+_MILLISECONDS = re.compile(r"-?\d+")
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def looks_like_a_date(text: str) -> bool:
+    """Whether dynamic mapping takes a string for a date; a number alone, such as a year, is none."""
+    if len(text) < 8 or not text[:4].isdigit() or text.isdigit():
+        return False
+    try:
+        milliseconds(text)
+    except ValueError:
+        return False
+    return True
+
+
+def milliseconds(value: object, round_up: bool = False) -> int:
+    """Milliseconds since 1970; what is no date raises ValueError.
+
+    A month or day that is left out is the first, and so is a part of the time, or with ``round_up`` the last.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value)
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no date")
+    if parts := _ISO.fullmatch(value):
+        return _of_parts(parts, round_up)
+    if _MILLISECONDS.fullmatch(value):
+        return int(value)
+    raise ValueError(f"{value!r} is no ISO 8601 date and no number of milliseconds")
+
+
+def _of_parts(parts: re.Match[str], round_up: bool) -> int:
+    year = int(parts["year"])
+    month, day = (int(parts[name] or 1) for name in ("month", "day"))
+    hour = int(parts["hour"] or (23 if round_up else 0))
+    minute, second = (int(parts[name] or (59 if round_up else 0)) for name in ("minute", "second"))
+    millisecond = int((parts["fraction"] or ("999" if round_up else "0")).ljust(3, "0")[:3])
+    moment = datetime(year, month, day, hour, minute, second, tzinfo=timezone.utc)
+    return (moment - _EPOCH - _offset(parts["zone"])) // timedelta(milliseconds=1) + millisecond
+
+
+def _offset(zone: str | None) -> timedelta:
+    if zone is None or zone == "Z":
+        return timedelta(0)
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return -offset if zone[0] == "-" else offset

@@ -1,0 +1,159 @@
+"""The embedded engine: every operation, carried out in this process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from importlib.metadata import version
+from pathlib import Path
+from threading import RLock
+from typing import Any, TypeVar
+
+from es_simhash.engines.embedded import bulk, searching
+from es_simhash.engines.embedded.catalog import Catalog
+from es_simhash.engines.embedded.index import EmbeddedIndex
+from es_simhash.errors import EngineError, IndexStateError, InputError
+from es_simhash.operations import (
+    Action,
+    ActionResult,
+    Bulk,
+    Count,
+    CreateIndex,
+    DeleteIndex,
+    EngineInfo,
+    GetDocuments,
+    GetInfo,
+    GetMappings,
+    Json,
+    MultiSearch,
+    Operation,
+    PutMapping,
+    Refresh,
+    Search,
+)
+
+Result = TypeVar("Result")
+
+
+class EmbeddedEngine:
+    """Indices in a directory, with the replies that Elasticsearch gives.
+
+    What is written can be got by id at once; searches see it after a refresh, or earlier where much was written. It is
+    on disk from then on: a process that is killed loses no more than what was not refreshed. One process at a time
+    writes to an index, from its first write until it closes the engine; others can read it meanwhile.
+
+    Settings of a new index are taken, but have no effect; nor has ``routing``, since there is one shard. Everything
+    else that the engine does not know is an error.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self._catalog = Catalog(Path(directory))
+        self._lock = RLock()
+        self._is_closed = False
+        self._performers: dict[type[Operation[Any]], Callable[[Any], Any]] = {
+            GetInfo: self._get_info,
+            GetMappings: self._get_mappings,
+            CreateIndex: self._create_index,
+            PutMapping: self._put_mapping,
+            DeleteIndex: self._delete_index,
+            GetDocuments: self._get_documents,
+            Search: self._search,
+            MultiSearch: self._multi_search,
+            Bulk: self._bulk,
+            Refresh: self._refresh,
+            Count: self._count,
+        }
+
+    def perform(self, operation: Operation[Result]) -> Result:
+        """Carry out one operation; what cannot be done raises an `EngineError`."""
+        with self._lock:
+            if self._is_closed:
+                raise EngineError("The embedded engine was closed. Open the directory anew.")
+            try:
+                result: Result = self._performers[type(operation)](operation)
+            except UnicodeEncodeError as error:
+                raise InputError(f"{error.object!r:.80} is no Unicode text: {error.reason}. Decode it again.") from None
+            return result
+
+    def close(self) -> None:
+        """Make durable what was written, and let other processes write."""
+        with self._lock:
+            self._is_closed = True
+            self._catalog.close()
+
+    def _get_info(self, operation: GetInfo) -> EngineInfo:
+        return EngineInfo("embedded", tuple(map(int, re.findall(r"\d+", version("tantivy")))))
+
+    def _get_mappings(self, operation: GetMappings) -> dict[str, Json]:
+        return {index.name: deepcopy(index.mapping.body) for index in self._catalog.all(operation.index)}
+
+    def _create_index(self, operation: CreateIndex) -> None:
+        self._catalog.create(operation.index, operation.body)
+
+    def _put_mapping(self, operation: PutMapping) -> None:
+        self._catalog.one(operation.index).put_mapping(operation.body)
+
+    def _delete_index(self, operation: DeleteIndex) -> None:
+        self._catalog.delete(operation.index)
+
+    def _get_documents(self, operation: GetDocuments) -> list[Json]:
+        indices = self._catalog.all(operation.index)
+        columns = [index.documents(operation.ids, operation.source) for index in indices]
+        return [_the_one_found(operation.index, replies) for replies in zip(*columns, strict=True)]
+
+    def _search(self, operation: Search) -> Json:
+        return searching.search(self._catalog.all(operation.index), operation.body, self._finder(operation.index))
+
+    def _multi_search(self, operation: MultiSearch) -> list[Json]:
+        indices, find_document = self._catalog.all(operation.index), self._finder(operation.index)
+        return [searching.search(indices, body, find_document) for body in operation.bodies]
+
+    def _count(self, operation: Count) -> int:
+        return searching.count(self._catalog.all(operation.index), operation.query, self._finder(operation.index))
+
+    def _finder(self, index: str) -> Callable[[str | None, str], Json | None]:
+        """What finds a document by its id, in the index that is searched unless another is named."""
+        return lambda name, id_: self._catalog.one(name or index).document(id_)
+
+    def _refresh(self, operation: Refresh) -> None:
+        for index in self._catalog.all(operation.index):
+            index.refresh()
+
+    def _bulk(self, operation: Bulk) -> list[ActionResult]:
+        touched: dict[str, EmbeddedIndex] = {}
+        results = []
+        for action in operation.actions:
+            name = action.index or operation.index
+            if name not in touched:
+                index = self._written(name, action)
+                if isinstance(index, ActionResult):
+                    results.append(index)
+                    continue
+                touched[name] = index
+            results.append(bulk.carry_out(action, touched[name]))
+        if operation.refresh:
+            for index in touched.values():
+                index.refresh()
+        return results
+
+    def _written(self, name: str, action: Action) -> EmbeddedIndex | ActionResult:
+        """The index to write to, made if it is missing; or why the action cannot be done."""
+        try:
+            if index := self._catalog.find(name):
+                return index
+            if action.op_type == "delete":
+                return ActionResult(action.id or "", 404, f"There is no index {name!r}. See that the name is right.")
+            return self._catalog.create(name, {})
+        except InputError as error:
+            return ActionResult(action.id or "", 400, str(error))
+
+
+def _the_one_found(names: str, replies: Sequence[Json]) -> Json:
+    """The reply of the one index that has a document, or that it is missing."""
+    found = [reply for reply in replies if reply["found"]]
+    if len(found) > 1:
+        raise IndexStateError(
+            f"{names!r} has several documents {found[0]['_id']!r}, in different indices. Name the one that is meant."
+        )
+    return found[0] if found else replies[0]

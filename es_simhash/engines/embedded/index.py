@@ -1,0 +1,128 @@
+"""One index of the embedded engine: its mapping and its documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from es_simhash.engines.embedded import mapping_file
+from es_simhash.engines.embedded.documents import encode, leaves, terms
+from es_simhash.engines.embedded.dynamic import with_new_fields
+from es_simhash.engines.embedded.mapping import IndexMapping
+from es_simhash.engines.embedded.mapping_file import StoredMapping
+from es_simhash.engines.embedded.source_filter import SourceFilter
+from es_simhash.engines.embedded.store import Store
+from es_simhash.engines.embedded.values import unicode_text
+from es_simhash.operations import Json
+
+
+class EmbeddedIndex:
+    """An open index, which lies in a directory of its own."""
+
+    def __init__(self, name: str, directory: Path) -> None:
+        self.name = name
+        self._directory = directory
+        self._stamp = mapping_file.stamp(directory)
+        self._stored = mapping_file.read(directory)
+        self._mapping_is_saved = True
+        self.store = Store(directory)
+
+    @staticmethod
+    def create(directory: Path, mapping: IndexMapping) -> None:
+        """Make an empty index in an empty directory."""
+        Store.create(directory)
+        mapping_file.write(directory, StoredMapping(uuid4().hex, mapping))
+
+    @property
+    def mapping(self) -> IndexMapping:
+        """What the fields are."""
+        return self._stored.mapping
+
+    def is_current(self) -> bool:
+        """Whether this is still the index of that name; its mapping is read again if another process changed it."""
+        try:
+            now = mapping_file.stamp(self._directory)
+            if now != self._stamp and not self.store.writing:
+                stored = mapping_file.read(self._directory)
+                if stored.identity != self._stored.identity:
+                    return False
+                self._stored, self._stamp = stored, now
+        except FileNotFoundError:
+            return False
+        return True
+
+    def put_mapping(self, body: Mapping[str, Any]) -> None:
+        """Add fields to the mapping."""
+        self._acquire()
+        self._change_mapping(self.mapping.merged(body))
+        self._save_mapping()
+
+    def _acquire(self) -> None:
+        """Get the right to write, and with it the newest mapping."""
+        if not self.store.writing:
+            self.store.acquire()
+            self._stored = mapping_file.read(self._directory)
+            self._stamp = mapping_file.stamp(self._directory)
+
+    def _change_mapping(self, mapping: IndexMapping) -> None:
+        self._stored = StoredMapping(self._stored.identity, mapping)
+        self._mapping_is_saved = False
+
+    def _save_mapping(self) -> None:
+        if not self._mapping_is_saved:
+            mapping_file.write(self._directory, self._stored)
+            self._stamp = mapping_file.stamp(self._directory)
+            self._mapping_is_saved = True
+
+    def put(self, id_: str, document: Json, replaces: bool) -> None:
+        """Write a document; `RejectedError` tells why it cannot be."""
+        self._acquire()
+        source = encode(document)
+        document_leaves = list(leaves(document))
+        mapping = with_new_fields(self.mapping, document_leaves)
+        document_terms = terms(document_leaves, mapping)
+        if mapping is not self.mapping:
+            self._change_mapping(mapping)
+        self.store.put(id_, source, document_terms, replaces)
+        self._refresh_if_full()
+
+    def delete(self, id_: str) -> None:
+        """Take out a document."""
+        self._acquire()
+        self.store.delete(id_)
+        self._refresh_if_full()
+
+    def _refresh_if_full(self) -> None:
+        if self.store.is_full:
+            self.refresh()
+
+    def document(self, id_: str) -> Json | None:
+        """A document as it was last written."""
+        source = self.store.get(id_)
+        return None if source is None else json.loads(source)
+
+    def documents(self, ids: Sequence[str], paths: Sequence[str] | None) -> list[Json]:
+        """Documents by id, in the form of a multi-get's reply."""
+        source_filter = SourceFilter.of(True if paths is None else {"includes": list(paths)})
+        found: list[Json] = []
+        for id_ in ids:
+            source = self.store.get(unicode_text(id_))
+            reply: Json = {"_index": self.name, "_id": id_, "found": source is not None}
+            if source is not None:
+                reply["_source"] = {} if paths is not None and not paths else source_filter.apply(source)
+            found.append(reply)
+        return found
+
+    def refresh(self) -> None:
+        """Make everything that was written visible to searches, and durable."""
+        # The mapping first: documents that were committed have their fields in it, even after a crash in between.
+        self._save_mapping()
+        self.store.commit()
+
+    def close(self) -> None:
+        """Make everything that was written durable."""
+        self._save_mapping()
+        self.store.close()

@@ -1,0 +1,74 @@
+"""Carrying out a search over one or several indices, and the reply."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tantivy
+
+from es_simhash.engines.embedded.index import EmbeddedIndex
+from es_simhash.engines.embedded.more_like_this import FindDocument
+from es_simhash.engines.embedded.queries import Compiler
+from es_simhash.engines.embedded.requests import SearchRequest
+from es_simhash.engines.embedded.term_queries import TermQueries, constant
+from es_simhash.operations import Json
+
+# A document that was found: its score, and where it is.
+_Hit = tuple[float, EmbeddedIndex, tantivy.Searcher, tantivy.DocAddress]
+
+
+def search(indices: Sequence[EmbeddedIndex], body: Mapping[str, Any], find_document: FindDocument) -> Json:
+    """The reply to a search request."""
+    started = time.perf_counter()
+    request = SearchRequest.of(body)
+    total = 0
+    hits: list[_Hit] = []
+    for index in indices:
+        count, found = _search_one(index, request, find_document)
+        total += count
+        hits += found
+    if len(indices) > 1 and request.by_score:
+        hits.sort(key=lambda hit: -hit[0])
+    page = hits[request.start : request.start + request.size]
+    reply: Json = {"max_score": hits[0][0] if hits and request.by_score else None}
+    if request.count:
+        reply["total"] = {"value": total, "relation": "eq"}
+    reply["hits"] = [_shown(hit, request) for hit in page]
+    return {
+        "took": int((time.perf_counter() - started) * 1000),
+        "timed_out": False,
+        "_shards": {"total": len(indices), "successful": len(indices), "skipped": 0, "failed": 0},
+        "hits": reply,
+    }
+
+
+def count(indices: Sequence[EmbeddedIndex], query: Any, find_document: FindDocument) -> int:
+    """The number of documents that a query matches."""
+    reply = search(indices, {"query": query, "size": 0}, find_document)
+    value: int = reply["hits"]["total"]["value"]
+    return value
+
+
+def _search_one(index: EmbeddedIndex, request: SearchRequest, find_document: FindDocument) -> tuple[int, list[_Hit]]:
+    """How many documents of an index match, if that is asked for, and the first of them up to the end of the page."""
+    searcher = index.store.searcher()
+    compiler = Compiler(index.mapping, TermQueries(index.store.schema, searcher), find_document)
+    query = compiler.compile(request.query, scored=request.by_score)
+    if not request.by_score:
+        # Equal scores leave documents in the order they lie in.
+        query = constant(query, 1.0)
+    limit = request.start + request.size
+    found: Any = searcher.search(query, limit=max(limit, 1), count=request.count)
+    hits = [(score, index, searcher, address) for score, address in found.hits[:limit]]
+    return found.count or 0, hits
+
+
+def _shown(hit: _Hit, request: SearchRequest) -> Json:
+    score, index, searcher, address = hit
+    id_, source = index.store.stored(searcher, address)
+    shown: Json = {"_index": index.name, "_id": id_, "_score": score if request.by_score else None}
+    if request.source.wanted:
+        shown["_source"] = request.source.apply(source)
+    return shown

@@ -1,0 +1,118 @@
+"""OpenSearch, through a client of opensearch-py that the user already has; it serves Elasticsearch as well."""
+
+from __future__ import annotations
+
+import json
+from copy import copy
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from es_simhash.engines.rest import Reply, Request
+from es_simhash.engines.rest_engine import AsyncRestEngine, RestEngine, content_type
+from es_simhash.engines.rest_errors import no_connection, timed_out, unreadable
+
+if TYPE_CHECKING:
+    from opensearchpy import AsyncOpenSearch, OpenSearch
+
+Client = TypeVar("Client", "OpenSearch", "AsyncOpenSearch")
+
+
+class _OverOpenSearch(Generic[Client]):
+    """What both kinds of client share: options, serializer and exceptions."""
+
+    def __init__(self, client: Client, *, closes_client: bool = False) -> None:
+        self._client: Client = client
+        self._closes_client = closes_client
+
+    def _transport_for(self, request: Request) -> Any:
+        """The client's transport; what must be sent once goes through a copy that shares its connections."""
+        transport = self._client.transport
+        if request.repeatable:
+            return transport
+        once = copy(transport)
+        once.max_retries = 0
+        # A copy that looks for nodes would replace the connections of the original.
+        once.sniffer_timeout, once.sniff_on_connection_fail = None, False
+        return once
+
+    def _dumps(self, value: Any) -> bytes | str:
+        text: bytes | str = self._client.transport.serializer.dumps(value)
+        return text
+
+    def _reply_to(self, error: Exception) -> Reply:
+        """The reply that an exception of the client holds; where it holds none, our exception for it."""
+        from opensearchpy.exceptions import ConnectionTimeout, SerializationError, TransportError
+
+        if isinstance(error, ConnectionTimeout):
+            raise timed_out(self._address(), "timeout") from error
+        if isinstance(error, SerializationError):
+            raise unreadable(self._address(), str(error.args[0])) from error
+        if not isinstance(error, TransportError):
+            raise error
+        if not isinstance(error.status_code, int):
+            raise no_connection(self._address(), error) from error
+        return Reply(error.status_code, error.info or _decoded(error.error))
+
+    def _address(self) -> str:
+        """Where the client sends requests to, without the credentials that its list of hosts may hold."""
+        return ", ".join(_url(host) for host in self._client.transport.hosts)
+
+
+class OpenSearchEngine(_OverOpenSearch["OpenSearch"], RestEngine):
+    """OpenSearch through an `opensearchpy.OpenSearch`, whose options (logins, TLS, timeouts …) stay as they are.
+
+    Only its retries are left out where a repeated request could do something twice.
+    """
+
+    def close(self) -> None:
+        """Close the client, if `connect` made it."""
+        if self._closes_client:
+            self._client.close()
+
+    def _send(self, request: Request, body: bytes | None) -> Reply:
+        try:
+            decoded = self._transport_for(request).perform_request(**_arguments(request, body))
+        except Exception as error:
+            return self._reply_to(error)
+        return Reply(200, decoded)
+
+
+class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine):
+    """OpenSearch through an `opensearchpy.AsyncOpenSearch`; otherwise as `OpenSearchEngine`."""
+
+    async def close(self) -> None:
+        """Close the client, if `connect_async` made it."""
+        if self._closes_client:
+            await self._client.close()
+
+    async def _send(self, request: Request, body: bytes | None) -> Reply:
+        # Connections are made when the client is first used, and not by a copy of its transport.
+        await self._client.__aenter__()
+        try:
+            decoded = await self._transport_for(request).perform_request(**_arguments(request, body))
+        except Exception as error:
+            return self._reply_to(error)
+        return Reply(200, decoded)
+
+
+def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
+    """A request as the transport's `perform_request` takes it (and changes: so the parameters are copied)."""
+    return {
+        "method": request.method,
+        "url": request.path,
+        "params": dict(request.params),
+        "headers": {"content-type": content_type(request)},
+        "body": body,
+    }
+
+
+def _decoded(text: Any) -> Any:
+    """The asynchronous client leaves the text of an error reply as it came."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return text
+
+
+def _url(host: dict[str, Any]) -> str:
+    scheme = "https" if host.get("use_ssl") else host.get("scheme", "http")
+    return f"{scheme}://{host.get('host', 'localhost')}:{host.get('port', 9200)}"

@@ -1,0 +1,269 @@
+"""An index with near-duplicate detection: `Index` for synchronous engines, `AsyncIndex` for asynchronous ones.
+
+Both run the same plans (`es_simhash.plans`) and differ in nothing but ``await``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from es_simhash.bulk_actions import Document
+from es_simhash.documents import Documents
+from es_simhash.engines.base import AsyncEngine, run, run_async
+from es_simhash.engines.connect import connect, connect_async
+from es_simhash.errors import InputError
+from es_simhash.fields import Json
+from es_simhash.operations import Plan, Refresh
+from es_simhash.plans.checking import Checked, Seen, check
+from es_simhash.plans.index_plans import IndexPlans, Known
+from es_simhash.plans.options import FindOptions, Options
+from es_simhash.plans.setup import Initialised
+from es_simhash.plans.writing import OnWritten, Written, write
+from es_simhash.rerank import Matches
+from es_simhash.scheme import Scheme
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Items: TypeAlias = Iterable[Item] | AsyncIterable[Item]
+
+# How many searches go to the engine at once, and how many documents are fingerprinted and sent at once.
+_SEARCHES = 50
+_WRITES = 500
+
+
+class Index:
+    """An index, or for reading several: a name, an alias, a pattern, or names with commas.
+
+    ``target`` is a client of Elasticsearch or OpenSearch that you hold, a URL, or a directory for the embedded engine;
+    without one it is the directory ``.es-simhash`` (see `es_simhash.engines.connect.connect`). The scheme and the
+    source ``fields`` are read from the index once `init` has stored them there; what is given besides must agree.
+    """
+
+    def __init__(self, name: str, target: Any = None, **known: Unpack[Known]) -> None:
+        self._plans = IndexPlans(name, **known)
+        self.name = name
+        self.engine = connect(target)
+        self._is_own = self.engine is not target
+
+    def _run(self, plan: Plan[Result]) -> Result:
+        return run(plan, self.engine)
+
+    def init(self, *, create: Json | None = None, dry_run: bool = False) -> Initialised:
+        """Add the fields to the index's mapping, or make the index; nothing else of it changes.
+
+        ``create`` holds settings and mappings for the case that it is made. With ``dry_run`` nothing is done.
+        """
+        return self._run(self._plans.init(create, dry_run))
+
+    @property
+    def documents(self) -> Documents:
+        """How the index's documents are fingerprinted: scheme, source fields, prefix."""
+        return self._run(self._plans.documents())
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme that the index holds fingerprints of."""
+        return self.documents.scheme
+
+    def add(
+        self, documents: Iterable[Document], *, refresh: bool = False, on_written: OnWritten | None = None
+    ) -> Written:
+        """Write documents with their fields, or any actions in the form that ``helpers.bulk`` takes.
+
+        A document's id is its ``_id``. What cannot be written is told in the result, and the rest is written. With
+        ``on_written``, which is called after each batch with what became of it, the result only counts.
+        """
+        written = Written()
+        for first, chunk in _chunks(documents, _WRITES):
+            written.add(self._run(write(self.name, self.documents, chunk, first, refresh)), on_written)
+        return written
+
+    def delete(self, ids: Iterable[str], *, refresh: bool = False) -> Written:
+        """Remove documents."""
+        return self.add(({"_op_type": "delete", "_id": id_} for id_ in ids), refresh=refresh)
+
+    def refresh(self) -> None:
+        """Make everything that was written visible to searches."""
+        self.engine.perform(Refresh(self.name))
+
+    def find(
+        self,
+        text: str | None = None,
+        *,
+        id: str | None = None,
+        doc: Document | None = None,
+        **options: Unpack[FindOptions],
+    ) -> Matches:
+        """The near-duplicates of a text, of a document in the index, or of one that is not; see `Options`."""
+        kind, item = _one(text=text, id=id, doc=doc)
+        return self._run(self._plans.find(kind, item, Options(**options)))
+
+    def find_many(
+        self,
+        texts: Iterable[str] | None = None,
+        *,
+        ids: Iterable[str] | None = None,
+        docs: Iterable[Document] | None = None,
+        **options: Unpack[FindOptions],
+    ) -> Iterator[Matches]:
+        """The same of many, which are read as they are needed; an empty text has no matches."""
+        kind, items = _one(text=texts, id=ids, doc=docs)
+        chosen = Options(**options)
+        for _, chunk in _chunks(items, _SEARCHES):
+            yield from self._run(self._plans.find_many(kind, chunk, chosen))
+
+    def check(self, documents: Iterable[Document], **options: Unpack[FindOptions]) -> Iterator[Checked]:
+        """For each document that may be added: its near-duplicates in the index, and earlier in the same list."""
+        seen = Seen(self.documents, Options(**options))
+        for _, chunk in _chunks(documents, _SEARCHES):
+            yield from self._run(check(self.name, seen, chunk))
+
+    def close(self) -> None:
+        """Let go of what was opened here; a client, or an engine, that was given stays open."""
+        if self._is_own:
+            self.engine.close()
+
+    def __enter__(self) -> Self:
+        """The index itself, closed at the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the index."""
+        self.close()
+
+
+class AsyncIndex:
+    """What `Index` is, for asynchronous clients; iterables may be asynchronous too."""
+
+    def __init__(self, name: str, target: Any = None, **known: Unpack[Known]) -> None:
+        self._plans = IndexPlans(name, **known)
+        self._target = target
+        self._engine: AsyncEngine | None = None
+        self.name = name
+
+    async def engine(self) -> AsyncEngine:
+        """The engine of the index, connected to when it is first needed."""
+        if self._engine is None:
+            self._engine = await connect_async(self._target)
+        return self._engine
+
+    async def _run(self, plan: Plan[Result]) -> Result:
+        return await run_async(plan, await self.engine())
+
+    async def init(self, *, create: Json | None = None, dry_run: bool = False) -> Initialised:
+        """See `Index.init`."""
+        return await self._run(self._plans.init(create, dry_run))
+
+    async def documents(self) -> Documents:
+        """See `Index.documents`."""
+        return await self._run(self._plans.documents())
+
+    async def scheme(self) -> Scheme:
+        """See `Index.scheme`."""
+        return (await self.documents()).scheme
+
+    async def add(
+        self, documents: Items[Document], *, refresh: bool = False, on_written: OnWritten | None = None
+    ) -> Written:
+        """See `Index.add`."""
+        written = Written()
+        own = await self.documents()
+        async for first, chunk in _async_chunks(documents, _WRITES):
+            written.add(await self._run(write(self.name, own, chunk, first, refresh)), on_written)
+        return written
+
+    async def delete(self, ids: Iterable[str], *, refresh: bool = False) -> Written:
+        """See `Index.delete`."""
+        return await self.add(({"_op_type": "delete", "_id": id_} for id_ in ids), refresh=refresh)
+
+    async def refresh(self) -> None:
+        """See `Index.refresh`."""
+        await (await self.engine()).perform(Refresh(self.name))
+
+    async def find(
+        self,
+        text: str | None = None,
+        *,
+        id: str | None = None,
+        doc: Document | None = None,
+        **options: Unpack[FindOptions],
+    ) -> Matches:
+        """See `Index.find`."""
+        kind, item = _one(text=text, id=id, doc=doc)
+        return await self._run(self._plans.find(kind, item, Options(**options)))
+
+    async def find_many(
+        self,
+        texts: Items[str] | None = None,
+        *,
+        ids: Items[str] | None = None,
+        docs: Items[Document] | None = None,
+        **options: Unpack[FindOptions],
+    ) -> AsyncIterator[Matches]:
+        """See `Index.find_many`."""
+        kind, items = _one(text=texts, id=ids, doc=docs)
+        chosen = Options(**options)
+        async for _, chunk in _async_chunks(items, _SEARCHES):
+            for matches in await self._run(self._plans.find_many(kind, chunk, chosen)):
+                yield matches
+
+    async def check(self, documents: Items[Document], **options: Unpack[FindOptions]) -> AsyncIterator[Checked]:
+        """See `Index.check`."""
+        seen = Seen(await self.documents(), Options(**options))
+        async for _, chunk in _async_chunks(documents, _SEARCHES):
+            for checked in await self._run(check(self.name, seen, chunk)):
+                yield checked
+
+    async def close(self) -> None:
+        """See `Index.close`."""
+        if self._engine is not None and self._engine is not self._target:
+            await self._engine.close()
+
+    async def __aenter__(self) -> Self:
+        """The index itself, closed at the end of the block."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the index."""
+        await self.close()
+
+
+def _one(**given: Any) -> tuple[str, Any]:
+    """The one thing that was given, and its kind."""
+    found = [(kind, value) for kind, value in given.items() if value is not None]
+    if len(found) != 1:
+        raise InputError(
+            f"Near-duplicates of {len(found)} things were asked for. Give one of a text, an id, a document."
+        )
+    [(kind, value)] = found
+    return kind, value
+
+
+def _chunks(items: Iterable[Item], size: int) -> Iterator[tuple[int, list[Item]]]:
+    """Lists of consecutive items, each with the place of its first."""
+    rest = iter(items)
+    first = 0
+    while chunk := list(islice(rest, size)):
+        yield first, chunk
+        first += len(chunk)
+
+
+async def _async_chunks(items: Items[Item], size: int) -> AsyncIterator[tuple[int, list[Item]]]:
+    if not isinstance(items, AsyncIterable):
+        for each in _chunks(items, size):
+            yield each
+        return
+    chunk: list[Item] = []
+    first = 0
+    async for item in items:
+        chunk.append(item)
+        if len(chunk) == size:
+            yield first, chunk
+            chunk, first = [], first + size
+    if chunk:
+        yield first, chunk

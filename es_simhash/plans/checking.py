@@ -1,0 +1,117 @@
+"""Checking documents before they are inserted: against the index, and against those before them in the same list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from es_simhash import fields
+from es_simhash.bulk_actions import Document
+from es_simhash.documents import Documents
+from es_simhash.fields import Json
+from es_simhash.fingerprint import Fingerprint, Fingerprints
+from es_simhash.operations import Plan
+from es_simhash.plans.finding import find_many
+from es_simhash.plans.options import Options
+from es_simhash.plans.wanted import Wanted
+from es_simhash.query import Criteria
+from es_simhash.rerank import Matches, compare, matches_of
+from es_simhash.verification import exact_similarities
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A document that may be inserted, the ``position`` that it has among all, and its near-duplicates.
+
+    ``in_index`` are those in the index; ``earlier`` are those before it in the list: their ``id`` is their own or,
+    where they have none, their position.
+    """
+
+    position: int
+    id: str | None
+    in_index: Matches
+    earlier: Matches
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is no near-duplicate, neither in the index nor earlier in the list."""
+        return not self.in_index and not self.earlier
+
+
+@dataclass
+class Seen:
+    """The documents of a list so far, found by their keys like those of an index (about 4 kB of memory each)."""
+
+    documents: Documents
+    options: Options
+    count: int = 0
+    _hits: list[Json] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
+    _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    def matches(self, wanted: Wanted, fingerprint: Fingerprint) -> Matches:
+        """The near-duplicates of a text among the documents so far."""
+        if fingerprint.status == "empty":
+            return Matches((), status="empty")
+        scheme, prefix = self.documents.scheme, self.documents.prefix
+        criteria = self.options.criteria(self.documents.scheme)
+        places = self._candidates(fingerprint, criteria)
+        hits = [self._hits[place] for place in places]
+        compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, text=wanted.text)
+        exact = None
+        if self.options.is_exact:
+            texts = [self._texts[place] for place in places]
+            exact = exact_similarities(scheme, wanted.text, texts, self.options.measure, self.options.idf)
+        return matches_of(compared, criteria, exact=exact, status=fingerprint.status)
+
+    def add(self, wanted: Wanted, fingerprint: Fingerprint, stored: Json) -> None:
+        """Take in the next document, given its fields."""
+        id_ = str(self.count) if wanted.id is None else wanted.id
+        self.count += 1
+        if fingerprint.status == "empty":
+            return
+        blocks, bands = fields.key_terms(self.documents.scheme, fingerprint)
+        for term in (*blocks, *bands):
+            self._by_key.setdefault(term, []).append(len(self._hits))
+        self._hits.append({"_index": "", "_id": id_, "_source": {self.documents.prefix: stored}})
+        self._texts.append(wanted.text if self.options.is_exact else "")
+
+    def _candidates(self, fingerprint: Fingerprint, criteria: Criteria) -> list[int]:
+        blocks, bands = fields.key_terms(self.documents.scheme, fingerprint)
+        found: set[int] = set()
+        simhash = self.documents.scheme.simhash
+        if criteria.distance is not None and simhash:
+            shared = self._shared(blocks)
+            least = simhash.layout.min_shared(criteria.distance)
+            found |= {place for place, count in shared.items() if count >= least}
+        if criteria.similarity is not None:
+            found |= self._shared(bands).keys()
+        return sorted(found)
+
+    def _shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
+        """How many of the keys each document so far has."""
+        return Counter(place for term in terms for place in self._by_key.get(term, ()))
+
+
+def check(index: str, seen: Seen, documents: Sequence[Document]) -> Plan[list[Checked]]:
+    """Check the next documents of the list, and remember them."""
+    own = seen.documents
+    wanted = [Wanted.of_action(own, document) for document in documents]
+    in_index = yield from find_many(index, own, wanted, seen.options)
+    checked = []
+    for each, matches, (fingerprint, stored) in zip(wanted, in_index, _fingerprinted(own, wanted), strict=True):
+        checked.append(Checked(seen.count, each.id, matches, seen.matches(each, fingerprint)))
+        seen.add(each, fingerprint, stored)
+    return checked
+
+
+def _fingerprinted(documents: Documents, wanted: Sequence[Wanted]) -> list[tuple[Fingerprint, Json]]:
+    """The fingerprint of each text, and its fields."""
+    texts = [each.text for each in wanted]
+    batches: list[Fingerprints] = list(documents.scheme.fingerprint_batches(texts))
+    made: list[tuple[Fingerprint, Json]] = []
+    for batch in batches:
+        stored = fields.write(documents.scheme, documents.scheme.id, texts[len(made) : len(made) + len(batch)], batch)
+        made += zip(batch, stored, strict=True)
+    return made

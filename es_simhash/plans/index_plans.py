@@ -1,0 +1,96 @@
+"""All that can be done with one index, as plans; what they know of it is kept between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from es_simhash.documents import Documents
+from es_simhash.errors import InputError, TextError
+from es_simhash.fields import Json
+from es_simhash.idf import IdfTable
+from es_simhash.mapping import DEFAULT_PREFIX
+from es_simhash.operations import Plan
+from es_simhash.plans import finding, setup
+from es_simhash.plans.options import Options
+from es_simhash.plans.setup import Expected, Initialised
+from es_simhash.plans.wanted import Wanted, wanted_by_id
+from es_simhash.rerank import Matches
+from es_simhash.scheme import Scheme
+from es_simhash.scheme_json import Functions
+from es_simhash.sources import check_sources
+
+
+class Known(TypedDict, total=False):
+    """What the caller may know of an index (see `es_simhash.index.Index`)."""
+
+    scheme: Scheme | str | None
+    fields: Sequence[str] | None
+    prefix: str
+    idf: IdfTable | None
+    functions: Functions | None
+
+
+class IndexPlans:
+    """The plans of one index, by its name."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        scheme: Scheme | str | None = None,
+        fields: Sequence[str] | None = None,
+        prefix: str = DEFAULT_PREFIX,
+        idf: IdfTable | None = None,
+        functions: Functions | None = None,
+    ) -> None:
+        self.name = name
+        self._expected = Expected(
+            prefix,
+            Scheme.preset(scheme) if isinstance(scheme, str) else scheme,
+            None if fields is None else check_sources(fields),
+            idf,
+            functions,
+        )
+        self._opened: Documents | None = None
+
+    def init(self, create: Json | None, dry_run: bool) -> Plan[Initialised]:
+        """Bring the fields into the index."""
+        if not self._expected.fields:
+            raise InputError(
+                f"Fingerprints of the index {self.name!r} cannot be made of no field. "
+                "Name the fields that its texts are in, as in Index(name, fields=['title', 'body'])."
+            )
+        self._opened = None
+        documents = Documents(self._expected.scheme or Scheme(), self._expected.fields, self._expected.prefix)
+        return (yield from setup.init(self.name, documents, create, dry_run))
+
+    def documents(self) -> Plan[Documents]:
+        """How the documents are fingerprinted, as the index says; it is asked once."""
+        if self._opened is None:
+            self._opened = yield from setup.open_index(self.name, self._expected)
+        return self._opened
+
+    def find(self, kind: str, item: Any, options: Options) -> Plan[Matches]:
+        """The near-duplicates of one ``text``, document in the index by its ``id``, or ``doc`` that is not in it."""
+        [matches] = yield from self.find_many(kind, [item], options)
+        if matches.status == "empty":
+            raise TextError("An empty text has nothing to be found by. Give a text with letters or digits.")
+        return matches
+
+    def find_many(self, kind: str, items: Sequence[Any], options: Options) -> Plan[list[Matches]]:
+        """The near-duplicates of each of several."""
+        documents = yield from self._documents_for(options)
+        if kind == "id":
+            wanted = yield from wanted_by_id(self.name, documents, items)
+        elif kind == "text":
+            wanted = [Wanted.of_text(documents, item) for item in items]
+        else:
+            wanted = [Wanted.of_action(documents, item) for item in items]
+        return (yield from finding.find_many(self.name, documents, wanted, options))
+
+    def _documents_for(self, options: Options) -> Plan[Documents]:
+        """Without fields in the index, what the caller says of it must do."""
+        if options.candidates == "more_like_this" and self._expected.fields and self._opened is None:
+            return Documents(self._expected.scheme or Scheme(), self._expected.fields, self._expected.prefix)
+        return (yield from self.documents())

@@ -1,0 +1,118 @@
+"""Bringing the fields into an index, and reading from it by which scheme its texts are fingerprinted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from es_simhash import mapping
+from es_simhash.documents import Documents
+from es_simhash.errors import MappingError, MissingError, SchemeMismatchError
+from es_simhash.fields import Json
+from es_simhash.idf import IdfTable
+from es_simhash.operations import CreateIndex, GetMappings, Plan, PutMapping
+from es_simhash.scheme import Scheme
+from es_simhash.scheme_json import Functions
+
+
+@dataclass(frozen=True)
+class Initialised:
+    """What `init` did: ``created`` the index, or ``added`` fields to each that was there, by its name.
+
+    ``bodies`` has what was sent, or with ``dry_run`` would be: of a new index the whole, else the change of mapping.
+    """
+
+    created: bool
+    added: dict[str, list[str]]
+    bodies: dict[str, Json] = field(repr=False)
+
+
+def init(index: str, documents: Documents, create: Json | None = None, dry_run: bool = False) -> Plan[Initialised]:
+    """Add the fields to the mapping of every index that the name stands for, or make a new index with them.
+
+    ``create`` holds settings and further mappings of a new index.
+    """
+    wanted = documents.scheme.mapping(documents.prefix, documents.fields)
+    try:
+        present = yield GetMappings(index)
+    except MissingError:
+        body = _new_index(wanted, create or {})
+        if not dry_run:
+            yield CreateIndex(index, body)
+        return Initialised(True, {index: list(mapping.leaf_paths(wanted["properties"]))}, {index: body})
+    changes = {name: mapping.merge(name, there, wanted) for name, there in present.items()}
+    bodies = {name: change.body for name, change in changes.items() if change.body}
+    if not dry_run:
+        for name, body in bodies.items():
+            yield PutMapping(name, body)
+    return Initialised(False, {name: change.added for name, change in changes.items()}, bodies)
+
+
+def _new_index(wanted: Json, create: Json) -> Json:
+    mappings: Json = dict(create.get("mappings") or {})
+    change = mapping.merge("", mappings, wanted)
+    assert change.body
+    mappings["properties"] = (mappings.get("properties") or {}) | change.body["properties"]
+    return {**create, "mappings": {**mappings, "_meta": change.body["_meta"]}}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the caller knows of an index: all of it may come from the index itself instead.
+
+    ``idf`` and ``functions`` are what a scheme in an index can only name (see `Scheme.from_json`).
+    """
+
+    prefix: str
+    scheme: Scheme | None = None
+    fields: tuple[str, ...] | None = None
+    idf: IdfTable | None = None
+    functions: Functions | None = None
+
+    @property
+    def documents(self) -> Documents | None:
+        """The documents as far as the caller alone can tell."""
+        return Documents(self.scheme, self.fields, self.prefix) if self.scheme and self.fields else None
+
+
+def open_index(index: str, expected: Expected) -> Plan[Documents]:
+    """How the documents of an index are fingerprinted, as its mapping says; all indices of the name must agree."""
+    mappings = yield GetMappings(index)
+    entries = {name: there.get(expected.prefix) for name, there in mapping.entries(mappings).items()}
+    missing = [name for name, entry in entries.items() if entry is None]
+    if missing or not entries:
+        raise MappingError(
+            f"The index {missing[0] if missing else index!r} has no fields for fingerprints under "
+            f"{expected.prefix!r}. Add them with init, or find by candidates='more_like_this' for now."
+        )
+    return _agreed({name: entry for name, entry in entries.items() if entry}, expected)
+
+
+def _agreed(entries: Mapping[str, Json], expected: Expected) -> Documents:
+    (first, entry), *others = entries.items()
+    for name, other in others:
+        if (other["id"], other.get("fields")) != (entry["id"], entry.get("fields")):
+            raise SchemeMismatchError(
+                f"The index {first!r} holds fingerprints of the scheme {entry['id']} over {entry.get('fields')}, but "
+                f"{name!r} of {other['id']} over {other.get('fields')}. Search them apart."
+            )
+    if expected.scheme and expected.scheme.id != entry["id"]:
+        raise SchemeMismatchError(
+            f"The index {first!r} holds fingerprints of the scheme {entry['id']}; the one given is "
+            f"{expected.scheme.id}. Leave it out to use that of the index, or choose another prefix for the new one."
+        )
+    scheme = expected.scheme or Scheme.from_json(
+        json.dumps(entry["scheme"]), idf=expected.idf, functions=expected.functions
+    )
+    fields = entry.get("fields") or expected.fields
+    if not fields:
+        raise MappingError(
+            f"The index {first!r} does not say which fields its texts are in. Name them with fields=, or call init."
+        )
+    if expected.fields and tuple(fields) != expected.fields:
+        raise SchemeMismatchError(
+            f"The index {first!r} holds fingerprints of the fields {list(fields)}; those given are "
+            f"{list(expected.fields)}. Leave them out, or choose another prefix for the new ones."
+        )
+    return Documents(scheme, fields, expected.prefix)

@@ -1,0 +1,59 @@
+"""The texts whose near-duplicates are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from es_simhash.bulk_actions import Document
+from es_simhash.documents import Documents
+from es_simhash.errors import MissingError
+from es_simhash.fields import Json
+from es_simhash.operations import GetDocuments, Plan
+from es_simhash.sources import text_of
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A text whose near-duplicates are wanted, and the document that it is of, which is none of them.
+
+    ``texts`` has the text of each source field apart.
+    """
+
+    text: str
+    texts: dict[str, str]
+    id: str | None = None
+    index: str | None = None
+
+    @classmethod
+    def of_text(cls, documents: Documents, text: str) -> Wanted:
+        """A text, which each source field is compared with."""
+        return cls(text, dict.fromkeys(documents.fields, text))
+
+    @classmethod
+    def of_document(
+        cls, documents: Documents, document: Document, id: str | None = None, index: str | None = None
+    ) -> Wanted:
+        """A document, in the index or not."""
+        texts = {path: text_of(document, [path]) for path in documents.fields}
+        return cls(documents.text_of(document), texts, id, index)
+
+    @classmethod
+    def of_action(cls, documents: Documents, action: Document) -> Wanted:
+        """A document in the form of a bulk action: with its ``_id``, if it has one, and ``_source`` or the fields."""
+        id_ = action.get("_id")
+        body = action.get("_source", action)
+        return cls.of_document(documents, body, None if id_ is None else str(id_), action.get("_index"))
+
+    def is_self(self, hit: Json) -> bool:
+        """Whether a hit is this document itself."""
+        return bool(hit["_id"] == self.id and self.index in (None, hit["_index"]))
+
+
+def wanted_by_id(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[Wanted]]:
+    """Documents of the index by their ids."""
+    found = yield GetDocuments(index, ids, documents.fields)
+    for id_, hit in zip(ids, found, strict=True):
+        if not hit["found"]:
+            raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
+    return [Wanted.of_document(documents, hit["_source"], hit["_id"], hit["_index"]) for hit in found]
