@@ -17,6 +17,7 @@ from es_simhash.errors import InputError
 from es_simhash.fields import Json
 from es_simhash.operations import Plan, Refresh
 from es_simhash.plans.checking import Checked, Seen, check
+from es_simhash.plans.describing import Info, describe
 from es_simhash.plans.index_plans import IndexPlans, Known
 from es_simhash.plans.options import FindOptions, Options
 from es_simhash.plans.setup import Initialised
@@ -123,6 +124,10 @@ class Index:
         for _, chunk in _chunks(documents, _SEARCHES):
             yield from self._run(check(self.name, seen, chunk))
 
+    def info(self) -> Info:
+        """What the index holds."""
+        return self._run(describe(self.name, self.documents))
+
     def close(self) -> None:
         """Let go of what was opened here; a client, or an engine, that was given stays open."""
         if self._is_own:
@@ -218,6 +223,10 @@ class AsyncIndex:
         async for _, chunk in _async_chunks(documents, _SEARCHES):
             for checked in await self._run(check(self.name, seen, chunk)):
                 yield checked
+
+    async def info(self) -> Info:
+        """See `Index.info`."""
+        return await self._run(describe(self.name, await self.documents()))
 
     async def close(self) -> None:
         """See `Index.close`."""

@@ -12,6 +12,8 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
+from es_simhash.errors import EngineError
+
 Result = TypeVar("Result")
 Json: TypeAlias = dict[str, Any]
 OpType: TypeAlias = Literal["index", "create", "update", "delete"]
@@ -121,11 +123,16 @@ class Action:
 
 @dataclass(frozen=True)
 class ActionResult:
-    """What became of an action: its id, and why it was refused (None where it was done)."""
+    """What became of an action: its id, and why it was refused (None where it was done).
+
+    ``index_error`` is set where the reason lies not in the document but in the index, or in what the caller may do
+    there, so that other documents would be refused as well: the exception to raise for it.
+    """
 
     id: str
     status: int
     error: str | None = None
+    index_error: EngineError | None = None
 
 
 @dataclass(frozen=True)

@@ -88,12 +88,12 @@ class Pair(NamedTuple):
         return node
 
 
-SYNC_PAIRS = (
+PAIRS = (
     Pair("elasticsearch", "elasticsearch_node"),
     Pair("opensearch", "opensearch_node"),
-    Pair("opensearch", "elasticsearch_node"),
 )
-ASYNC_PAIRS = (
+OTHER_PAIRS = (
+    Pair("opensearch", "elasticsearch_node"),
     Pair("async elasticsearch", "elasticsearch_node"),
     Pair("async opensearch", "opensearch_node"),
 )
@@ -108,7 +108,7 @@ def parametrize_pairs(metafunc: pytest.Metafunc, *more: Pair) -> None:
     """Let tests with a fixture `pair` run with each pair, the additional ones with --all-nodes only."""
     if "pair" in metafunc.fixturenames:
         additional = ADDITIONAL_PAIRS if metafunc.config.getoption("--all-nodes") else ()
-        pairs = [*SYNC_PAIRS, *more, *additional]
+        pairs = [*PAIRS, *more, *additional]
         metafunc.parametrize("pair", pairs, ids=map(str, pairs), scope="module")
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -273,7 +271,6 @@ def test_a_writer_takes_up_the_mapping_that_another_process_left(engine: Embedde
     assert set(engine.perform(GetMappings("a"))["a"]["properties"]) == {"k", "n"}
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
 def test_a_killed_writer_loses_only_what_was_not_refreshed(engine: EmbeddedEngine, other: Other) -> None:
     other.do("do(Bulk('a', [Action('index', str(i), {'n': i}) for i in range(100)], refresh=True))")
     assert "201" in other.do("do(Bulk('a', [Action('index', str(i), {'m': i}) for i in range(100, 2000)]))")
@@ -284,7 +281,6 @@ def test_a_killed_writer_loses_only_what_was_not_refreshed(engine: EmbeddedEngin
     assert count(engine, {"range": {"n": {"gte": 0}}}) == 101
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_writer_killed_at_any_moment_leaves_an_index_that_opens(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     ready = context.Semaphore(0)

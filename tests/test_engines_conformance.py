@@ -8,11 +8,11 @@ import pytest
 
 from es_simhash.engines.base import Engine
 from es_simhash.testing.engine_suite import EngineSuite
-from tests.rest_engines import ASYNC_PAIRS, Pair, engine_over, new_name, parametrize_pairs
+from tests.rest_engines import OTHER_PAIRS, Pair, engine_over, new_name, parametrize_pairs
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    parametrize_pairs(metafunc, *ASYNC_PAIRS)
+    parametrize_pairs(metafunc, *OTHER_PAIRS)
 
 
 @pytest.fixture(scope="module")

@@ -223,6 +223,12 @@ def test_a_version_is_numbers(version: Json, info: EngineInfo) -> None:
     assert told(GetInfo(), {"version": version})[1] == info
 
 
+@pytest.mark.parametrize("mapping", [None, [], {"properties": []}, {"properties": {"a": None}}], ids=str)
+def test_a_mapping_that_is_none_does_not_hide_the_reason(mapping: Any) -> None:
+    with pytest.raises(MappingError, match="No handler"):
+        checked(PutMapping("index", mapping), Reply(400, {"error": {"type": "x", "reason": "No handler for type"}}))
+
+
 def test_fields_are_counted_as_the_limit_counts_them() -> None:
     words = {"type": "keyword", "fields": {"words": {"type": "text"}}}
     mapping = {"properties": {"a": words, "b": {"properties": {"c": {"type": "long"}}}}, "_meta": {"properties": {}}}

@@ -60,7 +60,7 @@ def index(engine: Engine, node: Node) -> Iterator[str]:
     name = new_name()
     engine.perform(CreateIndex(name, {"mappings": KEYWORDS}))
     yield name
-    node.request("PUT", f"/{name}*/_settings", {"index.blocks.read_only": None, "index.blocks.write": None})
+    node.request("PUT", f"/{name}*/_settings", {"index.blocks.read_only": None})
     node.request("DELETE", f"/{name},{name}-2?ignore_unavailable=true")
 
 

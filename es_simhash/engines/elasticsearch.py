@@ -22,7 +22,9 @@ class _OverElasticsearch(Generic[Client]):
 
     def __init__(self, client: Client, *, closes_client: bool = False) -> None:
         if not hasattr(client, "options"):
-            raise ClientVersionError("This client of elasticsearch-py is older than 8.12. Install a newer one.")
+            raise ClientVersionError(
+                "This client of elasticsearch-py is too old. Install a newer one: pip install 'elasticsearch>=8.12'"
+            )
         self._client: Client = client
         self._closes_client = closes_client
 

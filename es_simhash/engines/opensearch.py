@@ -85,9 +85,9 @@ class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine)
             await self._client.close()
 
     async def _send(self, request: Request, body: bytes | None) -> Reply:
-        # Connections are made when the client is first used, and not by a copy of its transport.
-        await self._client.__aenter__()
         try:
+            # Connections are made when the client is first used, but not by a copy of its transport.
+            await self._client.__aenter__()
             decoded = await self._transport_for(request).perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)

@@ -7,13 +7,14 @@ the result. It does no I/O and knows no client.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from es_simhash.engines.rest_errors import error_of, incompleteness, refusal
-from es_simhash.errors import DocumentError, EngineError, IndexStateError, InputError
+from es_simhash.errors import AccessError, DocumentError, EngineError, IndexStateError, InputError
 from es_simhash.operations import (
     Action,
     ActionResult,
@@ -106,7 +107,8 @@ def lines_of(action: Action) -> list[Json]:
 
 def doing(operation: Operation[Any]) -> str:
     """What an operation does, and to which index, as the beginning of a sentence."""
-    new_fields = _number_of_fields(operation) if isinstance(operation, (CreateIndex, PutMapping)) else None
+    body = getattr(operation, "body", {})
+    new_fields = _number_of_fields(body.get("mappings") if isinstance(operation, CreateIndex) else body)
     return _DOING[type(operation)].format(index=repr(_index_of(operation)), fields=new_fields)
 
 
@@ -208,7 +210,15 @@ def _bulk(operation: Bulk) -> Conversation[list[ActionResult]]:
         repeatable=all(map(_is_repeatable, operation.actions)),
     )
     items = [item for named in reply["items"] for item in named.values()]
-    return [ActionResult(item["_id"], item["status"], refusal(item)) for item in items]
+    return [_action_result(operation, item) for item in items]
+
+
+def _action_result(operation: Bulk, item: Json) -> ActionResult:
+    result = ActionResult(item["_id"], item["status"], refusal(item))
+    if "error" not in item or item["status"] == HTTPStatus.CONFLICT:
+        return result
+    error = _error(operation, item["status"], item)
+    return replace(result, index_error=error) if isinstance(error, (AccessError, IndexStateError)) else result
 
 
 def _refresh(operation: Refresh) -> Conversation[None]:
@@ -274,17 +284,10 @@ def _index_of(operation: Operation[Any]) -> str:
     return getattr(operation, "index", "")
 
 
-def _number_of_fields(operation: CreateIndex | PutMapping) -> int:
-    mapping = operation.body.get("mappings", {}) if isinstance(operation, CreateIndex) else operation.body
-    return sum(1 for _ in _fields(mapping))
-
-
-def _fields(mapping: Json) -> Iterator[str]:
-    """All fields of a mapping as total_fields.limit counts them: objects and multi-fields too."""
-    for part in ("properties", "fields"):
-        for name, field_mapping in mapping.get(part, {}).items():
-            yield name
-            yield from _fields(field_mapping)
+def _number_of_fields(mapping: Any) -> int:
+    """The fields of a mapping, as total_fields.limit counts them: objects and multi-fields too."""
+    parts = [mapping.get("properties"), mapping.get("fields")] if isinstance(mapping, dict) else []
+    return sum(1 + _number_of_fields(inner) for part in parts if isinstance(part, dict) for inner in part.values())
 
 
 def _source_filter(operation: GetDocuments) -> Json:

@@ -34,9 +34,13 @@ class Remedy:
 
 # The first that fits holds, so what is particular stands before what is general.
 REMEDIES = (
-    Remedy("flood-stage", IndexStateError, "Make room on the engine's disk; the engine then lifts this block itself."),
     Remedy(
-        r"state not recovered|\bno (master|cluster.manager)|(master|cluster_manager)_not_discovered",
+        "disk usage exceeded flood-stage",
+        IndexStateError,
+        "Make room on the engine's disk; the engine then lifts this block itself.",
+    ),
+    Remedy(
+        "SERVICE_UNAVAILABLE/[12]/|(master|cluster_manager)_not_discovered",
         UnreachableError,
         "The cluster has no elected manager at the moment: look at its nodes' logs, and try again when it has one.",
     ),
@@ -52,6 +56,9 @@ REMEDIES = (
         "Name one of the indices behind it, or give the alias a write index (is_write_index).",
     ),
     Remedy("matches an alias", IndexStateError, "Name the index itself instead of its alias."),
+    Remedy(
+        "op_type of create", IndexStateError, "In a data stream, write to the backing index that holds the document."
+    ),
     Remedy("resource_already_exists", IndexStateError, "Use the index that is there, or choose another name."),
     Remedy(
         "invalid_index_name", InputError, "Choose a lower-case name without the characters that the engine refuses."
@@ -107,7 +114,7 @@ REMEDIES = (
         EngineError,
         "The engine has too much to do: wait a little, then send less at once.",
     ),
-    Remedy("too_many_(nested_)?clauses", EngineError, "Ask with fewer clauses."),
+    Remedy("maxClauseCount|too_many_(nested_)?clauses", EngineError, "Ask with fewer clauses."),
     Remedy(
         r"^503\b.*(no_shard_available|unavailable_shards|search_phase_execution)",
         IndexStateError,

@@ -62,8 +62,13 @@ class IndexPlans:
                 "Name the fields that its texts are in, as in Index(name, fields=['title', 'body'])."
             )
         self._opened = None
-        documents = Documents(self._expected.scheme or Scheme(), self._expected.fields, self._expected.prefix)
+        documents = Documents(self._scheme, self._expected.fields, self._expected.prefix)
         return (yield from setup.init(self.name, documents, create, dry_run))
+
+    @property
+    def _scheme(self) -> Scheme:
+        """The scheme where the index says none."""
+        return self._expected.scheme or Scheme.preset("default")
 
     def documents(self) -> Plan[Documents]:
         """How the documents are fingerprinted, as the index says; it is asked once."""
@@ -92,5 +97,5 @@ class IndexPlans:
     def _documents_for(self, options: Options) -> Plan[Documents]:
         """Without fields in the index, what the caller says of it must do."""
         if options.candidates == "more_like_this" and self._expected.fields and self._opened is None:
-            return Documents(self._expected.scheme or Scheme(), self._expected.fields, self._expected.prefix)
+            return Documents(self._scheme, self._expected.fields, self._expected.prefix)
         return (yield from self.documents())

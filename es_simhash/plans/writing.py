@@ -68,6 +68,8 @@ def write(index: str, documents: Documents, actions: Sequence[Document], first: 
     positions = [position for position in range(len(actions)) if position not in rejected]
     for start, batch in _batches(parsed):
         results = yield Bulk(index, batch, refresh)
+        if results[0].index_error and all(result.index_error for result in results):
+            raise results[0].index_error
         for position, result in zip(positions[start : start + len(batch)], results, strict=True):
             if result.error is None:
                 written.done += 1

@@ -108,10 +108,9 @@ def container_environment(spec: NodeSpec) -> dict[str, str]:
     """The server's settings as both images take them: environment variables with the settings' own names."""
     settings = spec.server_settings()
     environment = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
-    heap = f"-Xms{spec.heap} -Xmx{spec.heap}"
     if spec.release.engine == "opensearch":
         security = {"DISABLE_SECURITY_PLUGIN": "true", "DISABLE_INSTALL_DEMO_CONFIG": "true"}
-        return {**environment, **security, "OPENSEARCH_JAVA_OPTS": heap}
+        return {**environment, **security, "OPENSEARCH_JAVA_OPTS": spec.java_options}
     if spec.password is not None:
         environment |= {"ELASTIC_PASSWORD": spec.password, "xpack.security.http.ssl.enabled": "false"}
-    return {**environment, "ES_JAVA_OPTS": heap}
+    return {**environment, "ES_JAVA_OPTS": spec.java_options}

@@ -69,18 +69,17 @@ def _server_program(spec: NodeSpec, layout: Layout, java_home: Path) -> list[str
 
 def server_environment(spec: NodeSpec, layout: Layout, java_home: Path) -> dict[str, str]:
     """The server's whole environment; nothing is inherited, so that no stray Java option gets in."""
-    heap = f"-Xms{spec.heap} -Xmx{spec.heap}"
     if spec.release.engine == "opensearch":
         return {
             "PATH": os.environ["PATH"],
             "OPENSEARCH_JAVA_HOME": str(java_home),
             "OPENSEARCH_PATH_CONF": str(layout.config),
             "OPENSEARCH_TMPDIR": str(layout.temporary),
-            "OPENSEARCH_JAVA_OPTS": heap,
+            "OPENSEARCH_JAVA_OPTS": spec.java_options,
         }
     return {
         **_elasticsearch_tool_environment("server", layout, java_home),
-        "ES_JAVA_OPTS": heap,
+        "ES_JAVA_OPTS": spec.java_options,
         # The rest is what `elasticsearch-env` would export to the launcher.
         "ES_HOME": str(layout.home),
         "ES_DISTRIBUTION_TYPE": "zip",

@@ -61,6 +61,15 @@ class NodeSpec:
     def credentials(self) -> Credentials | None:
         return None if self.password is None else (USERNAME, self.password)
 
+    @property
+    def java_options(self) -> str:
+        """The options for the server's Java."""
+        heap = f"-Xms{self.heap} -Xmx{self.heap}"
+        if self.release.engine == "opensearch":
+            return heap
+        # Otherwise the index of users is made in the background, and right passwords are refused until it is there.
+        return f"{heap} -Des.queryable_built_in_roles_enabled=false"
+
     def server_settings(self) -> dict[str, Setting]:
         """The server settings that hold for every source, the caller's own last."""
         settings: dict[str, Setting] = {
