@@ -2,16 +2,26 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := chinese,elasticsearch,fast,html,murmur3,native,opensearch
+EXTRAS := chinese,elasticsearch,fast,html,murmur3,native,opensearch,parquet,zstd
 INSTALLED := $(VENV)/.installed
+DEMO_INSTALLED := $(VENV)/.demo-installed
 BENCH_INSTALLED := $(VENV)/.bench-installed
 
 CLIENT8 := $(VENV)-client8
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: test test-all lint types pytest pytest-all pytest-client8 bench node-opensearch node-elasticsearch clean
+.PHONY: demo test test-all lint types pytest pytest-all pytest-client8 bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
+
+# Everything on a small corpus of its own; needs no development tools.
+demo: $(DEMO_INSTALLED)
+	$(BIN)/es-simhash demo
+
+$(DEMO_INSTALLED): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

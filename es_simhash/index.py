@@ -76,8 +76,9 @@ class Index:
     ) -> Written:
         """Write documents with their fields, or any actions in the form that ``helpers.bulk`` takes.
 
-        A document's id is its ``_id``. What cannot be written is told in the result, and the rest is written. With
-        ``on_written``, which is called after each batch with what became of it, the result only counts.
+        A document's id is its ``_id``. As there, a document with fields named like metadata (``version``, ``routing``,
+        ``pipeline``) is given in ``_source``. What cannot be written is told in the result, and the rest is written.
+        With ``on_written``, which is called after each batch with what became of it, the result only counts.
         """
         written = Written()
         for first, chunk in _chunks(documents, _WRITES):

@@ -18,7 +18,9 @@ def files() -> dict[str, str]:
 
 
 def _template(preset: str) -> str:
-    template = component_template(Scheme.preset(preset).mapping(), f"es_simhash, preset {preset}: {PRESETS[preset].use}")
+    template = component_template(
+        Scheme.preset(preset).mapping(), f"es_simhash, preset {preset}: {PRESETS[preset].use}"
+    )
     return json.dumps(template, ensure_ascii=False, indent=2) + "\n"
 
 

@@ -121,6 +121,16 @@ def test_a_wrong_query_of_the_users_own_is_told_as_the_server_tells_it(node: Nod
         index.find("a text of some length", filter={"no_such_query": {}})
 
 
+def test_a_document_with_a_routing_value_is_found_by_its_id(node: Node, client: Any, name: str) -> None:
+    create(node, name, settings={"number_of_shards": 5})
+    index = Index(name, client, fields=["body"])
+    index.init()
+    text = "a text of some length, in several copies"
+    index.add([{"_id": f"r{i}", "routing": f"key{i}", "body": text} for i in range(8)], refresh=True)
+    for i in range(8):
+        assert len(index.find(id=f"r{i}")) == 7
+
+
 def test_what_is_missing_or_empty_is_said(client: Any, name: str) -> None:
     index = Index(name, client, fields=["body"])
     with pytest.raises(MissingError, match=name):

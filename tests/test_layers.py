@@ -14,6 +14,7 @@ PACKAGE = Path(es_simhash.__file__).parent
 
 LAYERS = [
     {"errors", "_version", "native"},
+    {"files"},
     {"codes", "arrays", "digits"},
     {"hamming", "text"},
     {"hashing", "stop_words", "features"},
@@ -29,8 +30,11 @@ LAYERS = [
     {"scheme"},
     {"documents", "operations"},
     {"plans", "engines"},
-    {"index"},
-    {"testing"},
+    {"groups"},
+    {"index", "dedup"},
+    {"jobs", "demo"},
+    {"cli"},
+    {"testing", "__main__"},
     {"__init__"},
 ]
 
@@ -41,6 +45,7 @@ LOADED_WHEN_NEEDED = {
     "native_kernels": {"numba"},
     "engines": {"tantivy", "elasticsearch", "opensearchpy"},
     "testing": {"pytest"},
+    "cli": {"click"},
 }
 
 

@@ -9,7 +9,7 @@ from es_simhash.bulk_actions import Document
 from es_simhash.documents import Documents
 from es_simhash.errors import MissingError
 from es_simhash.fields import Json
-from es_simhash.operations import GetDocuments, Plan
+from es_simhash.operations import GetDocuments, Plan, Search
 from es_simhash.sources import text_of
 
 
@@ -53,7 +53,16 @@ class Wanted:
 def wanted_by_id(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[Wanted]]:
     """Documents of the index by their ids."""
     found = yield GetDocuments(index, ids, documents.fields)
-    for id_, hit in zip(ids, found, strict=True):
-        if not hit["found"]:
+    hits = {hit["_id"]: hit for hit in found if hit["found"]}
+    missing = [id_ for id_ in ids if id_ not in hits]
+    if missing:
+        # A document with a routing value of its own is not where its id alone leads.
+        body = {"query": {"ids": {"values": missing}}, "size": len(missing), "_source": list(documents.fields)}
+        reply = yield Search(index, body)
+        hits |= {hit["_id"]: hit for hit in reply["hits"]["hits"]}
+    for id_ in missing:
+        if id_ not in hits:
             raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
-    return [Wanted.of_document(documents, hit["_source"], hit["_id"], hit["_index"]) for hit in found]
+    return [
+        Wanted.of_document(documents, hit["_source"], hit["_id"], hit["_index"]) for hit in map(hits.get, ids) if hit
+    ]

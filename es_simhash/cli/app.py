@@ -1,0 +1,88 @@
+"""The command ``es-simhash``: its commands, and how every run ends.
+
+Commands are loaded when they are used, so that ``--help`` and completion answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from es_simhash._version import __version__
+from es_simhash.cli import exits
+
+# Each command's module in `es_simhash.cli.commands`, and what it does in one line.
+COMMANDS = {
+    "init": "Bring the fields of fingerprints into an index, or make one.",
+    "load": "Write the documents of files, with their fingerprints.",
+    "find": "Find the near-duplicates of a text, a document or a file.",
+    "check": "Tell which documents of a file are already in an index.",
+    "info": "Show what an index holds.",
+    "dedup": "Find the groups of near-duplicates in files, without any index.",
+    "fingerprint": "Show the fingerprint of a text.",
+    "mapping": "Print the mapping or component template of a scheme.",
+    "schemes": "List the presets, and what each is good for.",
+    "demo": "Try everything on a small corpus that it makes itself.",
+    "completion": "Print the script that completes commands in a shell.",
+}
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported one by one, when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"es_simhash.cli.commands.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 fine, 1 some items failed, 2 usage, 3 the engine is unreachable or refused, 130 interrupted.",
+)
+@click.version_option(__version__, prog_name="es-simhash")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def app(debug: bool) -> None:
+    """Near-duplicate detection for the Elasticsearch or OpenSearch index that you have, or an embedded one.
+
+    Try it now: es-simhash demo
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and end the process with its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    code = run(given)
+    _flush()
+    sys.exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line; the result is the exit code."""
+    try:
+        result: Any = app.main(arguments, prog_name="es-simhash", standalone_mode=False)
+    except BaseException as error:
+        return exits.code_of(error, debug="--debug" in arguments)
+    return result if isinstance(result, int) else exits.FINE
+
+
+def _flush() -> None:
+    """Write out what is left; a reader that has gone away (``| head``) is no error."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,76 @@
+"""``es-simhash check``: which documents of a file are already in an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.commands.find import match_as_json
+from es_simhash.cli.exits import FINE, SOME_FAILED
+from es_simhash.cli.index_options import find_options, index_options
+from es_simhash.cli.inputs import Files, file_options
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.target import Target, target_options
+
+if TYPE_CHECKING:
+    from es_simhash.files import FileDocument
+    from es_simhash.plans.checking import Checked
+
+
+@click.command(name="check")
+@click.argument("index")
+@file_options
+@click.option("--new", "new_only", is_flag=True, help="Print only documents that are no near-duplicates.")
+@find_options
+@index_options
+@target_options
+@output_options
+def command(
+    index: str,
+    files: Files,
+    new_only: bool,
+    wanted: dict[str, Any],
+    known: dict[str, Any],
+    target: Target,
+    output: Output,
+) -> int:
+    """Tell which documents of FILEs have near-duplicates in INDEX, or earlier in the files.
+
+    Nothing is written to the index.
+
+    Example: es-simhash check articles new.jsonl --new --json
+    """
+    from es_simhash.index import Index
+
+    new = total = 0
+    with target.opened(output) as engine, files.opened(output, "Checking") as (found, rejects, advance):
+        for checked in Index(index, engine, **known).check(_actions(found), **wanted):
+            total, new = total + 1, new + checked.is_new
+            if checked.is_new or not new_only:
+                _show(output, checked)
+            advance(total, rejects.count)
+    output.note(f"{new:,} of {total:,} documents are new.")
+    return SOME_FAILED if rejects.count else FINE
+
+
+def _actions(found: Iterator[FileDocument]) -> Iterator[dict[str, Any]]:
+    for each in found:
+        yield {"_id": each.id, "_source": each.document}
+
+
+def _show(output: Output, checked: Checked) -> None:
+    form = {
+        "id": checked.id,
+        "is_new": checked.is_new,
+        "in_index": [match_as_json(match) for match in checked.in_index],
+        "earlier": [match_as_json(match) for match in checked.earlier],
+    }
+    output.result(form)
+    if checked.is_new:
+        output.line(f"{checked.id}\tnew")
+    for where, matches in (("in the index", checked.in_index), ("earlier", checked.earlier)):
+        for match in matches:
+            similarity = "" if match.similarity is None else f"{match.similarity:.3f}"
+            output.line(f"{checked.id}\t{where}\t{match.id}\t{similarity}")

@@ -1,0 +1,137 @@
+"""``es-simhash dedup``: the groups of near-duplicates in files."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.exits import FINE, SOME_FAILED
+from es_simhash.cli.index_options import scheme_named, scheme_option
+from es_simhash.cli.inputs import Files, file_options
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.sizes import SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from es_simhash.dedup.result import Counts
+
+
+@click.command(name="dedup")
+@file_options
+@click.option(
+    "--field",
+    "fields",
+    multiple=True,
+    metavar="PATH",
+    help="A field with text, as a dotted path; repeat for more. Without it, all texts of a document.",
+)
+@scheme_option
+@click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Which fingerprint to find by.")
+@click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Near is within so many differing bits.")
+@click.option("--similarity", type=float, metavar="S", help="Near is from this Jaccard similarity on, up to 1.")
+@click.option(
+    "--verify",
+    type=click.Choice(["doubtful", "exact", "estimate"]),
+    default="doubtful",
+    show_default=True,
+    help="Which pairs are decided by their texts: those in doubt, all, none.",
+)
+@click.option(
+    "--memory",
+    type=SIZE,
+    default="256MB",
+    show_default=True,
+    help="About how much memory to take; what is more goes to temporary files.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    help="How many processes make fingerprints.  [default: 2, or the number of cores]",
+)
+@click.option(
+    "--output", "-o", "groups_file", type=click.Path(dir_okay=False, writable=True), help="Write the groups to a file."
+)
+@click.option(
+    "--output-format",
+    type=click.Choice(["jsonl", "csv"]),
+    default="jsonl",
+    show_default=True,
+    help="The form of the groups.",
+)
+@click.option(
+    "--kept",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Write the documents without their duplicates to a file, as JSON lines.",
+)
+@output_options
+def command(
+    files: Files,
+    fields: tuple[str, ...],
+    scheme: str | None,
+    output: Output,
+    memory: int,
+    processes: int | None,
+    groups_file: str | None,
+    output_format: str,
+    kept: str | None,
+    **wanted: Any,
+) -> int:
+    """Find the groups of near-duplicates in FILEs (- is standard input), without any index.
+
+    A line for each group: the document to keep, the first of the files, and its duplicates.
+
+    Example: es-simhash dedup news.jsonl more.csv.gz --field body --kept unique.jsonl
+    """
+    from es_simhash.dedup.deduplicator import Deduplicator
+    from es_simhash.jobs.dedup_files import texts, write_groups, write_kept
+    from es_simhash.scheme import Scheme
+
+    if kept and "-" in files.paths:
+        raise click.UsageError("--kept reads the files once more, which standard input cannot be. Give a file.")
+    deduplicator = Deduplicator(
+        scheme_named(scheme) or Scheme.preset("default"), memory=memory, processes=processes, **wanted
+    )
+    with files.opened(output, "Reading") as (found, rejects, advance):
+        documents = ((each.id, text) for each, text in texts(found, fields, rejects))
+        duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count))
+    with duplicates:
+        with _opened(groups_file) as out:
+            write_groups(duplicates, output_format, out)
+        if kept:
+            with open(kept, "w", encoding="utf-8") as out:
+                write_kept(texts(files.read(_forget), fields, _forget), duplicates, out)
+        _summarise(output, duplicates.counts)
+    return SOME_FAILED if rejects.count else FINE
+
+
+def _forget(_: object) -> None:
+    """What was rejected once need not be told again."""
+
+
+@contextmanager
+def _opened(path: str | None) -> Iterator[IO[str]]:
+    if path is None:
+        yield sys.stdout
+    else:
+        with open(path, "w", encoding="utf-8", newline="") as out:
+            yield out
+
+
+def _summarise(output: Output, counts: Counts) -> None:
+    output.note(
+        f"{counts.documents:,} documents, {counts.groups:,} groups, {counts.duplicates:,} duplicates "
+        f"({counts.identical:,} pairs of equal texts, {counts.near:,} of similar ones)."
+    )
+    if counts.empty:
+        output.note(f"{counts.empty:,} documents have no text to compare.")
+    if counts.left_out:
+        output.note(
+            f"{counts.left_out:,} comparisons were left out, of documents with keys that very many share. "
+            "They are boilerplate, or groups that other comparisons have found already."
+        )
+    output.result({"summary": asdict(counts)})

@@ -1,0 +1,148 @@
+"""``es-simhash demo``: everything on a small corpus of its own."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import click
+
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.places import is_server
+from es_simhash.cli.target import Target, target_options
+
+if TYPE_CHECKING:
+    from es_simhash.demo.corpus import Planted
+    from es_simhash.demo.page import Table
+    from es_simhash.index import Index
+
+# Only a target of the command line counts: what the environment names is nothing to try things on.
+_NAMES_OF_TARGETS = ("url", "cloud_id", "profile")
+# What to try where nothing was kept.
+_AGAIN = [["demo", "--keep"], ["demo", "--url", "http://localhost:9200"], ["schemes"], ["find", "--help"]]
+
+
+@click.command(name="demo")
+@click.option("--size", type=click.IntRange(100, 10_000), default=2000, show_default=True, help="How many texts.")
+@click.option("--keep", is_flag=True, help="Leave the index there, to try more.")
+@target_options
+@output_options
+def command(size: int, keep: bool, target: Target, output: Output) -> None:
+    """Make a corpus with planted near-duplicates, load it, find them, and tell what was found and what was missed.
+
+    It works in a directory of its own, or in an index of its own on the server of --url; either is removed in the end.
+
+    Example: es-simhash demo --size 1000
+    """
+    from es_simhash.demo import corpus, page, trial
+    from es_simhash.demo.report import report
+
+    documents = corpus.make(size)
+    is_named = any(click.get_current_context().params[name] for name in _NAMES_OF_TARGETS)
+    with _place(target if is_named else None, keep, output) as place:
+        with output.progress("Loading", len(documents)) as advance:
+            loading = trial.load(place.index, documents, advance)
+        with output.progress("Finding near-duplicates", len(documents) * len(trial.WAYS), "searches") as advance:
+            found = list(trial.search(place.index, documents, advance))
+        made = report(place.index.scheme, documents, loading, found)
+        _print_page(output, page.parts(made))
+    arguments = _next(documents, place) if keep else _AGAIN
+    commands = [shlex.join(["es-simhash", *each]) for each in arguments]
+    removal = shlex.join(place.removal) if keep else None
+    output.result({"index": place.index.name, **made.as_json(), "next": commands, "removal": removal})
+    _print_next(output, commands, removal)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The demo's index, where it is, and the command that removes what is kept of it."""
+
+    index: Index
+    where: str
+    removal: list[str]
+
+
+@contextmanager
+def _place(target: Target | None, keep: bool, output: Output) -> Iterator[_Place]:
+    """An index of the demo's own, which is gone in the end, and when something goes wrong, unless it is kept."""
+    from es_simhash.demo.corpus import FIELDS
+    from es_simhash.index import Index
+
+    name = f"es-simhash-demo-{uuid4().hex[:8]}"
+    with ExitStack() as stack:
+        if target is not None:
+            removal = _removal(target.place, name)
+        else:
+            directory = mkdtemp(prefix="es-simhash-demo-")
+            stack.enter_context(_removing(partial(rmtree, directory), keep))
+            target = Target(directory, "made for the demo")
+            removal = ["rm", "-r", directory]
+        index = Index(name, stack.enter_context(target.opened(output)), fields=FIELDS)
+        stack.enter_context(_removing(partial(_delete, index), keep))
+        yield _Place(index, target.place, removal)
+
+
+@contextmanager
+def _removing(remove: Callable[[], object], keep: bool) -> Iterator[None]:
+    """Remove what was made, in the end or when something goes wrong; only what is complete is kept."""
+    try:
+        yield
+    except BaseException:
+        remove()
+        raise
+    if not keep:
+        remove()
+
+
+def _delete(index: Index) -> None:
+    from es_simhash.errors import MissingError
+    from es_simhash.operations import DeleteIndex
+
+    with suppress(MissingError):
+        index.engine.perform(DeleteIndex(index.name))
+
+
+def _removal(place: str, name: str) -> list[str]:
+    """The command that removes an index; the embedded engine has a directory for each."""
+    if is_server(place):
+        return ["curl", "-X", "DELETE", f"{place.rstrip('/')}/{name}"]
+    return ["rm", "-r", str(Path(place, name))]
+
+
+def _next(documents: Sequence[Planted], place: _Place) -> list[list[str]]:
+    """Commands on the index that was kept."""
+    first = {each.kind: each for each in reversed(documents)}
+    passage = first["original"].body.partition("\n")[0]
+    where = [place.index.name, "--url", place.where]
+    find = ["find", *where, "--source", "title"]
+    return [
+        ["info", *where],
+        [*find, "--id", first["edited"].id],
+        [*find, "--id", first["truncated"].id, "--verify", "--measure", "overlap", "--similarity", "0.9"],
+        [*find, "--id", first["template"].id, "--similarity", "0.8"],
+        [*find, "--text", passage, "--preview", "--measure", "containment", "--similarity", "0.9"],
+    ]
+
+
+def _print_page(output: Output, parts: Iterator[str | Table]) -> None:
+    for part in parts:
+        if isinstance(part, str):
+            output.line(part)
+        else:
+            output.table(part.columns, part.rows)
+
+
+def _print_next(output: Output, commands: list[str], removal: str | None) -> None:
+    output.line("\nTry next:")
+    for each in commands:
+        output.line(f"  {each}")
+    if removal:
+        output.line(f"What was kept is removed by:\n  {removal}")

@@ -1,0 +1,107 @@
+"""``es-simhash find``: the near-duplicates of texts and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.index_options import find_options, index_options
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.target import Target, target_options
+
+if TYPE_CHECKING:
+    from es_simhash.rerank import Match, Matches
+
+_SHOWN = 60
+
+
+@click.command(name="find")
+@click.argument("index")
+@click.option("--text", help="The text whose near-duplicates are wanted.")
+@click.option("--id", "id_", metavar="ID", help="A document in the index.")
+@click.option("--file", type=click.Path(exists=True, dir_okay=False), help="A file with the text.")
+@click.option("--preview", is_flag=True, help="Search an index without fingerprints, by more_like_this.")
+@find_options
+@click.option("--source", multiple=True, metavar="PATH", help="Show this field of the matches; repeat for more.")
+@index_options
+@target_options
+@output_options
+def command(
+    index: str,
+    text: str | None,
+    id_: str | None,
+    file: str | None,
+    preview: bool,
+    source: tuple[str, ...],
+    wanted: dict[str, Any],
+    known: dict[str, Any],
+    target: Target,
+    output: Output,
+) -> None:
+    """Find the near-duplicates of a text, or of a document, in INDEX.
+
+    With --preview the index needs no fingerprints: name the fields that its texts are in.
+
+    Example: es-simhash find articles --id 42 --similarity 0.5 --source title
+    """
+    from es_simhash.index import Index
+
+    if sum(given is not None for given in (text, id_, file)) != 1:
+        raise click.UsageError("Give one of --text, --id and --file.")
+    if file is not None:
+        text = Path(file).read_text(encoding="utf-8")
+    wanted["source"] = list(source)
+    wanted["candidates"] = "more_like_this" if preview else "keys"
+    with target.opened(output) as engine:
+        matches = Index(index, engine, **known).find(text, id=id_, **wanted)
+    _show(output, matches)
+
+
+def match_as_json(match: Match) -> dict[str, Any]:
+    """A match as commands print it."""
+    form = {
+        "index": match.index,
+        "id": match.id,
+        "distance": match.distance,
+        "similarity": match.similarity,
+        "is_exact": match.is_exact,
+        "same_text": match.same_text,
+    }
+    return form if match.source is None else form | {"source": match.source}
+
+
+def matches_as_json(matches: Matches) -> dict[str, Any]:
+    """All matches of one text as commands print them."""
+    return {
+        "matches": [match_as_json(match) for match in matches],
+        "candidates": matches.candidates,
+        "complete": matches.complete,
+        "foreign": matches.foreign,
+        "status": matches.status,
+    }
+
+
+def _show(output: Output, matches: Matches) -> None:
+    output.result(matches_as_json(matches))
+    if matches:
+        output.table(["index", "id", "similarity", "bits", "", "source"], list(_rows(matches)))
+    else:
+        output.line("No near-duplicates.")
+    output.note(f"{len(matches)} shown of {matches.candidates} candidates compared.")
+    if not matches.complete:
+        output.note("There are more candidates than were compared: ask for a higher similarity, or filter.")
+    if matches.foreign:
+        output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
+    if matches.status == "short":
+        output.note("The text is short: only an exact comparison (--verify) means much.")
+
+
+def _rows(matches: Matches) -> Iterator[list[Any]]:
+    for match in matches:
+        similarity = "" if match.similarity is None else f"{'' if match.is_exact else '~'}{match.similarity:.3f}"
+        source = " ".join(str(value) for value in (match.source or {}).values())
+        same = "same text" if match.same_text else ""
+        yield [match.index, match.id, similarity, match.distance, same, source[:_SHOWN]]

@@ -1,0 +1,40 @@
+"""``es-simhash fingerprint``: the fingerprint of a text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from es_simhash.cli.index_options import scheme_named, scheme_option
+from es_simhash.cli.output import Output, output_options
+
+
+@click.command(name="fingerprint")
+@click.argument("text", required=False)
+@click.option(
+    "--file",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="A file with the text; - for standard input.",
+)
+@scheme_option
+@output_options
+def command(text: str | None, file: str | None, scheme: str | None, output: Output) -> None:
+    """Show the fingerprint of TEXT, and the keys by which an index finds it.
+
+    Example: es-simhash fingerprint "The quick brown fox jumps over the lazy dog"
+    """
+    from es_simhash import fields
+    from es_simhash.scheme import Scheme
+
+    if (text is None) == (file is None):
+        raise click.UsageError("Give the text, or --file.")
+    if file is not None:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    chosen = scheme_named(scheme) or Scheme.preset("default")
+    texts = [text or ""]
+    [batch] = chosen.fingerprint_batches(texts)
+    [stored] = fields.write(chosen, chosen.id, texts, batch)
+    output.result(stored)
+    output.table(["field", "value"], list(stored.items()))

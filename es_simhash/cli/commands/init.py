@@ -1,0 +1,67 @@
+"""``es-simhash init``: bring the fields into an index."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.index_options import index_options
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.target import Target, target_options
+
+if TYPE_CHECKING:
+    from es_simhash.plans.setup import Initialised
+
+
+@click.command(name="init")
+@click.argument("index")
+@index_options
+@click.option(
+    "--create",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Settings and mappings, as JSON, of an index that is made.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be sent, and do nothing.")
+@target_options
+@output_options
+def command(
+    index: str,
+    known: dict[str, Any],
+    create: str | None,
+    dry_run: bool,
+    target: Target,
+    output: Output,
+) -> None:
+    """Bring the fields of fingerprints into INDEX, or make it.
+
+    The mapping of an index that is there only grows: nothing else of it changes, and its documents stay as they are.
+
+    Example: es-simhash init articles --field title --field body
+    """
+    from es_simhash.index import Index
+
+    with target.opened(output) as engine:
+        opened = Index(index, engine, **known)
+        body = json.loads(Path(create).read_text(encoding="utf-8")) if create else None
+        done = opened.init(create=body, dry_run=dry_run)
+    _show(output, done, dry_run)
+
+
+def _show(output: Output, done: Initialised, dry_run: bool) -> None:
+    output.result({"created": done.created, "added": done.added, "dry_run": dry_run, "requests": done.bodies})
+    would = "would be " if dry_run else ""
+    for name, added in done.added.items():
+        if done.created:
+            output.line(f"{name}: {would}made, with {', '.join(added)}")
+        elif added:
+            output.line(f"{name}: {would}given {', '.join(added)}")
+        else:
+            output.line(f"{name}: has all fields already")
+    if dry_run:
+        for name, body in done.bodies.items():
+            output.line(f"PUT {name}" + ("" if done.created else "/_mapping"))
+            output.line(json.dumps(body, ensure_ascii=False, indent=2))

@@ -1,0 +1,102 @@
+"""The options by which commands name a scheme, the fields of an index, and what a near-duplicate is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from es_simhash.scheme import Scheme
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def scheme_option(command: Command) -> Command:
+    """How texts are fingerprinted."""
+    return click.option(
+        "--scheme", metavar="PRESET|FILE", help="A preset (see: es-simhash schemes), or a file with a scheme's JSON."
+    )(command)
+
+
+def field_options(command: Command) -> Command:
+    """Which fields texts are in, and where the fingerprints go."""
+    click.option(
+        "--prefix", default="dedup", show_default=True, metavar="NAME", help="The object of the fingerprint's fields."
+    )(command)
+    return click.option(
+        "--field", "fields", multiple=True, metavar="PATH", help="A field with text, as a dotted path; repeat for more."
+    )(command)
+
+
+def index_options(command: Command) -> Command:
+    """What may be known of an index; the command gets it as ``known``, the keywords of `Index`."""
+
+    @wraps(command)
+    def with_known(fields: tuple[str, ...], prefix: str, scheme: str | None, **given: Any) -> Any:
+        known = {"scheme": scheme_named(scheme), "fields": fields or None, "prefix": prefix}
+        return command(known=known, **given)
+
+    return scheme_option(field_options(with_known))  # type: ignore[return-value]
+
+
+def find_options(command: Command) -> Command:
+    """What a near-duplicate is, and how it is compared; the command gets it as ``wanted``, keywords of `Index.find`."""
+
+    @wraps(command)
+    def with_wanted(**given: Any) -> Any:
+        wanted = {name: given.pop(name) for name in ("by", "distance", "similarity", "measure", "size")}
+        wanted["verify"] = "exact" if given.pop("verify") else None
+        wanted["filter"] = _query(given.pop("filter_"))
+        return command(wanted=wanted, **given)
+
+    options = (
+        click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Which fingerprint to find by."),
+        click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Match within so many differing bits."),
+        click.option("--similarity", type=float, metavar="S", help="Match from this Jaccard similarity on, up to 1."),
+        click.option("--verify", is_flag=True, help="Compare the texts themselves: exact similarity."),
+        click.option(
+            "--measure",
+            type=click.Choice(["jaccard", "containment", "overlap", "cosine"]),
+            default="jaccard",
+            show_default=True,
+            help="What similarity is, with --verify.",
+        ),
+        click.option("--filter", "filter_", metavar="QUERY", help="A query, as JSON, that matches must pass."),
+        click.option("--size", type=click.IntRange(1), default=10, show_default=True, help="How many matches to show."),
+    )
+    for option in reversed(options):
+        option(with_wanted)
+    return with_wanted  # type: ignore[return-value]
+
+
+def scheme_named(name: str | None) -> Scheme | None:
+    """The preset of a name, or the scheme in a file."""
+    from es_simhash.presets import PRESETS
+    from es_simhash.scheme import Scheme
+
+    if name is None:
+        return None
+    if name in PRESETS:
+        return Scheme.preset(name)
+    if not Path(name).is_file():
+        raise click.UsageError(
+            f"{name!r} is neither a preset ({', '.join(PRESETS)}) nor a file. Give one of them to --scheme."
+        )
+    return Scheme.from_json(Path(name).read_text(encoding="utf-8"))
+
+
+def _query(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        query = json.loads(text)
+    except json.JSONDecodeError:
+        query = None
+    if not isinstance(query, dict):
+        raise click.UsageError('--filter is no JSON object. Give a query such as {"term": {"lang": "en"}}.')
+    return query

@@ -1,0 +1,89 @@
+"""The files that commands read, and the file of what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from es_simhash.cli.output import Advance, Output
+
+if TYPE_CHECKING:
+    from es_simhash.files import FileDocument, OnReject, RejectFile
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DEFAULT_REJECTS = "rejected.jsonl"
+
+
+def file_options(command: Command) -> Command:
+    """The files of a command, and how they are read; the command gets them as ``files``."""
+
+    @wraps(command)
+    def with_files(paths: tuple[str, ...], **given: Any) -> Any:
+        options = {name: given.pop(name) for name in ("format", "id_field", "encoding", "rejects")}
+        return command(files=Files(paths, **options), **given)
+
+    options = (
+        click.argument("paths", nargs=-1, required=True, metavar="FILE..."),
+        click.option(
+            "--format",
+            type=click.Choice(["jsonl", "json", "csv", "tsv", "parquet", "text"]),
+            help="The files' format, where their names do not tell it.",
+        ),
+        click.option("--id", "id_field", metavar="PATH", help="The field with the id, as a dotted path."),
+        click.option("--encoding", default="utf-8", show_default=True, help="The encoding of texts in the files."),
+        click.option(
+            "--rejects",
+            type=click.Path(dir_okay=False),
+            default=DEFAULT_REJECTS,
+            show_default=True,
+            help="Where to append what could not be used, with line and reason.",
+        ),
+    )
+    for option in reversed(options):
+        option(with_files)
+    return with_files  # type: ignore[return-value]
+
+
+@dataclass
+class Files:
+    """Files to read, with how far that is."""
+
+    paths: tuple[str, ...]
+    format: str | None
+    id_field: str | None
+    encoding: str
+    rejects: str
+    bytes_read: int = 0
+
+    @contextmanager
+    def opened(self, output: Output, doing: str) -> Iterator[tuple[Iterator[FileDocument], RejectFile, Advance]]:
+        """The documents, the file of rejections, and how to say how far the command is."""
+        from es_simhash.files import RejectFile, total_bytes
+
+        with RejectFile(self.rejects) as rejects, output.progress(doing, total_bytes(self.paths)) as advance:
+            found = self.read(rejects)
+            yield found, rejects, lambda done, failed=0, position=None, /: advance(done, failed, self.bytes_read)
+        if rejects.count:
+            output.note(f"{rejects.count:,} could not be used; {self.rejects} tells which, and why.")
+
+    def read(self, on_reject: OnReject) -> Iterator[FileDocument]:
+        """The documents."""
+        from es_simhash.files import read_documents
+
+        return read_documents(
+            self.paths,
+            format=self.format,
+            id_field=self.id_field,
+            encoding=self.encoding,
+            on_reject=on_reject,
+            on_progress=self._on_progress,
+        )
+
+    def _on_progress(self, bytes_read: int) -> None:
+        self.bytes_read = bytes_read

@@ -1,0 +1,143 @@
+"""Logging in: by user and password, by API key, or by signatures for AWS."""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+
+from es_simhash.cli.given import URL_PASSWORD, URL_USER, Given
+
+USERS = ("user", URL_USER)
+WAYS = (*USERS, "api_key", "api_key_file", "aws_sigv4")
+PASSWORDS = ("password", URL_PASSWORD, "password_file")
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Login:
+    """Who logs in, or with what, what told so, and the options that make a client do it.
+
+    The options are secret, and are made only when a client is: a password may have to be asked for.
+    ``distribution`` is the only one that has such a login.
+    """
+
+    who: str
+    told_by: str
+    options: Callable[[], Options] = field(repr=False)
+    distribution: str | None = None
+
+
+def login_at(address: str, deliberate: Sequence[Given], environment: Given) -> Login | None:
+    """The login for a server: of the first of the deliberate origins that has one, else of the environment.
+
+    A password stands beside its user, or in the environment; else it is asked for.
+    """
+    for origin in (*deliberate, environment):
+        way = origin.one_of(WAYS, "ways to log in")
+        password = origin.one_of(PASSWORDS, "passwords")
+        if password and way not in USERS and origin is not environment:
+            raise click.UsageError(f"{origin.name(password)} is there without a user. Name the user too, or drop it.")
+        if way:
+            return _login(way, origin, environment, address)
+    return None
+
+
+def _login(way: str, origin: Given, environment: Given, address: str) -> Login:
+    name, value = origin.name(way), origin.values[way]
+    match way:
+        case "api_key":
+            return Login(f"with {name}", name, lambda: _by_api_key(value, name))
+        case "api_key_file":
+            return Login(f"with {name}", name, lambda: _by_api_key(_secret_in(value), value))
+        case "aws_sigv4":
+            return Login(f"with {name}", name, lambda: _by_signatures(value, address), "opensearch")
+    if not value or ":" in value:  # as in user:password, so it is not repeated
+        raise click.UsageError(
+            f"{name[0].upper()}{name[1:]} is empty or has a colon in it, as no user's name is. "
+            "Give the name alone, and the password by ES_SIMHASH_PASSWORD or --password-file."
+        )
+    return Login(f"as {value}", name, lambda: _by_password(value, _password(value, address, origin, environment)))
+
+
+def _by_password(user: str, password: str) -> Options:
+    # Not by the clients' own options: opensearch-py takes Latin-1 only. Bytes that the system could not decode go as
+    # they came.
+    return _authorized("Basic", f"{user}:{password}".encode(errors="surrogateescape"))
+
+
+def _by_api_key(key: str, name: str) -> Options:
+    if not re.fullmatch("[!-~]+", key):
+        raise click.UsageError(f"{name} is no API key. Give the key as the engine encoded it, or as ID:KEY.")
+    if ":" in key:
+        return _authorized("ApiKey", key.encode())
+    return {"headers": {"authorization": f"ApiKey {key}"}}
+
+
+def _authorized(scheme: str, login: bytes) -> Options:
+    """A header, which both clients send; their own options differ."""
+    return {"headers": {"authorization": f"{scheme} {base64.b64encode(login).decode()}"}}
+
+
+def _by_signatures(region: str, address: str) -> Options:
+    from es_simhash.errors import MissingExtraError
+
+    try:
+        import boto3
+        from botocore.exceptions import BotoCoreError
+        from opensearchpy import Urllib3AWSV4SignerAuth
+    except ImportError as error:
+        raise MissingExtraError(str(error.name), "aws") from None
+    try:
+        credentials = boto3.Session().get_credentials()
+    except BotoCoreError as error:
+        raise click.UsageError(
+            f"The AWS credentials cannot be read: {str(error).rstrip('.')}. Correct that in the environment or ~/.aws."
+        ) from None
+    if credentials is None:
+        raise click.UsageError(
+            "There are no AWS credentials where boto3 looks for them. "
+            "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run: aws configure"
+        )
+    return {"http_auth": Urllib3AWSV4SignerAuth(credentials, region, aws_service(address))}
+
+
+def aws_service(address: str) -> str:
+    """The service that requests are signed for: OpenSearch Serverless (aoss), or a domain (es)."""
+    return "aoss" if ".aoss." in str(urlsplit(address).hostname) else "es"
+
+
+def _password(user: str, address: str, *origins: Given) -> str:
+    for origin in origins:
+        match origin.one_of(PASSWORDS, "passwords"):
+            case None:
+                continue
+            case "password_file":
+                return _secret_in(origin.values["password_file"])
+            case kind:
+                return str(origin.values[kind])
+    if not sys.stdin.isatty():
+        raise click.UsageError(
+            f"There is no password for {user}, and no terminal to ask for it. "
+            "Set ES_SIMHASH_PASSWORD, or name a file that holds it with --password-file."
+        )
+    return str(click.prompt(f"Password for {user} at {address}", hide_input=True, err=True))
+
+
+def _secret_in(path: str) -> str:
+    """The only line of a file."""
+    try:
+        secret = Path(path).read_text(encoding="utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        secret = ""
+    if not secret or "\n" in secret:
+        raise click.UsageError(f"{path} is not one line of text. Write the secret into it, and nothing else.")
+    return secret

@@ -1,0 +1,136 @@
+"""Profiles: named settings of targets, in a TOML file of the user's.
+
+    [profiles.production]
+    url = "https://search.example.com"
+    user = "indexer"
+    password_file = "production.password"
+    ca_certs = "ca.pem"
+
+Settings are called as the options are. Paths are relative to the file's directory.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from es_simhash.cli.given import Given
+from es_simhash.cli.places import is_server
+
+CONFIG_VARIABLE = "ES_SIMHASH_CONFIG"
+PROFILE_VARIABLE = "ES_SIMHASH_PROFILE"
+
+DISTRIBUTIONS = ("elasticsearch", "opensearch")
+
+# The settings of a profile, and the type of each.
+SETTINGS: dict[str, type] = {
+    "url": str,
+    "cloud_id": str,
+    "user": str,
+    "password": str,
+    "password_file": str,
+    "api_key": str,
+    "api_key_file": str,
+    "aws_sigv4": str,
+    "ca_certs": str,
+    "insecure": bool,
+    "distribution": str,
+}
+_PATHS = ("ca_certs", "password_file", "api_key_file")
+_TYPE_NAMES = {str: "a string", bool: "true or false"}
+
+
+def config_file(environment: Mapping[str, str]) -> Path:
+    """Where profiles are: the file in ES_SIMHASH_CONFIG, else one in the user's directory of configurations."""
+    if own := environment.get(CONFIG_VARIABLE):
+        return Path(own)
+    directory = environment.get("XDG_CONFIG_HOME")
+    return (Path(directory) if directory else Path.home() / ".config") / "es-simhash" / "config.toml"
+
+
+def profile_named(name: str, environment: Mapping[str, str]) -> Given:
+    """The settings of a profile, with whole paths; what cannot be used raises a usage error."""
+    path = config_file(environment)
+    text, is_private = _read(path)
+    profiles = _parsed(text, path).get("profiles")
+    profile = profiles.get(name) if isinstance(profiles, dict) else None
+    if not isinstance(profile, dict):
+        known = ", ".join(profiles) if isinstance(profiles, dict) else ""
+        raise click.UsageError(
+            f"{path} has no profile {name}{f', but {known}' if known else ''}. "
+            f"Choose one that it has, or write a table [profiles.{name}]."
+        )
+    where = f"[profiles.{name}]"
+    _check(profile, f"{where} in {path}")
+    if not is_private and (secret := _secret_among(profile)):
+        raise click.UsageError(
+            f"{path} holds a secret, {secret} in {where}, and others than its owner may read it. "
+            f"Run: chmod 600 {shlex.quote(str(path))}"
+        )
+    given = Given.of(profile, lambda setting: f"{setting} in {where}")
+    return given.with_values(**_whole_paths(profile, path.parent))
+
+
+def _read(path: Path) -> tuple[str, bool]:
+    """A file's text, and whether its owner alone may read it."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            return file.read(), os.name == "nt" or not mode & 0o077
+    except FileNotFoundError:
+        raise click.UsageError(
+            f"There are no profiles: {path} is not there. Write it, with a table [profiles.NAME], "
+            f"or name another file in {CONFIG_VARIABLE}."
+        ) from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{path} is not UTF-8. Write it anew in this encoding.") from None
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        # Only where it is: what stands there may be a secret.
+        place = re.search(r"\(at ([^()]+)\)$", str(error))
+        where = place[1] if place else "some place"
+    raise click.UsageError(f"{path} is not TOML: it cannot be read at {where}. Correct it there.")
+
+
+def _check(profile: Mapping[str, Any], where: str) -> None:
+    """Whether there are known settings only, each of its type; values are not repeated, as they may be secret."""
+    if unknown := [setting for setting in profile if setting not in SETTINGS]:
+        raise click.UsageError(f"{where} has {unknown[0]}, which is not known. Known are {', '.join(SETTINGS)}.")
+    for setting, value in profile.items():
+        if not isinstance(value, SETTINGS[setting]):
+            kind = _TYPE_NAMES[SETTINGS[setting]]
+            raise click.UsageError(f"{where} has a {setting} that is not {kind}. Write it as {kind}.")
+    if profile.get("distribution", DISTRIBUTIONS[0]) not in DISTRIBUTIONS:
+        raise click.UsageError(f"{where} has an unknown distribution. Choose {' or '.join(DISTRIBUTIONS)}.")
+    if not {"url", "cloud_id"} & profile.keys():
+        raise click.UsageError(f"{where} names no target. Give it a url (also of a directory), or a cloud_id.")
+
+
+def _secret_among(profile: Mapping[str, Any]) -> str | None:
+    """The setting that is a secret itself, if one is."""
+    if re.search("://.*:.*@", profile.get("url", "")):
+        return "the password in url"
+    return next((setting for setting in ("password", "api_key") if setting in profile), None)
+
+
+def _whole_paths(profile: Mapping[str, Any], directory: Path) -> dict[str, str]:
+    """The paths among the settings; those that are relative begin where the profiles are."""
+    paths = [setting for setting in _PATHS if setting in profile]
+    if "url" in profile and not is_server(profile["url"]):
+        paths.append("url")
+    return {setting: str(directory / Path(profile[setting]).expanduser()) for setting in paths}

@@ -1,0 +1,202 @@
+"""Where a command works: the options that name an engine, and the engine that they come to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from es_simhash.cli.exits import tell
+from es_simhash.cli.given import Given
+from es_simhash.cli.logins import PASSWORDS, WAYS, Login, login_at
+from es_simhash.cli.output import Output
+from es_simhash.cli.places import deployment, is_server, server_at
+from es_simhash.cli.profiles import DISTRIBUTIONS, PROFILE_VARIABLE, profile_named
+
+if TYPE_CHECKING:
+    from es_simhash.engines.base import Engine
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+URL_VARIABLES = ("ES_SIMHASH_URL", "ELASTICSEARCH_URL", "OPENSEARCH_URL")
+DEFAULT_DIRECTORY = ".es-simhash"
+
+_FILE = click.Path(exists=True, dir_okay=False)
+_OPTIONS = {
+    "url": click.option("--url", metavar="URL|DIR", help="The server's URL, or a directory for the embedded engine."),
+    "cloud_id": click.option("--cloud-id", metavar="ID", help="A deployment in Elastic Cloud, instead of a URL."),
+    "profile": click.option("--profile", metavar="NAME", help="Settings in config.toml (or set ES_SIMHASH_PROFILE)."),
+    "user": click.option(
+        "--user",
+        metavar="NAME",
+        help="Who logs in; the password is asked for, or given by a file or ES_SIMHASH_PASSWORD.",
+    ),
+    "password_file": click.option("--password-file", type=_FILE, help="A file with the password."),
+    "api_key": click.option("--api-key", metavar="KEY", help="Log in with this API key (or set ES_SIMHASH_API_KEY)."),
+    "api_key_file": click.option("--api-key-file", type=_FILE, help="A file with the API key."),
+    "aws_sigv4": click.option(
+        "--aws-sigv4", metavar="REGION", help="Sign requests for this region of AWS, with boto3's credentials."
+    ),
+    "ca_certs": click.option("--ca-certs", type=_FILE, help="Certificates, as PEM, that vouch for the server's."),
+    "insecure": click.option("--insecure", is_flag=True, help="Take any certificate: nothing is secret then."),
+    "distribution": click.option(
+        "--distribution", type=click.Choice(DISTRIBUTIONS), help="What the server is, where it must not be asked."
+    ),
+}
+
+_PLACES = ("url", "cloud_id")
+_TLS = ("ca_certs", "insecure")
+_FOR_SERVERS = (*WAYS, *PASSWORDS, *_TLS, "distribution")
+
+
+def target_options(command: Command) -> Command:
+    """The options that name an engine; the command gets the `Target` that they come to as ``target``."""
+
+    @wraps(command)
+    def with_target(**given: Any) -> Any:
+        options = {name: given.pop(name) for name in _OPTIONS}
+        return command(target=_target(Given.of(options, _option_named), os.environ), **given)
+
+    for option in reversed(_OPTIONS.values()):
+        option(with_target)
+    return with_target  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a command works: ``place`` is a server's address or a directory, ``told_by`` what named it."""
+
+    place: str
+    told_by: str
+    distribution: str | None = None
+    login: Login | None = None
+    tls: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def description(self) -> str:
+        """What was taken, and why, without any secret."""
+        kind = "the server" if self.place.startswith(("http://", "https://")) else "the embedded engine in"
+        return f"{kind} {self.place} ({self.told_by}){f', {self.login.who}' if self.login else ''}"
+
+    def connect(self) -> Engine:
+        """The engine there; a password that is not given is asked for."""
+        from es_simhash.engines.connect import connect
+
+        login = self.login.options() if self.login else {}
+        return connect(self.place, distribution=self.distribution, **login, **self.tls)  # type: ignore[arg-type]
+
+    @contextmanager
+    def opened(self, output: Output) -> Iterator[Engine]:
+        """The engine, closed in the end; which one it is, is said first."""
+        output.note(f"Using {self.description}.")
+        if self.tls.get("verify_certs") is False:
+            tell(
+                f"Warning: the certificate of {self.place} is not checked (insecure): whoever is in between can read "
+                "and change everything. Name the right certificates with --ca-certs instead."
+            )
+        engine = self.connect()
+        try:
+            yield engine
+        finally:
+            engine.close()
+
+
+def _option_named(setting: str) -> str:
+    return f"--{setting.replace('_', '-')}"
+
+
+def _target(options: Given, variables: Mapping[str, str]) -> Target:
+    """The target that the command line names, else a profile, else the environment, else the default."""
+    origins = [*_deliberate(options, variables), _environment(variables)]
+    named = next((origin for origin in origins if origin.one_of(_PLACES, "targets")), None)
+    if named is None:
+        return _embedded(DEFAULT_DIRECTORY, "the default", origins)
+    if "cloud_id" in named.values:
+        server, told_by = deployment(named.values["cloud_id"]), named.name("cloud_id")
+    elif is_server(named.values["url"]):
+        server, told_by = server_at(named.values["url"]), named.name("url")
+    else:
+        return _embedded(named.values["url"], named.name("url"), origins)
+    # The login in a URL is for this URL only: that of a variable which is not taken goes nowhere.
+    origins = [origin.with_values(**server.login) if origin is named else origin for origin in origins]
+    *deliberate, environment = origins
+    login = login_at(server.address, deliberate, environment)
+    distribution = _distribution(told_by if "cloud_id" in named.values else None, login, origins)
+    return Target(server.address, told_by, distribution, login, _tls(server.address, origins))
+
+
+def _deliberate(options: Given, variables: Mapping[str, str]) -> list[Given]:
+    """The command line, and the profile if one is meant: one that is just the default gives way to a target."""
+    chosen = options.one_of((*_PLACES, "profile"), "targets")
+    profile = options.values["profile"] if chosen == "profile" else variables.get(PROFILE_VARIABLE)
+    if chosen in _PLACES or not profile:
+        return [options]
+    return [options, profile_named(profile, variables)]
+
+
+def _environment(variables: Mapping[str, str]) -> Given:
+    """What variables say; an empty one says nothing."""
+    names = {"api_key": "ES_SIMHASH_API_KEY", "password": "ES_SIMHASH_PASSWORD"}
+    if url := next((name for name in URL_VARIABLES if variables.get(name)), None):
+        names["url"] = url
+    values = {setting: variables.get(name) or None for setting, name in names.items()}
+    return Given.of(values, names.__getitem__)
+
+
+def _embedded(directory: str, told_by: str, origins: Sequence[Given]) -> Target:
+    target = Target(directory, told_by)
+    *deliberate, _ = origins
+    if idle := [name for origin in deliberate for name in origin.names(_FOR_SERVERS)]:
+        raise click.UsageError(
+            f"{' and '.join(idle)} would be for a server, but this is {target.description}. "
+            f"Drop {'it' if len(idle) == 1 else 'them'}, or name a server with --url."
+        )
+    return target
+
+
+def _tls(address: str, origins: Sequence[Given]) -> Mapping[str, Any]:
+    """How the server's certificate is checked, where that is not as usual."""
+    for origin in origins:
+        way = origin.one_of(_TLS, "ways to check certificates")
+        if way is None:
+            continue
+        if address.startswith("http://"):
+            raise click.UsageError(
+                f"{origin.name(way)} is about certificates, and {address} has none. Write https://, or drop it."
+            )
+        if way == "insecure":
+            return {"verify_certs": False, "ssl_show_warn": False}
+        return {"ca_certs": _checked_certificates(origin.values[way])}
+    return {}
+
+
+def _checked_certificates(path: str) -> str:
+    """The path of a file with certificates, which is read to see whether it is one."""
+    import ssl
+
+    try:
+        ssl.create_default_context(cafile=path)
+    except OSError:
+        raise click.UsageError(
+            f"{path} cannot be read as certificates. Name a file with certificates as PEM."
+        ) from None
+    return path
+
+
+def _distribution(cloud_id: str | None, login: Login | None, origins: Sequence[Given]) -> str | None:
+    """What the server is, as far as that is told; what is told must agree."""
+    told = {cloud_id: "elasticsearch"} if cloud_id else {}
+    if login and login.distribution:
+        told[login.told_by] = login.distribution
+    if origin := next((origin for origin in origins if "distribution" in origin.values), None):
+        told[origin.name("distribution")] = origin.values["distribution"]
+    if len(set(told.values())) > 1:
+        raise click.UsageError(
+            f"{', but '.join(f'{name} is for {what}' for name, what in told.items())}. Drop one of them."
+        )
+    return next(iter(told.values()), None)

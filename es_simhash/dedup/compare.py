@@ -1,0 +1,122 @@
+"""Comparing candidates: exact Hamming distances, and Jaccard similarities that are estimated or exact.
+
+Estimates are off by their standard error, so of pairs near the threshold only the texts can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash import hamming
+from es_simhash.arrays import Integers
+from es_simhash.dedup.candidates import positions
+from es_simhash.dedup.exact import exact_jaccards
+from es_simhash.dedup.kept import Kept
+from es_simhash.dedup.sorting import Numbers, distinct
+from es_simhash.dedup.spool import Columns, Strings
+from es_simhash.minhash.estimate import estimates, standard_error
+from es_simhash.query import Criteria
+
+# Who decides whether a pair is similar enough: its estimate; the texts, where the estimate leaves doubt; always they.
+Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
+Pairs: TypeAlias = npt.NDArray[Any]
+
+# How far from the threshold, in standard errors, an estimate leaves no doubt.
+_DOUBT = 3.0
+_COMPARED_AT_ONCE = 1 << 16
+_ESTIMATED_AT_ONCE = 1 << 12
+
+
+def pair_type(criteria: Criteria) -> np.dtype[np.void]:
+    """The numpy type of pairs: the positions of both documents, and what is compared."""
+    fields: list[tuple[str, str]] = [("first", "u4"), ("second", "u4")]
+    if criteria.distance is not None:
+        fields.append(("distance", "u1"))
+    if criteria.similarity is not None:
+        fields += [("similarity", "f8"), ("is_exact", "?")]
+    return np.dtype(fields)
+
+
+def identical_pairs(kept: Kept, codes: Numbers, criteria: Criteria) -> Pairs:
+    """The pairs whose texts are equal, for each second document only the one that comes first."""
+    first, second = positions(codes)
+    same = np.equal(*_rows(kept.contents, first, second)).all(axis=1)
+    first, second = first[same], second[same]
+    is_new = np.ones(len(second), dtype=np.bool_)
+    np.not_equal(second[1:], second[:-1], out=is_new[1:])
+    pairs = _pairs(first[is_new], second[is_new], criteria)
+    if criteria.similarity is not None:
+        pairs["similarity"], pairs["is_exact"] = 1.0, True
+    return pairs
+
+
+class Comparison:
+    """Candidates in, the pairs that meet the criteria out.
+
+    ``texts`` are at hand unless estimates decide; about ``limit`` bytes of them are compared at once. ``compared``
+    counts the candidates, and ``verified`` those whose texts had to decide.
+    """
+
+    def __init__(self, kept: Kept, criteria: Criteria, verify: Verify, texts: Strings | None, limit: int) -> None:
+        self._kept = kept
+        self._criteria = criteria
+        self._verify = verify
+        self._texts = texts
+        self._limit = limit
+        self.compared = self.verified = 0
+
+    def matches(self, codes: Numbers) -> Iterator[Pairs]:
+        """The pairs that meet the criteria, in the order in which they come."""
+        for start in range(0, len(codes), _COMPARED_AT_ONCE):
+            pairs = _pairs(*positions(codes[start : start + _COMPARED_AT_ONCE]), self._criteria)
+            self.compared += len(pairs)
+            meets = np.zeros(len(pairs), dtype=np.bool_)
+            if self._criteria.distance is not None:
+                meets |= self._are_near(pairs)
+            if self._criteria.similarity is not None:
+                meets |= self._are_similar(pairs, self._criteria.similarity)
+            yield pairs[meets]
+
+    def _are_near(self, pairs: Pairs) -> npt.NDArray[np.bool_]:
+        first, second = _rows(self._kept.simhashes, pairs["first"], pairs["second"])
+        narrow = first.shape[1] == 1
+        pairs["distance"] = hamming.distances(first[:, 0], second[:, 0]) if narrow else hamming.distances(first, second)
+        return pairs["distance"] <= self._criteria.distance
+
+    def _are_similar(self, pairs: Pairs, threshold: float) -> npt.NDArray[np.bool_]:
+        first, second = _rows(self._kept.values, pairs["first"], pairs["second"])
+        bits, size = 8 * first.itemsize, first.shape[1]
+        for start in range(0, len(pairs), _ESTIMATED_AT_ONCE):
+            here = slice(start, start + _ESTIMATED_AT_ONCE)
+            pairs["similarity"][here] = estimates(first[here], second[here], bits)
+        if self._texts is not None:
+            self._look_at_texts(pairs, threshold, _DOUBT * standard_error(threshold, size, bits))
+        return pairs["similarity"] >= threshold
+
+    def _look_at_texts(self, pairs: Pairs, threshold: float, doubt: float) -> None:
+        """Put exact similarities in the place of estimates that leave doubt, or of all that are not too low."""
+        assert self._texts is not None
+        asked = pairs["similarity"] >= threshold - doubt
+        if self._verify == "doubtful":
+            asked &= pairs["similarity"] < threshold + doubt
+        first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
+        pairs["similarity"][asked] = exact_jaccards(self._kept.settings, self._texts, first, second, self._limit)
+        pairs["is_exact"][asked] = True
+        self.verified += len(first)
+
+
+def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
+    pairs = np.zeros(len(first), dtype=pair_type(criteria))
+    pairs["first"], pairs["second"] = first, second
+    return pairs
+
+
+def _rows(columns: Columns, first: Integers, second: Integers) -> tuple[Pairs, Pairs]:
+    """The rows of the first document of each pair, and those of the second."""
+    rows = distinct(np.sort(np.concatenate([first, second])))
+    taken = columns.take(rows.astype(np.int64))
+    return taken[np.searchsorted(rows, first)], taken[np.searchsorted(rows, second)]

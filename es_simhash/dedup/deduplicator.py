@@ -1,0 +1,81 @@
+"""The way in: how to deduplicate, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import get_args
+
+from es_simhash.dedup.compare import Verify
+from es_simhash.dedup.condense import needed
+from es_simhash.dedup.job import Documents, Job, Progress
+from es_simhash.dedup.result import Duplicates
+from es_simhash.dedup.spool import Room
+from es_simhash.dedup.workers import default_processes
+from es_simhash.errors import SchemeError
+from es_simhash.query import By, Criteria
+from es_simhash.settings import Settings
+
+MEMORY = 256 << 20
+_LEAST_MEMORY = 1 << 20
+# Each of the spools, of which there are at most nine, may have this share of the memory.
+_SPOOL_SHARE = 32
+
+
+@dataclass(frozen=True)
+class Deduplicator:
+    """Finds the near-duplicates among documents that are read once.
+
+    ``settings`` is a scheme, by which texts are compared; ``by``, ``distance`` and ``similarity`` say what counts as
+    near, as in a search. Distances are exact; where estimates leave doubt whether a pair is similar enough, the texts
+    decide, which are kept for this. With ``verify="estimate"`` they are not, and with "exact" they always decide.
+
+    About ``memory`` bytes are taken besides what the program itself takes and some 20 bytes a document. What is more
+    lies in temporary files of ``directory``, by default that of the system, which vanish however the program ends.
+    ``processes`` make the fingerprints: by default as many as there are cores, but no more than two. The result
+    depends on none of these.
+    """
+
+    settings: Settings
+    _: KW_ONLY
+    by: By | None = None
+    distance: int | None = None
+    similarity: float | None = None
+    verify: Verify = "doubtful"
+    memory: int = MEMORY
+    processes: int | None = None
+    directory: str | Path | None = None
+
+    def __post_init__(self) -> None:
+        self._needed  # noqa: B018 - checks what is asked for
+        if self.verify not in get_args(Verify):
+            choices = ", ".join(get_args(Verify))
+            raise SchemeError(f"Pairs cannot be verified by {self.verify!r}. Choose from: {choices}.")
+        if not isinstance(self.memory, int) or self.memory < _LEAST_MEMORY:
+            raise SchemeError(f"{self.memory!r} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
+        if self.processes is not None and (not isinstance(self.processes, int) or self.processes < 1):
+            raise SchemeError(f"There cannot be {self.processes!r} processes. Choose a whole number from 1.")
+
+    @cached_property
+    def criteria(self) -> Criteria:
+        """What counts as near."""
+        return Criteria.of(self.settings, self.by, self.distance, self.similarity)
+
+    @cached_property
+    def _needed(self) -> Settings:
+        return needed(self.settings, self.criteria)
+
+    def run(self, documents: Documents, progress: Progress | None = None) -> Duplicates:
+        """The near-duplicates among documents, which are (id, text) pairs and are read as they are needed.
+
+        ``progress`` is called with the number of documents read so far, every now and then.
+        """
+        room = Room(self.memory // _SPOOL_SHARE, self.directory)
+        try:
+            job = Job(self._needed, self.criteria, self.verify, self.memory, room)
+            job.read(documents, self.processes or default_processes(), progress or (lambda _: None))
+            return job.result()
+        except BaseException:
+            room.close()
+            raise

@@ -1,0 +1,59 @@
+"""Sorting more numbers than fit into memory: what can be read again and again is read once for each range of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+Numbers = npt.NDArray[np.uint64]
+Read = Callable[[], Iterator[Numbers]]
+
+# Ranges are made this much smaller than the limit, so that an uneven spread of values seldom exceeds it.
+_SLACK = 1.25
+
+
+def sorted_pieces(read: Read, total: int, top: int, limit: int) -> Iterator[Numbers]:
+    """The ``total`` numbers below ``top`` that ``read`` yields, in ascending order, in arrays of up to ``limit``.
+
+    Equal numbers come in the same array, which is longer if there are more of them.
+    """
+    parts = 1 if total <= limit else int(_SLACK * total / limit) + 1
+    for part in range(parts):
+        yield from _piece(read, top * part // parts, top * (part + 1) // parts, limit)
+
+
+def _piece(read: Read, low: int, high: int, limit: int) -> Iterator[Numbers]:
+    found = _within(read, low, high, limit)
+    if found is not None:
+        found.sort()
+        yield found
+    else:
+        middle = (low + high) // 2
+        yield from _piece(read, low, middle, limit)
+        yield from _piece(read, middle, high, limit)
+
+
+def _within(read: Read, low: int, high: int, limit: int) -> Numbers | None:
+    """The numbers from ``low`` up to ``high``, unless they are too many and the range can be divided."""
+    found = [np.empty(0, dtype=np.uint64)]
+    count = 0
+    for numbers in read():
+        # One comparison for two: what is below the range wraps around to above it.
+        inside = numbers[numbers - np.uint64(low) <= np.uint64(high - low - 1)]
+        found.append(inside)
+        count += len(inside)
+        if count > limit and high - low > 1:
+            return None
+    return np.concatenate(found)
+
+
+def distinct(ordered: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """Each of sorted numbers once."""
+    is_new = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    return ordered[is_new]

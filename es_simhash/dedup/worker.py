@@ -1,0 +1,31 @@
+"""A process that condenses texts: a scheme's settings, then lists of texts, come in by pickle, and results go out."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+
+from es_simhash.dedup.condense import condense
+from es_simhash.errors import EsSimhashError
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    answers = sys.stdout.buffer
+    sys.stdout = sys.stderr  # nothing that is printed here may come between
+    settings = pickle.load(sys.stdin.buffer)
+    while True:
+        try:
+            texts = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            answer: object = condense(settings, texts)
+        except EsSimhashError as error:
+            answer = error
+        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""What came of the trial: which planted pairs were found, why others were missed, and what else was found."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from es_simhash.demo.copies import COPIERS
+from es_simhash.demo.corpus import LANGUAGES, Planted
+from es_simhash.demo.trial import Pair
+from es_simhash.groups import UnionFind
+from es_simhash.scheme import Scheme
+
+# Two copies of the same original; these are near-duplicates too.
+SIBLINGS = "siblings"
+DUPLICATES = (*COPIERS, SIBLINGS)
+LOOK_ALIKES = ("template", "boilerplate")
+
+# Why a pair was missed: it is less similar than asked for; its similarity is estimated as less; no band is equal.
+Why = Literal["below", "estimate", "keys"]
+
+
+def planted_pairs(documents: Sequence[Planted]) -> dict[str, set[Pair]]:
+    """The pairs of each kind: of copies with their originals, and among look-alikes of one family."""
+    families = defaultdict(list)
+    for position, document in enumerate(documents):
+        families[document.family].append(position)
+    pairs: dict[str, set[Pair]] = {kind: set() for kind in (*DUPLICATES, *LOOK_ALIKES)}
+    for family in families.values():
+        for first, second in combinations(family, 2):
+            pairs[_kind_of(documents[first], documents[second])].add((first, second))
+    return pairs
+
+
+def _kind_of(first: Planted, second: Planted) -> str:
+    """The kind of a pair within a family; originals stand before their copies."""
+    return second.kind if first.kind in ("original", *LOOK_ALIKES) else SIBLINGS
+
+
+def unplanted(pairs: Collection[Pair], planted: dict[str, set[Pair]]) -> set[Pair]:
+    """The pairs of two documents that have nothing to do with each other."""
+    return set(pairs).difference(*planted.values())
+
+
+@dataclass(frozen=True)
+class Missed:
+    """How many pairs of a kind were missed for one reason, and their exact similarities."""
+
+    kind: str
+    why: Why
+    count: int
+    lowest: float
+    highest: float
+
+
+def missed(
+    scheme: Scheme, documents: Sequence[Planted], planted: dict[str, set[Pair]], found: Collection[Pair]
+) -> Iterator[Missed]:
+    """Why planted near-duplicates were missed by a search as the scheme says."""
+    for kind in DUPLICATES:
+        similarities = defaultdict(list)
+        for first, second in sorted(planted[kind].difference(found)):
+            why, similarity = _why(scheme, documents[first].text, documents[second].text)
+            similarities[why].append(similarity)
+        for why, values in similarities.items():
+            yield Missed(kind, why, len(values), min(values), max(values))
+
+
+def _why(scheme: Scheme, first: str, second: str) -> tuple[Why, float]:
+    similarity = scheme.exact_jaccard(first, second)
+    if similarity < threshold(scheme):
+        return "below", similarity
+    keys, others = (set(scheme.band_keys(scheme.fingerprint(text))) for text in (first, second))
+    return ("estimate" if keys & others else "keys"), similarity
+
+
+def threshold(scheme: Scheme) -> float:
+    """The similarity from which documents match unless another is asked for."""
+    assert scheme.minhash
+    return scheme.minhash.similarity
+
+
+@dataclass(frozen=True)
+class Example:
+    """Two near-duplicates that were found."""
+
+    first: Planted
+    second: Planted
+    similarity: float
+
+
+def examples(
+    scheme: Scheme, documents: Sequence[Planted], planted: dict[str, set[Pair]], found: Collection[Pair]
+) -> Iterator[Example]:
+    """One pair of each language, edited if there is such a one."""
+    for code in LANGUAGES:
+        for kind in ("edited", "truncated", "reordered", "variant", "copy"):
+            own = (pair for pair in sorted(planted[kind].intersection(found)) if documents[pair[0]].language == code)
+            if pair := next(own, None):
+                first, second = (documents[position] for position in pair)
+                yield Example(first, second, scheme.exact_jaccard(first.text, second.text))
+                break
+
+
+@dataclass(frozen=True)
+class Group:
+    """Documents that pairs link, and how many of them are of which kind."""
+
+    documents: list[Planted]
+    kinds: dict[str, int]
+
+
+def groups(documents: Sequence[Planted], found: Collection[Pair]) -> list[Group]:
+    """The groups that pairs come to, the largest first."""
+    linked = UnionFind(len(documents))
+    pairs = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+    linked.union(pairs[:, 0], pairs[:, 1])
+    members = ([documents[position] for position in group] for group in linked.groups())
+    by_size = sorted(members, key=len, reverse=True)
+    return [Group(group, dict(Counter(each.kind for each in group))) for group in by_size]

@@ -1,0 +1,45 @@
+"""Deduplicating the documents of files: what is read, and what is written of the result."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO
+
+from es_simhash.dedup.result import Duplicates
+from es_simhash.errors import DocumentError
+from es_simhash.files import FileDocument, OnReject, RejectedLine
+from es_simhash.sources import text_of
+
+
+def texts(
+    found: Iterable[FileDocument], fields: Sequence[str], on_reject: OnReject
+) -> Iterator[tuple[FileDocument, str]]:
+    """Each document with the text of its fields; without fields, of all strings that it holds itself."""
+    for each in found:
+        paths = fields or [name for name, value in each.document.items() if isinstance(value, str) and value != each.id]
+        try:
+            yield each, text_of(each.document, paths)
+        except DocumentError as error:
+            on_reject(RejectedLine(each.file, each.line, f"The document {error.problem}", id=each.id))
+
+
+def write_groups(duplicates: Duplicates, format: str, out: IO[str]) -> None:
+    """The groups: as JSON lines with ``keep`` and ``duplicates``, or as CSV with a row for each document of a group."""
+    rows = csv.writer(out, lineterminator="\n")
+    if format == "csv":
+        rows.writerow(["group", "id", "keep"])
+    for number, group in enumerate(duplicates.groups_of_ids()):
+        if format == "csv":
+            rows.writerows([number, id_, int(place == 0)] for place, id_ in enumerate(group))
+        else:
+            out.write(json.dumps({"keep": group[0], "duplicates": group[1:]}, ensure_ascii=False) + "\n")
+
+
+def write_kept(found: Iterable[tuple[FileDocument, str]], duplicates: Duplicates, out: IO[str]) -> None:
+    """The documents without their duplicates, as JSON lines; ``_id`` where the document does not hold its id itself."""
+    for (each, _), is_kept in zip(found, duplicates.kept.tolist(), strict=True):
+        if is_kept:
+            own = each.document if each.id in map(str, each.document.values()) else {"_id": each.id, **each.document}
+            out.write(json.dumps(own, ensure_ascii=False) + "\n")

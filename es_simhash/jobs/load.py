@@ -1,0 +1,43 @@
+"""Loading the documents of files into an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from es_simhash.fields import Json
+from es_simhash.files import FileDocument, OnReject, RejectedLine
+from es_simhash.index import Index
+from es_simhash.plans.writing import Written
+
+
+@dataclass
+class Loader:
+    """Writes documents of files to an index; what it refuses is told with its file and line."""
+
+    index: Index
+    on_reject: OnReject
+    on_progress: Callable[[Written], object]
+    op_type: Literal["index", "create"] = "index"
+    written: Written = field(default_factory=Written)
+    _under_way: dict[int, FileDocument] = field(default_factory=dict)
+
+    def load(self, found: Iterable[FileDocument]) -> Written:
+        """Write all of them; the result counts."""
+        self.index.add(self._actions(found), on_written=self._on_written)
+        return self.written
+
+    def _actions(self, found: Iterable[FileDocument]) -> Iterator[Json]:
+        for position, each in enumerate(found):
+            self._under_way[position] = each
+            yield {"_op_type": self.op_type, "_id": each.id, "_source": each.document}
+
+    def _on_written(self, batch: Written) -> None:
+        for rejected in batch.rejected:
+            source = self._under_way[rejected.position]
+            self.on_reject(RejectedLine(source.file, source.line, rejected.reason, id=source.id))
+        self._under_way.clear()
+        self.written.done += batch.done
+        self.written.refused += batch.refused
+        self.on_progress(self.written)

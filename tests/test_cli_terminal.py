@@ -1,0 +1,122 @@
+"""What the command shows on a terminal, and what an interruption leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from es_simhash.testing.corpus import corpus
+
+_LIMIT_SECONDS = 60
+
+
+@dataclass
+class Terminal:
+    """A command whose standard output and error are a terminal."""
+
+    process: subprocess.Popen[bytes]
+    screen: int
+    shown: str = field(default="")
+
+    def await_text(self, pattern: str) -> str:
+        """Read until the screen shows the pattern; at the end of the command, what it showed."""
+        deadline = time.monotonic() + _LIMIT_SECONDS
+        while not re.search(pattern, self.shown):
+            assert time.monotonic() < deadline, self.shown
+            if select.select([self.screen], [], [], 1)[0]:
+                try:
+                    self.shown += os.read(self.screen, 1 << 16).decode(errors="replace")
+                except OSError:  # what Linux gives at the end
+                    break
+        return self.shown
+
+    def ended(self) -> int:
+        """The exit code, once everything was read."""
+        self.await_text(r"(?!)")
+        return self.process.wait(_LIMIT_SECONDS)
+
+
+Start: TypeAlias = Callable[..., Terminal]
+
+
+@pytest.fixture
+def terminals(tmp_path: Path) -> Iterator[Start]:
+    opened: list[Terminal] = []
+
+    def start(*arguments: str, **environment: str) -> Terminal:
+        ours, theirs = pty.openpty()
+        kept = {name: value for name, value in os.environ.items() if not name.endswith("_URL") and name != "NO_COLOR"}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "es_simhash", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=tmp_path,
+            env=kept | {"TERM": "xterm-256color", "COLUMNS": "120", **environment},
+        )
+        os.close(theirs)
+        opened.append(Terminal(process, ours))
+        return opened[-1]
+
+    yield start
+    for terminal in opened:
+        terminal.process.kill()
+        terminal.process.wait()
+        assert terminal.process.stdin
+        terminal.process.stdin.close()
+        os.close(terminal.screen)
+
+
+def lines(count: int) -> bytes:
+    return b"".join(json.dumps({"id": str(i), **each}).encode() + b"\n" for i, each in enumerate(corpus(count)))
+
+
+def test_a_terminal_shows_progress_and_tables_in_colour(terminals: Start, tmp_path: Path) -> None:
+    (tmp_path / "news.jsonl").write_bytes(lines(600) + lines(2))
+    load = terminals("load", "news", "news.jsonl", "--field", "title", "--field", "body")
+    assert load.ended() == 0, load.shown
+    assert re.search(r"Loading .*6\d\d documents", load.shown)
+    assert "\x1b[" in load.shown
+    find = terminals("find", "news", "--text", corpus(1)[0]["body"], "--similarity", "0.3")
+    assert find.ended() == 0
+    assert "┃" in find.shown or "│" in find.shown
+
+
+def test_no_color_is_honoured(terminals: Start) -> None:
+    plain = terminals("schemes", NO_COLOR="1")
+    assert plain.ended() == 0
+    assert "default" in plain.shown
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", plain.shown)
+
+
+def test_an_interruption_leaves_what_was_written_and_says_so(terminals: Start, tmp_path: Path) -> None:
+    load = terminals("load", "news", "-", "--field", "title", "--field", "body")
+    assert load.process.stdin
+    load.process.stdin.write(lines(700))
+    load.process.stdin.flush()
+    load.await_text(r"500 documents")
+    load.process.send_signal(signal.SIGINT)
+    assert load.ended() == 130, load.shown
+    assert "500 documents written to news" in load.shown
+    assert "Interrupted." in load.shown
+    assert "Traceback" not in load.shown
+    info = subprocess.run(
+        [sys.executable, "-m", "es_simhash", "info", "news", "--json"],
+        capture_output=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    assert json.loads(info.stdout)["fingerprinted"] == 500
