@@ -105,16 +105,15 @@ class Bands:
         keys: list[list[str]] = digits.strings(points).tolist()
         return keys
 
-    def signatures_of_keys(self, keys: Sequence[Sequence[str]]) -> Signatures:
-        """What `signatures` gives for the keys, as texts and in their order, of each document."""
-        text = "".join(key for document in keys for key in document)
-        values = digits.values_of(text, self.key_digits, digits.BASE64URL)
-        if len(values) != len(keys) * self.count or any(len(document) != self.count for document in keys):
+    def signatures_of_keys(self, joined: Sequence[str]) -> Signatures:
+        """What `signatures` gives for the keys of each document, as one text: in their order, with nothing between."""
+        if any(len(keys) != self.count * self.key_digits for keys in joined):
             raise FormatError(
                 f"These are not the {self.count} keys of {self.key_digits} characters that each document of this "
                 "scheme has. Read them again, or with the scheme by which they were stored."
             )
-        return self.signatures(values.reshape(len(keys), self.count))
+        values = digits.values_of("".join(joined), self.key_digits, digits.BASE64URL)
+        return self.signatures(values.reshape(len(joined), self.count))
 
     @property
     def key_digits(self) -> int:

@@ -21,6 +21,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -34,7 +35,6 @@ Json: TypeAlias = dict[str, Any]
 
 DEFERRED = "deferred"
 _HEX = re.compile("[0-9a-f]+")
-_BASE64URL = re.compile("[A-Za-z0-9_-]+")
 
 _KEYWORD: Json = {"type": "keyword"}
 _SEARCHED: Json = {"type": "keyword", "doc_values": False}
@@ -46,6 +46,15 @@ _SPACED: Json = {"type": "text", "analyzer": "whitespace", "index_options": "doc
 
 def properties(settings: Settings) -> Json:
     """The mapping of each field."""
+    return deepcopy(_properties(settings))
+
+
+def names(settings: Settings) -> list[str]:
+    """The names of the fields."""
+    return list(_properties(settings))
+
+
+def _properties(settings: Settings) -> Json:
     fields: Json = {}
     if settings.simhash:
         fields["simhash"] = _COUNTED if settings.layout.doc_values else _READ
@@ -54,7 +63,7 @@ def properties(settings: Settings) -> Json:
         fields |= _key_properties(settings, "band", settings.minhash.bands)
     if settings.layout.signature_bits:
         fields["signature"] = _READ
-    return deepcopy(fields | {"content": _READ, "scheme": _KEYWORD, "status": _KEYWORD})
+    return fields | {"content": _READ, "scheme": _KEYWORD, "status": _KEYWORD}
 
 
 def _key_properties(settings: Settings, kind: str, count: int) -> Json:
@@ -63,20 +72,18 @@ def _key_properties(settings: Settings, kind: str, count: int) -> Json:
     return {f"{kind}s": _SPACED if settings.layout.keys == "text" else _SEARCHED}
 
 
-def names(settings: Settings) -> list[str]:
-    """The names of the fields."""
-    return list(properties(settings))
+def block_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
+    """The (field, key) pairs by which a query finds the blocks of a fingerprint."""
+    if settings.simhash is None or fingerprint.simhash is None:
+        return []
+    return _placed(settings, "block", settings.simhash.layout.keys(fingerprint.simhash))
 
 
-def key_terms(settings: Settings, fingerprint: Fingerprint) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """The (field, key) pairs by which a query finds the blocks, and the bands, of a fingerprint."""
-    blocks: Sequence[str] = ()
-    bands: Sequence[str] = ()
-    if settings.simhash and fingerprint.simhash is not None:
-        blocks = settings.simhash.layout.keys(fingerprint.simhash)
-    if settings.minhash and fingerprint.minhash is not None:
-        bands = settings.minhash.layout.keys(fingerprint.signature[None])[0]
-    return _placed(settings, "block", blocks), _placed(settings, "band", bands)
+def band_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
+    """The (field, key) pairs by which a query finds the bands of a fingerprint."""
+    if settings.minhash is None or fingerprint.minhash is None:
+        return []
+    return _placed(settings, "band", settings.minhash.layout.keys(fingerprint.signature[None])[0])
 
 
 def _placed(settings: Settings, kind: str, keys: Sequence[str]) -> list[tuple[str, str]]:
@@ -130,10 +137,13 @@ def _key_columns(settings: Settings, kind: str, keys: list[list[str]]) -> dict[s
 
 @dataclass(frozen=True)
 class Stored:
-    """What a document's fields tell of its fingerprint; None where the scheme has no such part."""
+    """What a document's fields tell of its fingerprint; None where the scheme has no such part.
+
+    ``band_keys`` has all of them in their order, with nothing between.
+    """
 
     simhash: int | None
-    band_keys: list[str] | None
+    band_keys: str | None
     signature: str | None
     content: str | None
 
@@ -162,21 +172,26 @@ def _read_simhash(settings: Settings, stored: Json) -> int | None:
     return value if value >> settings.simhash.bits == 0 else None
 
 
-def _read_band_keys(settings: Settings, stored: Json) -> list[str] | None:
-    """The keys of the bands, in order."""
+def _read_band_keys(settings: Settings, stored: Json) -> str | None:
     if settings.minhash is None:
         return None
     if settings.layout.keys == "fields":
         keys: Any = [stored.get(f"band{i}") for i in range(settings.minhash.bands)]
     else:
         keys = stored.get("bands")
-        keys = keys.split() if isinstance(keys, str) else keys
-    if not isinstance(keys, list) or len(keys) != settings.minhash.bands:
+    if isinstance(keys, list) and all(isinstance(key, str) for key in keys):
+        keys = " ".join(keys)
+    bands = settings.minhash.layout
+    if not isinstance(keys, str) or not _keys_pattern(bands.count, bands.key_digits).fullmatch(keys):
         return None
-    width = settings.minhash.layout.key_digits
-    return (
-        keys if all(isinstance(key, str) and len(key) == width and _BASE64URL.fullmatch(key) for key in keys) else None
-    )
+    return keys.replace(" ", "")
+
+
+@cache
+def _keys_pattern(count: int, width: int) -> re.Pattern[str]:
+    """What the keys of a document look like, with spaces between them."""
+    key = f"[A-Za-z0-9_-]{{{width}}}"
+    return re.compile(f"{key}(?: {key}){{{count - 1}}}")
 
 
 def _read_signature(settings: Settings, stored: Json) -> str | None:

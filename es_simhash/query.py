@@ -84,16 +84,22 @@ def clause(
     """
     if fingerprint.status == "empty":
         raise TextError("An empty text has nothing to be found by. Give a text with letters or digits.")
-    blocks, bands = fields.key_terms(settings, fingerprint)
-    if (criteria.distance is not None and not blocks) or (criteria.similarity is not None and not bands):
-        raise InputError("The fingerprint lacks what is to be found by. Make it by the scheme of the index.")
     kinds = []
     if criteria.distance is not None and settings.simhash:
+        blocks = _found(fields.block_terms(settings, fingerprint))
         kinds.append(_should(prefix, blocks, settings.simhash.layout.min_shared(criteria.distance)))
     if criteria.similarity is not None:
+        bands = _found(fields.band_terms(settings, fingerprint))
         is_plain = not scored and settings.layout.keys != "fields"
         kinds.append(_terms(prefix, bands) if is_plain else _should(prefix, bands, 1))
     return kinds[0] if len(kinds) == 1 else {"bool": {"should": kinds, "minimum_should_match": 1}}
+
+
+def _found(terms: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The terms, if there are any: a query without any clause would match everything."""
+    if not terms:
+        raise InputError("The fingerprint lacks what is to be found by. Make it by the scheme of the index.")
+    return terms
 
 
 def _should(prefix: str, terms: Sequence[tuple[str, str]], least: int) -> Json:

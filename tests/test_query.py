@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import InputError, SchemeError, TextError
-from es_simhash.fields import Json, key_terms, names
+from es_simhash.fields import Json, band_terms, block_terms, names
 from es_simhash.fingerprint import Fingerprint
 from es_simhash.presets import PRESETS
 from es_simhash.query import Criteria, body, clause, compared_fields, more_like_this, restricted
@@ -222,7 +222,7 @@ def matches(query: Json, document: Json) -> bool:
 def indexed(scheme: Scheme, fingerprint: Fingerprint, id: str = "") -> Json:
     """A document as an index knows it."""
     document: Json = {"_id": [id]}
-    for terms in key_terms(scheme, fingerprint):
+    for terms in (block_terms(scheme, fingerprint), band_terms(scheme, fingerprint)):
         for field, key in terms:
             document.setdefault(f"dedup.{field}", []).append(key)
     return document

@@ -71,22 +71,21 @@ class Seen:
         self.count += 1
         if fingerprint.status == "empty":
             return
-        blocks, bands = fields.key_terms(self.documents.scheme, fingerprint)
-        for term in (*blocks, *bands):
+        scheme = self.documents.scheme
+        for term in fields.block_terms(scheme, fingerprint) + fields.band_terms(scheme, fingerprint):
             self._by_key.setdefault(term, []).append(len(self._hits))
         self._hits.append({"_index": "", "_id": id_, "_source": {self.documents.prefix: stored}})
         self._texts.append(wanted.text if self.options.is_exact else "")
 
     def _candidates(self, fingerprint: Fingerprint, criteria: Criteria) -> list[int]:
-        blocks, bands = fields.key_terms(self.documents.scheme, fingerprint)
+        scheme = self.documents.scheme
         found: set[int] = set()
-        simhash = self.documents.scheme.simhash
-        if criteria.distance is not None and simhash:
-            shared = self._shared(blocks)
-            least = simhash.layout.min_shared(criteria.distance)
+        if criteria.distance is not None and scheme.simhash:
+            shared = self._shared(fields.block_terms(scheme, fingerprint))
+            least = scheme.simhash.layout.min_shared(criteria.distance)
             found |= {place for place, count in shared.items() if count >= least}
         if criteria.similarity is not None:
-            found |= self._shared(bands).keys()
+            found |= self._shared(fields.band_terms(scheme, fingerprint)).keys()
         return sorted(found)
 
     def _shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
