@@ -429,7 +429,7 @@ def test_a_container_is_started_with_the_settings_restarted_and_removed_with_its
         "xpack.security.enabled": "true",
         "xpack.security.http.ssl.enabled": "false",
         "ELASTIC_PASSWORD": "secret",
-        "ES_JAVA_OPTS": "-Xms256m -Xmx256m",
+        "ES_JAVA_OPTS": "-Xms256m -Xmx256m -Des.queryable_built_in_roles_enabled=false",
     }
     node.restart()
     assert node.is_running()
