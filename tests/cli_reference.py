@@ -15,7 +15,7 @@ WIDTH = 100
 
 def reference() -> str:
     """A section a command, in the order of the list of commands."""
-    settings = app.context_settings | {"max_content_width": WIDTH}
+    settings = {**app.context_settings, "max_content_width": WIDTH}
     parent = click.Context(app, info_name="es-simhash", terminal_width=WIDTH, **settings)
     sections = [_section("es-simhash", app.get_help(parent))]
     for name in COMMANDS:
