@@ -1,61 +1,111 @@
-"""Run the benchmarks, print their tables, and write them to docs/benchmarks.md.
+"""Run benchmarks, print their tables, and write them to docs/benchmarks.md.
 
-``python -m benchmarks`` runs all, ``python -m benchmarks self_join`` those named; only a run of all is written.
+``python -m benchmarks`` runs all, ``python -m benchmarks layouts bulk`` those named; the page keeps the other sections.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import platform
-import sys
-from collections.abc import Callable
-from importlib.metadata import version
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from inspect import cleandoc
 from pathlib import Path
 
-import numpy as np
-
-from benchmarks import fingerprints, memory, self_join
+from benchmarks.corpora import CORPORA_VARIABLE
+from benchmarks.page import replace_section
 from benchmarks.tables import Table
+from tests.nodes import RELEASES
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-PEERS = ("gaoya", "simhash", "datasketch", "rensa", "faiss-cpu", "numba")
-
-BENCHMARKS: dict[str, Callable[[], list[Table]]] = {
-    "fingerprints": fingerprints.run,
-    "self_join": self_join.run,
-    "memory": memory.run,
-}
-
-INTRODUCTION = """\
+HEADING = """\
 # Benchmarks
 
-Written by `make bench`. What counts are the ratios: all that stand in one table ran in the same process, in turns, on
-the same texts, so a busy or slow machine slows all of them. Times are CPU time of one thread, medians of {rounds}
-turns. Each section is one module of `benchmarks/`, which says what exactly was run.
-
-Machine: {machine}, Python {python}, numpy {numpy}; {peers}.
+Written by `make bench`. What counts are the ratios: all that stand in one table ran in the same run, in turns, on the
+same texts, so a busy or slow machine slows all of them. Each section is one module of `benchmarks/`, which says what
+exactly was run, and it was run on the day, the machine and the versions that it names.
 """
 
 
-def main(names: list[str]) -> None:
+@dataclass(frozen=True)
+class Section:
+    """A section of the page: the module of its name, the packages measured, and the servers."""
+
+    packages: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+
+
+CLIENTS = ("elasticsearch", "opensearch-py")
+SERVERS = ("elasticsearch", "opensearch")
+SECTIONS = {
+    "fingerprints": Section(("gaoya", "simhash", "datasketch", "rensa", "numba")),
+    "self_join": Section(("simhash", "faiss-cpu", "numba")),
+    "memory": Section(("numba",)),
+    "layouts": Section(("numba", *CLIENTS), SERVERS),
+    "finding": Section(("numba", *CLIENTS), SERVERS),
+    "bulk": Section(("numba", *CLIENTS), SERVERS),
+    "dedup": Section(("rensa", "numba")),
+    "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",)),
+}
+# The sections that can be run on a share of their documents.
+SHARED = ("layouts", "finding", "bulk", "million")
+
+
+def main() -> None:
     """Run the named benchmarks, or all."""
-    sections = []
-    for name in names or BENCHMARKS:
-        tables = [table.markdown() for table in BENCHMARKS[name]()]
-        sections.append("\n".join([f"## {name.replace('_', '-').capitalize()}", "", *tables]))
-        print(sections[-1], flush=True)
-    if not names:
-        PAGE.write_text("\n".join([introduction(), *sections]), encoding="utf-8")
+    options = _parser().parse_args()
+    if options.corpora:
+        os.environ[CORPORA_VARIABLE] = options.corpora
+    for name in options.names or SECTIONS:
+        module = import_module(f"benchmarks.{name}")
+        run: Callable[..., Iterable[Table]] = module.run
+        section = [f"{_about(name, module.__doc__ or '')}\n"]
+        print(f"## {_title(name)}\n\n{section[0]}", flush=True)
+        for table in run() if options.share is None or name not in SHARED else run(options.share):
+            section.append(table.markdown())
+            print(section[-1], flush=True)
+        if options.share is None:
+            _write(name, "\n".join(section))
 
 
-def introduction() -> str:
-    """What a reader must know of the run."""
-    return INTRODUCTION.format(
-        rounds=fingerprints.ROUNDS,
-        machine=_processor(),
-        python=platform.python_version(),
-        numpy=np.__version__,
-        peers=", ".join(f"{peer} {version(peer)}" for peer in PEERS),
+def _write(name: str, section: str) -> None:
+    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    titles = [_title(each) for each in SECTIONS]
+    PAGE.write_text(replace_section(page, HEADING, titles, _title(name), section), encoding="utf-8")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join(SECTIONS)}")
+    parser.add_argument(
+        "--share", type=float, help=f"only try it, on this share of the documents of {', '.join(SHARED)}: write nothing"
     )
+    parser.add_argument("--corpora", help=f"a folder with real texts to measure on as well ({CORPORA_VARIABLE})")
+    return parser
+
+
+def _title(name: str) -> str:
+    return name.replace("_", "-").capitalize()
+
+
+def _about(name: str, docstring: str) -> str:
+    """What was measured, when, and on which versions."""
+    section = SECTIONS[name]
+    servers = [f"{RELEASES[server].engine} {RELEASES[server].version}" for server in section.servers]
+    packages = [_package(package) for package in ("numpy", *section.packages)]
+    run = f"Run on {date.today()}: {_processor()}, Python {platform.python_version()}, {', '.join(packages)}"
+    return f"{cleandoc(docstring)}\n\n{run}{'; servers ' + ', '.join(servers) if servers else ''}."
+
+
+def _package(name: str) -> str:
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return f"no {name}"
 
 
 def _processor() -> str:
@@ -65,4 +115,4 @@ def _processor() -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,12 +1,20 @@
-"""Texts to measure with, made from a fixed seed: Zipf-distributed words of made-up vocabularies."""
+"""Texts to measure with: made from a fixed seed, of Zipf-distributed words; and real ones, where there are any."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 
+# The folder with real texts; see `chinese_pages`.
+CORPORA_VARIABLE = "ES_SIMHASH_CORPORA"
+
 VOCABULARY = 20_000
+TOPICS, TOPIC_VOCABULARY, WORDS_OF_A_TOPIC, COMMON_WORDS = 500, 60_000, 1_500, 150
 # The frequencies of letters in English, per thousand.
 LETTERS = dict(
     zip("etaoinshrdlcumwfgypbvkjxqz", (127, 91, 82, 75, 70, 67, 63, 61, 60, 43, 40, 28, 28, 24, 24, 22, 20, 20, 19, 15,
@@ -17,17 +25,70 @@ LETTERS = dict(
 def english(count: int, length: int = 1500, seed: int = 1) -> list[str]:
     """Documents of ``length`` characters: words of 2 to 10 letters in sentences of 14."""
     rng = np.random.default_rng(seed)
-    letters, weights = np.array(list(LETTERS)), np.array(list(LETTERS.values()), dtype=float)
-
-    def word(size: int) -> str:
-        return "".join(rng.choice(letters, size, p=weights / weights.sum()))
-
-    words = [word(int(size)) for size in rng.integers(2, 11, VOCABULARY)]
+    words = _english_words(rng, rng.integers(2, 11, VOCABULARY).tolist())
 
     def sentence(chosen: list[str]) -> str:
         return " ".join(chosen).capitalize() + ". "
 
     return _documents(rng, words, count, length, 14, sentence)
+
+
+def topical(count: int, length: int = 1300, seed: int = 3) -> list[str]:
+    """Documents of ``length`` characters, each about one of 500 topics, in sentences of 14 words.
+
+    Those of `english` share one vocabulary, so that unrelated ones are far more alike than real texts are, and meet
+    hundreds of false candidates a query. Here half of the words are of 150 common short ones; the others are a topic's.
+    So the Jaccard similarity of the character 5-grams of two documents is about .03, and .09 if both are of one topic.
+    """
+    rng = np.random.default_rng(seed)
+    common = _english_words(rng, rng.choice([2, 3, 4, 5], COMMON_WORDS, p=[0.25, 0.35, 0.3, 0.1]).tolist())
+    words = common + _english_words(rng, rng.integers(4, 13, TOPIC_VOCABULARY).tolist())
+    topics = COMMON_WORDS + rng.integers(0, TOPIC_VOCABULARY, (TOPICS, WORDS_OF_A_TOPIC))
+    needed = length // 5  # words are longer than that, with the spaces between them
+    documents = []
+    for topic in rng.integers(0, TOPICS, count).tolist():
+        numbers = np.where(
+            rng.random(needed) < 0.5,
+            _zipf(rng, COMMON_WORDS, needed),
+            topics[topic][_zipf(rng, WORDS_OF_A_TOPIC, needed)],
+        )
+        chosen = [words[number] for number in numbers.tolist()]
+        sentences = [" ".join(chosen[i : i + 14]).capitalize() for i in range(0, needed, 14)]
+        documents.append(". ".join(sentences)[:length])
+    return documents
+
+
+def _english_words(rng: np.random.Generator, sizes: list[int]) -> list[str]:
+    letters, weights = np.array(list(LETTERS)), np.array(list(LETTERS.values()), dtype=float)
+    return ["".join(rng.choice(letters, size, p=weights / weights.sum())) for size in sizes]
+
+
+def _zipf(rng: np.random.Generator, size: int, count: int) -> np.ndarray:
+    """Numbers below ``size``, of which each has a probability of about 1 / (number + 1)."""
+    return np.minimum(np.power(size + 1.0, rng.random(count)).astype(np.int64), size) - 1
+
+
+def chinese_pages(passage: int = 600) -> list[str] | None:
+    """Real passages of about ``passage`` characters: Chinese documentation in several revisions, or None without it.
+
+    The variable ES_SIMHASH_CORPORA names the folder that has zh_tidb_docs_revisions/docs.jsonl.gz, with one page a
+    line, its text under "text".
+    """
+    path = Path(os.environ.get(CORPORA_VARIABLE, "")) / "zh_tidb_docs_revisions" / "docs.jsonl.gz"
+    if not path.exists():
+        return None
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [each for line in lines for each in _passages(json.loads(line)["text"], passage)]
+
+
+def _passages(text: str, size: int) -> Iterator[str]:
+    """Consecutive paragraphs, so many that they have ``size`` characters; what is left at the end is dropped."""
+    passage = ""
+    for paragraph in text.split("\n\n"):
+        passage += paragraph + "\n\n"
+        if len(passage) >= size:
+            yield passage
+            passage = ""
 
 
 def chinese(count: int, length: int = 650, seed: int = 2) -> list[str]:

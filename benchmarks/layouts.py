@@ -1,0 +1,146 @@
+"""What fingerprints cost in an index, and how quickly they are found, by the layout of their fields.
+
+Every index holds the same English documents of 1.3 kB, with a title and a body, in one shard merged to one segment;
+the bytes are those beyond the same index without our fields. Finding is what `Index.find` asks the server for, sent by
+plain HTTP over one connection; all layouts are asked in turns, and the times are medians of {rounds} rounds.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import mean
+
+from benchmarks.corpora import topical
+from benchmarks.latency import Latency, in_turns
+from benchmarks.nodes import SERVERS, SETTINGS, Json, Recorder, Server, documents_of, running
+from benchmarks.tables import Table
+from es_simhash import Index, Layout, MinHash, Scheme
+
+DOCUMENTS, LENGTH = 30_000, 1300
+QUERIES, ROUNDS = 300, 3
+__doc__ = __doc__.format(rounds=ROUNDS)
+
+DEFAULT, STRICT = Scheme(), Scheme.preset("strict")
+LAYOUTS = {
+    "default: text": DEFAULT,
+    "default: keyword": replace(DEFAULT, layout=Layout("keyword")),
+    "default: fields": replace(DEFAULT, layout=Layout("fields")),
+    "default: text, 8-bit signature apart": replace(DEFAULT, layout=Layout(signature_bits=8)),
+    "default: text, keys of 24 bits": replace(DEFAULT, minhash=MinHash(key_bits=24)),
+    "default: text, keys of 36 bits": replace(DEFAULT, minhash=MinHash(key_bits=36)),
+    "default without SimHash": replace(DEFAULT, simhash=None),
+    "short": Scheme.preset("short"),
+    "strict (SimHash alone)": STRICT,
+    "strict, with doc values": replace(STRICT, layout=Layout()),
+}
+PLAIN: Json = {"title": {"type": "text"}, "body": {"type": "text"}}
+
+
+@dataclass
+class Measured:
+    """An index with fingerprints: its bytes, and the searches for a few of its documents."""
+
+    index: str
+    size: int
+    field_sizes: dict[str, Json]
+    searches: list[bytes] = field(default_factory=list)
+    candidates: list[int] = field(default_factory=list)
+
+
+def run(share: float = 1.0) -> Iterator[Table]:
+    """Measure all layouts on both servers."""
+    texts = topical(int(DOCUMENTS * share), LENGTH)
+    for name in SERVERS:
+        yield from _on_server(name, texts)
+
+
+def _on_server(name: str, texts: Sequence[str]) -> Iterator[Table]:
+    chosen = random.Random(2).sample(texts, min(QUERIES, len(texts) // 2))
+    with running(name) as server:
+        plain = _plain(server, texts)
+        measured = {label: _measure(server, label, scheme, texts, chosen) for label, scheme in LAYOUTS.items()}
+        ways = {label: _search(server, each) for label, each in measured.items()}
+        places = range(len(chosen))
+        latencies = in_turns(ways, places, ROUNDS, places[: len(places) // 3])
+    yield _table(name, len(texts), plain, measured, latencies)
+    if plain.field_sizes:
+        yield _table_of_fields(len(texts), plain, measured)
+
+
+def _plain(server: Server, texts: Sequence[str]) -> Measured:
+    server.create("plain", PLAIN)
+    server.load("plain", documents_of(texts))
+    return _sizes(server, "plain")
+
+
+def _measure(server: Server, label: str, scheme: Scheme, texts: Sequence[str], chosen: Sequence[str]) -> Measured:
+    name = re.sub(r"\W+", "-", label).strip("-").lower()
+    recorder = Recorder(server.engine)
+    index = Index(name, recorder, scheme=scheme, fields=["title", "body"])
+    index.init(create={"settings": {"index": SETTINGS}, "mappings": {"properties": PLAIN}})
+    server.load(name, index.documents.actions(documents_of(texts)))
+    measured = _sizes(server, name)
+    for text in chosen:
+        recorder.searches.clear()
+        measured.candidates.append(index.find(doc={"title": text[:60], "body": text}).candidates)
+        measured.searches.append(json.dumps(recorder.searches[0].body).encode())
+    return measured
+
+
+def _sizes(server: Server, index: str) -> Measured:
+    server.merge(index)
+    return Measured(index, server.size(index), server.field_sizes(index) if server.name == "elasticsearch" else {})
+
+
+def _search(server: Server, measured: Measured) -> Callable[[int], object]:
+    path = f"/{measured.index}/_search"
+    return lambda place: server.http.send("POST", path, measured.searches[place])
+
+
+def _table(
+    name: str, count: int, plain: Measured, measured: dict[str, Measured], latencies: dict[str, Latency]
+) -> Table:
+    table = Table(
+        f"Layouts on {name.capitalize()}",
+        ["", "bytes a document", "find p50, ms", "p90, ms", "candidates a query"],
+        f"{count:,} documents; the plain index takes {plain.size / count:,.0f} bytes a document.",
+    )
+    for label, each in measured.items():
+        latency = latencies[label]
+        table.add(
+            label,
+            f"{(each.size - plain.size) / count:.1f}",
+            f"{latency.p50:.2f}",
+            f"{latency.p90:.2f}",
+            f"{mean(each.candidates):.1f}",
+        )
+    return table
+
+
+def _table_of_fields(count: int, plain: Measured, measured: dict[str, Measured]) -> Table:
+    names = ["simhash", "blocks", "bands", "signature", "content", "scheme", "status", "_source", "other fields"]
+    table = Table(
+        "Bytes a document by field on Elasticsearch",
+        ["", *names],
+        "As `_disk_usage` tells them: index and doc values of our fields, and how much the others grew, above all "
+        "`_source`, which holds the values.",
+    )
+    before = _by_kind(plain.field_sizes)
+    for label, each in measured.items():
+        sizes = _by_kind(each.field_sizes)
+        table.add(label, *(f"{(sizes.get(name, 0) - before.get(name, 0)) / count:.1f}" for name in names))
+    return table
+
+
+def _by_kind(field_sizes: dict[str, Json]) -> dict[str, int]:
+    """The bytes of our fields by name, those of one key each added up, and of the rest."""
+    sizes: dict[str, int] = {}
+    for path, usage in field_sizes.items():
+        name = re.sub(r"^(block|band)\d+$", r"\1s", path.removeprefix("dedup."))
+        kind = name if path.startswith("dedup.") or path == "_source" else "other fields"
+        sizes[kind] = sizes.get(kind, 0) + usage["total_in_bytes"]
+    return sizes

@@ -1,0 +1,158 @@
+"""Real nodes to measure on, one at a time: a client, plain HTTP beside it, and what an index takes on disk."""
+
+from __future__ import annotations
+
+import http.client
+import importlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from es_simhash.engines.base import Engine
+from es_simhash.engines.connect import connect
+from es_simhash.operations import Operation, Search
+from tests.nodes import start_node
+
+Json: TypeAlias = dict[str, Any]
+
+SERVERS = ("elasticsearch", "opensearch")
+HEAP = "1g"
+CHUNK = 500
+_PACKAGES = {"elasticsearch": ("elasticsearch", "Elasticsearch"), "opensearch": ("opensearchpy", "OpenSearch")}
+_TIMEOUT_SECONDS = 1800
+# One shard that is refreshed when we say so. No query's result is kept, since the same ones are asked in every round.
+SETTINGS: Json = {
+    "number_of_shards": 1,
+    "number_of_replicas": 0,
+    "refresh_interval": "-1",
+    "queries.cache.enabled": False,
+}
+
+
+class Http:
+    """Plain HTTP over one connection that stays open."""
+
+    def __init__(self, url: str) -> None:
+        address = urlsplit(url)
+        self._connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=_TIMEOUT_SECONDS)
+
+    def send(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        """The body of the reply to a request."""
+        media_type = "application/x-ndjson" if path.endswith("_bulk") else "application/json"
+        self._connection.request(method, path, body, {"Content-Type": media_type})
+        response = self._connection.getresponse()
+        reply = response.read()
+        if response.status >= 300:
+            raise RuntimeError(f"{method} {path}: {response.status} {reply[:500]!r}")
+        return reply
+
+    def __call__(self, method: str, path: str, body: Json | None = None) -> Json:
+        """The same in JSON."""
+        reply: Json = json.loads(self.send(method, path, None if body is None else json.dumps(body).encode()))
+        return reply
+
+
+class Recorder:
+    """An engine that keeps the searches it is asked for, and lets another carry them out."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.searches: list[Search] = []
+
+    def perform(self, operation: Operation[Any]) -> Any:
+        """Carry out one operation."""
+        if isinstance(operation, Search):
+            self.searches.append(operation)
+        return self._engine.perform(operation)
+
+    def close(self) -> None:
+        """Leave the other engine open."""
+
+
+@dataclass
+class Server:
+    """A running node, reached through its client and by plain HTTP."""
+
+    name: str
+    url: str
+    http: Http = field(init=False)
+    client: Any = field(init=False)
+    helpers: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        package, client = _PACKAGES[self.name]
+        option = "request_timeout" if self.name == "elasticsearch" else "timeout"
+        self.http = Http(self.url)
+        self.client = getattr(importlib.import_module(package), client)(self.url, **{option: _TIMEOUT_SECONDS})
+        self.helpers = importlib.import_module(f"{package}.helpers")
+
+    @property
+    def engine(self) -> Engine:
+        """The library's engine over the client."""
+        return connect(self.client)
+
+    def create(self, index: str, properties: Json, analysis: Json | None = None) -> None:
+        """Make an index of one shard."""
+        settings = SETTINGS | ({"analysis": analysis} if analysis else {})
+        self.http("PUT", f"/{index}", {"settings": {"index": settings}, "mappings": {"properties": properties}})
+
+    def delete(self, index: str) -> None:
+        """Remove an index."""
+        self.http("DELETE", f"/{index}")
+
+    def load(self, index: str, actions: Iterable[Json]) -> None:
+        """Write documents as most people do, by ``helpers.bulk``."""
+        self.helpers.bulk(self.client, actions, index=index, chunk_size=CHUNK)
+
+    def merge(self, index: str) -> None:
+        """Make one segment of the index, and wait until that is done."""
+        for step in ("_refresh", "_forcemerge?max_num_segments=1", "_flush", "_refresh"):
+            self.http("POST", f"/{index}/{step}")
+
+    def size(self, index: str) -> int:
+        """How many bytes the index takes."""
+        stats = self.http("GET", f"/{index}/_stats/store")
+        size: int = stats["_all"]["primaries"]["store"]["size_in_bytes"]
+        return size
+
+    def field_sizes(self, index: str) -> dict[str, Json]:
+        """What each field takes (Elasticsearch only)."""
+        usage = self.http("POST", f"/{index}/_disk_usage?run_expensive_tasks=true")
+        fields: dict[str, Json] = usage[index]["fields"]
+        return fields
+
+    def hits(self, index: str, body: Json) -> list[Json]:
+        """The hits of a search through the client."""
+        hits: list[Json] = self.client.search(index=index, body=body)["hits"]["hits"]
+        return hits
+
+    def many_hits(self, index: str, bodies: Sequence[Json]) -> list[list[Json]]:
+        """The hits of several searches in one request."""
+        lines = [line for body in bodies for line in ({}, body)]
+        option = "searches" if self.name == "elasticsearch" else "body"
+        replies = self.client.msearch(index=index, **{option: lines})["responses"]
+        return [reply["hits"]["hits"] for reply in replies]
+
+
+@contextmanager
+def running(name: str) -> Iterator[Server]:
+    """A node that runs within the block."""
+    with start_node(name, heap=HEAP) as node:
+        yield Server(name, node.url)
+
+
+def documents_of(texts: Sequence[str]) -> Iterator[Json]:
+    """Actions that index the texts as ``title`` and ``body``, with their places as ids."""
+    for place, text in enumerate(texts):
+        yield {"_id": str(place), "_source": {"title": text[:60], "body": text}}
+
+
+def seconds(work: Callable[[], object]) -> tuple[float, float]:
+    """How long some work takes: by the clock, and in CPU time of this process."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - wall, time.process_time() - cpu

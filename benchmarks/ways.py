@@ -1,0 +1,212 @@
+"""Ways to find near-duplicates in an index: ours, and what people set up on the engines today."""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from benchmarks.nodes import SETTINGS, Json, Recorder, Server
+from es_simhash import Index, Matches, Scheme, SimHash
+from es_simhash.plans.options import FindOptions
+
+TEXT: Json = {"body": {"type": "text"}}
+PAGE = 10
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Way(ABC):
+    """One way: its index, and how it answers a text with the ids of documents.
+
+    Ways that share an index fill it once.
+    """
+
+    name: str
+    index: ClassVar[str]
+    servers: ClassVar[tuple[str, ...]] = ("elasticsearch", "opensearch")
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+
+    @abstractmethod
+    def create(self, index: str) -> None:
+        """Make the index."""
+
+    def actions(self, index: str, actions: Iterable[Json]) -> Iterable[Json]:
+        """The actions that fill it with documents, which have a ``body``."""
+        return actions
+
+    @abstractmethod
+    def body(self, text: str) -> Json:
+        """The search request for a text."""
+
+    def find(self, text: str) -> list[str]:
+        """The ids of what is found, all steps included."""
+        return [hit["_id"] for hit in self.server.hits(self.index, self.body(text))]
+
+    def find_many(self, texts: Sequence[str]) -> object:
+        """What is found for several texts, asked for at once."""
+        return self.server.many_hits(self.index, [self.body(text) for text in texts])
+
+    def candidates(self, text: str) -> int:
+        """How many documents the query matches."""
+        body = {**self.body(text), "size": 0, "track_total_hits": True}
+        total: int = self.server.http("POST", f"/{self.index}/_search", body)["hits"]["total"]["value"]
+        return total
+
+    def bare(self, text: str) -> tuple[str, bytes]:
+        """The path and the body of the search request, ready to be sent."""
+        return f"/{self.index}/_search", json.dumps(self.body(text)).encode()
+
+
+class Ours(Way):
+    """`Index.find` with fingerprints of the default scheme."""
+
+    index = "fingerprints"
+
+    def __init__(self, server: Server, name: str, distance: int | None = None, is_exact: bool = False) -> None:
+        super().__init__(server)
+        self.name = name
+        self.distance = distance
+        # Within a distance, or by MinHash; all matches, not only the nearest ten.
+        self._options: FindOptions = {"distance": distance, "size": 1000, "verify": "exact" if is_exact else None}
+        self._recorder = Recorder(server.engine)
+        self._recorded = Index(self.index, self._recorder)
+        self._index = Index(self.index, server.client)
+
+    def create(self, index: str) -> None:
+        """Make an index with our fields."""
+        made = Index(index, self.server.client, scheme=Scheme(), fields=["body"])
+        made.init(create={"settings": {"index": SETTINGS}, "mappings": {"properties": TEXT}})
+
+    def actions(self, index: str, actions: Iterable[Json]) -> Iterable[Json]:
+        """The documents with our fields."""
+        return Index(index, self.server.client).documents.actions(actions)
+
+    def find(self, text: str) -> list[str]:
+        """The ids of the verified matches."""
+        return [match.id for match in self._find(self._index, text)]
+
+    def find_many(self, texts: Sequence[str]) -> object:
+        """The same for several texts."""
+        return list(self._index.find_many(texts, **self._options))
+
+    def candidates(self, text: str) -> int:
+        """How many documents are compared."""
+        return self._find(self._index, text).candidates
+
+    def body(self, text: str) -> Json:
+        """The request that `Index.find` sends."""
+        self._recorder.searches.clear()
+        self._find(self._recorded, text)
+        return dict(self._recorder.searches[0].body)
+
+    def _find(self, index: Index, text: str) -> Matches:
+        return index.find(text, **self._options)
+
+
+class MoreLikeThis(Way):
+    """``more_like_this``, set so that it finds near-duplicates, in an index without any extra field."""
+
+    name = "more_like_this, well set"
+    index = "plain"
+
+    def create(self, index: str) -> None:
+        """Make a plain index."""
+        self.server.create(index, TEXT)
+
+    def body(self, text: str) -> Json:
+        """The defaults want two occurrences, five documents and 25 terms, and miss most."""
+        settings = {"min_term_freq": 1, "min_doc_freq": 2, "max_query_terms": 50, "minimum_should_match": "70%"}
+        return _page({"more_like_this": {"fields": ["body"], "like": [text], "include": True, **settings}})
+
+
+class MinHashMatch(Way):
+    """The ``min_hash`` token filter over shingles of five words, and a match query with the same analyzer."""
+
+    name = "min_hash filter, match"
+    index = "min_hash"
+
+    def create(self, index: str) -> None:
+        """Make an index with the filter's tokens in a field beside the text."""
+        shingle = {"type": "shingle", "min_shingle_size": 5, "max_shingle_size": 5, "output_unigrams": False}
+        min_hash = {"type": "min_hash", "hash_count": 1, "bucket_count": 512, "hash_set_size": 1, "with_rotation": True}
+        analyzer = {"tokenizer": "standard", "filter": ["lowercase", "shingle5", "min_hash512"]}
+        field = {"type": "text", "analyzer": "min_hash", "index_options": "docs", "norms": False}
+        self.server.create(
+            index,
+            {"body": {"type": "text", "fields": {"min_hash": field}}},
+            {"filter": {"shingle5": shingle, "min_hash512": min_hash}, "analyzer": {"min_hash": analyzer}},
+        )
+
+    def body(self, text: str) -> Json:
+        """All tokens stand in one place, so one in common is enough; those with most come first."""
+        return _page({"match": {"body.min_hash": text}})
+
+
+class MinHashShould(MinHashMatch):
+    """The same field, asked for documents with ``share`` of the text's tokens, which ``_analyze`` tells."""
+
+    def __init__(self, server: Server, share: str) -> None:
+        super().__init__(server)
+        self.name = f"min_hash filter, should with {share} of the tokens"
+        self._share = share
+
+    def body(self, text: str) -> Json:
+        """Needs a request of its own for the tokens."""
+        reply = self.server.client.indices.analyze(index=self.index, body={"field": "body.min_hash", "text": text})
+        # The filter's tokens are hashes in place of characters; some are no valid text, and cannot be asked for.
+        tokens = sorted({token["token"] for token in reply["tokens"] if not _SURROGATE.search(token["token"])})
+        should = [{"constant_score": {"filter": {"term": {"body.min_hash": token}}}} for token in tokens]
+        return _page({"bool": {"should": should, "minimum_should_match": self._share}})
+
+
+class BitVectors(Way):
+    """SimHashes of 128 bits as ``dense_vector``, by approximate search of nearest neighbours (HNSW)."""
+
+    name = "dense_vector of 128 bits, knn"
+    index = "vectors"
+    servers = ("elasticsearch",)
+    _scheme: ClassVar[Scheme] = replace(Scheme(), simhash=SimHash(128), minhash=None)
+
+    def create(self, index: str) -> None:
+        """Make an index with a vector beside the text."""
+        options = {"type": "hnsw"}
+        vector = {"type": "dense_vector", "element_type": "bit", "dims": 128, "index": True, "index_options": options}
+        self.server.create(index, {**TEXT, "vector": vector})
+
+    def actions(self, index: str, actions: Iterable[Json]) -> Iterable[Json]:
+        """The documents with their vectors."""
+        documents = list(actions)
+        fingerprints = self._scheme.fingerprints(each["_source"]["body"] for each in documents)
+        for document, fingerprint in zip(documents, fingerprints, strict=True):
+            yield {**document, "_source": {**document["_source"], "vector": f"{fingerprint.simhash or 0:032x}"}}
+
+    def body(self, text: str) -> Json:
+        """The ten nearest of a hundred candidates."""
+        vector = f"{self._scheme.fingerprint(text).simhash or 0:032x}"
+        knn = {"field": "vector", "query_vector": vector, "k": PAGE, "num_candidates": 100}
+        return {"knn": knn, "size": PAGE, "_source": False, "track_total_hits": False}
+
+
+def _page(query: Json) -> Json:
+    return {"query": query, "size": PAGE, "_source": False, "track_total_hits": False}
+
+
+def ways(server: Server) -> list[Way]:
+    """All ways that a server knows."""
+    every: list[Way] = [
+        Ours(server, "es_simhash, MinHash"),
+        Ours(server, "es_simhash, MinHash, texts compared", is_exact=True),
+        Ours(server, "es_simhash, SimHash within 3 bits", 3),
+        Ours(server, "es_simhash, SimHash within 5 bits", 5),
+        MoreLikeThis(server),
+        MinHashMatch(server),
+        MinHashShould(server, "30%"),
+        MinHashShould(server, "50%"),
+        BitVectors(server),
+    ]
+    return [way for way in every if server.name in way.servers]
