@@ -4,7 +4,8 @@ Texts of 1.3 kB, and among them {planted:,} copies in which 1%, 2% or 5% of the 
 the queries, and each is in the index too, but does not count. All ways answer the same queries through the same client,
 in turns, on one shard merged to one segment; times are medians of {rounds} rounds. Ours include making the fingerprint
 and comparing the candidates, while the others return what the engine ranks first, unverified. "Bare" is the search
-request alone, by plain HTTP (and without the request that tells `min_hash` tokens); "of {batch}" is the time a text takes if {batch} are asked for at once.
+request alone, by plain HTTP, without the one by which `min_hash` tokens are learnt; "of {batch}" is the time a text
+takes if {batch} are asked for at once.
 
 Recall is told for each share of replaced words; "recall in all" is that of the planted pairs whose exact Jaccard
 similarity is at least {similarity}, and for SimHash that of all pairs in the index within the distance. Precision is
