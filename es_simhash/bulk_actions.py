@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from es_simhash import fields as stored
@@ -26,6 +27,11 @@ class Target:
     settings: Settings
     sources: Sequence[str]
     prefix: str
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the fields, which every document asks for."""
+        return stored.names(self.settings)
 
 
 @dataclass
@@ -117,12 +123,12 @@ class Task:
             self.slots["doc"] = Slot(document, None, stored.deferred(self.target.settings))
         if "doc" in self.slots:
             # An update is merged into what is there, so what the new fingerprint lacks is taken out by a null.
-            emptied = dict.fromkeys(stored.names(self.target.settings))
+            emptied = dict.fromkeys(self.target.names)
             self.slots["doc"].fields = emptied | (self.slots["doc"].fields or {})
 
     def _with_fields(self, slot: Slot) -> Json:
         """A copy of the document with the fields; what else lies in our object stays."""
-        prefix, own = self.target.prefix, stored.names(self.target.settings)
+        prefix, own = self.target.prefix, self.target.names
         there = slot.document.get(prefix)
         if there is None or there == []:
             there = {}

@@ -12,7 +12,7 @@ from es_simhash.documents import Documents
 from es_simhash.fields import Json
 from es_simhash.fingerprint import Fingerprint, Fingerprints
 from es_simhash.operations import Plan
-from es_simhash.plans.finding import find_many
+from es_simhash.plans.finding import find_fingerprinted
 from es_simhash.plans.options import Options
 from es_simhash.plans.wanted import Wanted
 from es_simhash.query import Criteria
@@ -97,9 +97,11 @@ def check(index: str, seen: Seen, documents: Sequence[Document]) -> Plan[list[Ch
     """Check the next documents of the list, and remember them."""
     own = seen.documents
     wanted = [Wanted.of_action(own, document) for document in documents]
-    in_index = yield from find_many(index, own, wanted, seen.options)
+    made = _fingerprinted(own, wanted)
+    prints = [fingerprint for fingerprint, _ in made]
+    in_index = yield from find_fingerprinted(index, own, wanted, prints, seen.options)
     checked = []
-    for each, matches, (fingerprint, stored) in zip(wanted, in_index, _fingerprinted(own, wanted), strict=True):
+    for each, matches, (fingerprint, stored) in zip(wanted, in_index, made, strict=True):
         checked.append(Checked(seen.count, each.id, matches, seen.matches(each, fingerprint)))
         seen.add(each, fingerprint, stored)
     return checked

@@ -23,8 +23,15 @@ _GROWTH = 10
 
 def find_many(index: str, documents: Documents, wanted: Sequence[Wanted], options: Options) -> Plan[list[Matches]]:
     """The matches of each; empty texts have none."""
+    prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
+    return (yield from find_fingerprinted(index, documents, wanted, prints, options))
+
+
+def find_fingerprinted(
+    index: str, documents: Documents, wanted: Sequence[Wanted], prints: Sequence[Fingerprint], options: Options
+) -> Plan[list[Matches]]:
+    """The same where the texts are fingerprinted already."""
     criteria = options.criteria(documents.scheme)
-    prints = documents.scheme.fingerprints([each.text for each in wanted])
     quests = [
         Quest(documents, options, criteria, each, fingerprint) for each, fingerprint in zip(wanted, prints, strict=True)
     ]
