@@ -5,13 +5,14 @@ Nothing that the caller gave is altered: documents and actions are copied as far
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 from es_simhash import fields as stored
 from es_simhash.bulk_actions import Document, Slot, Target, Task
+from es_simhash.chunks import Items, async_chunks, chunks
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.fields import Json
 from es_simhash.mapping import DEFAULT_PREFIX, check_prefix
@@ -66,35 +67,14 @@ class Documents:
         deletes pass as they are. A document that cannot be read raises a `DocumentError` that names it, or is told to
         ``on_reject`` and left out.
         """
-        batch: list[Document] = []
-        first = 0
-        for action in actions:
-            batch.append(action)
-            if len(batch) == _BATCH:
-                yield from self._results(batch, first, on_reject)
-                first += len(batch)
-                batch = []
-        yield from self._results(batch, first, on_reject)
+        for first, batch in chunks(actions, _BATCH):
+            yield from self._results(batch, first, on_reject)
 
-    async def async_actions(
-        self, actions: AsyncIterable[Document] | Iterable[Document], on_reject: OnReject | None = None
-    ) -> AsyncIterator[Json]:
+    async def async_actions(self, actions: Items[Document], on_reject: OnReject | None = None) -> AsyncIterator[Json]:
         """The same for ``helpers.async_bulk``."""
-        if not isinstance(actions, AsyncIterable):
-            for done in self.actions(actions, on_reject):
+        async for first, batch in async_chunks(actions, _BATCH):
+            for done in self._results(batch, first, on_reject):
                 yield done
-            return
-        batch: list[Document] = []
-        first = 0
-        async for action in actions:
-            batch.append(action)
-            if len(batch) == _BATCH:
-                for done in self._results(batch, first, on_reject):
-                    yield done
-                first += len(batch)
-                batch = []
-        for done in self._results(batch, first, on_reject):
-            yield done
 
     @cached_property
     def _target(self) -> Target:

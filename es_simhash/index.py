@@ -5,11 +5,11 @@ Both run the same plans (`es_simhash.plans`) and differ in nothing but ``await``
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash.bulk_actions import Document
+from es_simhash.chunks import Items, async_chunks, chunks
 from es_simhash.documents import Documents
 from es_simhash.engines.base import AsyncEngine, run, run_async
 from es_simhash.engines.connect import connect, connect_async
@@ -28,9 +28,7 @@ from es_simhash.scheme import Scheme
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
-Items: TypeAlias = Iterable[Item] | AsyncIterable[Item]
 
 # How many searches go to the engine at once, and how many documents are fingerprinted and sent at once.
 _SEARCHES = 50
@@ -81,7 +79,7 @@ class Index:
         With ``on_written``, which is called after each batch with what became of it, the result only counts.
         """
         written = Written()
-        for first, chunk in _chunks(documents, _WRITES):
+        for first, chunk in chunks(documents, _WRITES):
             written.add(self._run(write(self.name, self.documents, chunk, first, refresh)), on_written)
         return written
 
@@ -116,13 +114,13 @@ class Index:
         """The same of many, which are read as they are needed; an empty text has no matches."""
         kind, items = _one(text=texts, id=ids, doc=docs)
         chosen = Options(**options)
-        for _, chunk in _chunks(items, _SEARCHES):
+        for _, chunk in chunks(items, _SEARCHES):
             yield from self._run(self._plans.find_many(kind, chunk, chosen))
 
     def check(self, documents: Iterable[Document], **options: Unpack[FindOptions]) -> Iterator[Checked]:
         """For each document that may be added: its near-duplicates in the index, and earlier in the same list."""
         seen = Seen(self.documents, Options(**options))
-        for _, chunk in _chunks(documents, _SEARCHES):
+        for _, chunk in chunks(documents, _SEARCHES):
             yield from self._run(check(self.name, seen, chunk))
 
     def info(self) -> Info:
@@ -179,7 +177,7 @@ class AsyncIndex:
         """See `Index.add`."""
         written = Written()
         own = await self.documents()
-        async for first, chunk in _async_chunks(documents, _WRITES):
+        async for first, chunk in async_chunks(documents, _WRITES):
             written.add(await self._run(write(self.name, own, chunk, first, refresh)), on_written)
         return written
 
@@ -214,14 +212,14 @@ class AsyncIndex:
         """See `Index.find_many`."""
         kind, items = _one(text=texts, id=ids, doc=docs)
         chosen = Options(**options)
-        async for _, chunk in _async_chunks(items, _SEARCHES):
+        async for _, chunk in async_chunks(items, _SEARCHES):
             for matches in await self._run(self._plans.find_many(kind, chunk, chosen)):
                 yield matches
 
     async def check(self, documents: Items[Document], **options: Unpack[FindOptions]) -> AsyncIterator[Checked]:
         """See `Index.check`."""
         seen = Seen(await self.documents(), Options(**options))
-        async for _, chunk in _async_chunks(documents, _SEARCHES):
+        async for _, chunk in async_chunks(documents, _SEARCHES):
             for checked in await self._run(check(self.name, seen, chunk)):
                 yield checked
 
@@ -252,28 +250,3 @@ def _one(**given: Any) -> tuple[str, Any]:
         )
     [(kind, value)] = found
     return kind, value
-
-
-def _chunks(items: Iterable[Item], size: int) -> Iterator[tuple[int, list[Item]]]:
-    """Lists of consecutive items, each with the place of its first."""
-    rest = iter(items)
-    first = 0
-    while chunk := list(islice(rest, size)):
-        yield first, chunk
-        first += len(chunk)
-
-
-async def _async_chunks(items: Items[Item], size: int) -> AsyncIterator[tuple[int, list[Item]]]:
-    if not isinstance(items, AsyncIterable):
-        for each in _chunks(items, size):
-            yield each
-        return
-    chunk: list[Item] = []
-    first = 0
-    async for item in items:
-        chunk.append(item)
-        if len(chunk) == size:
-            yield first, chunk
-            chunk, first = [], first + size
-    if chunk:
-        yield first, chunk

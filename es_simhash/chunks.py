@@ -1,0 +1,35 @@
+"""Lists of consecutive items, of iterables and asynchronous iterables, read as they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from itertools import islice
+from typing import TypeAlias, TypeVar
+
+Item = TypeVar("Item")
+Items: TypeAlias = Iterable[Item] | AsyncIterable[Item]
+
+
+def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[int, list[Item]]]:
+    """Lists of consecutive items, each with the place of its first."""
+    rest = iter(items)
+    first = 0
+    while chunk := list(islice(rest, size)):
+        yield first, chunk
+        first += len(chunk)
+
+
+async def async_chunks(items: Items[Item], size: int) -> AsyncIterator[tuple[int, list[Item]]]:
+    if not isinstance(items, AsyncIterable):
+        for each in chunks(items, size):
+            yield each
+        return
+    chunk: list[Item] = []
+    first = 0
+    async for item in items:
+        chunk.append(item)
+        if len(chunk) == size:
+            yield first, chunk
+            chunk, first = [], first + size
+    if chunk:
+        yield first, chunk
