@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,7 +66,7 @@ class Bands:
                 "Choose fewer rows or wider keys."
             )
 
-    @property
+    @cached_property
     def value_bits(self) -> int:
         """How many bits of each row a key holds."""
         return min(VALUE_BITS, self.key_bits // self.rows)
@@ -92,8 +93,7 @@ class Bands:
     def signatures(self, values: npt.NDArray[np.uint64]) -> Signatures:
         """The lowest ``value_bits`` bits of the rows that these keys hold, an array of shape ``(N, size)``."""
         packed = (values - self._shifts) & self._key_mask
-        lowest = np.arange(self.rows - 1, -1, -1, dtype=np.uint64) * np.uint64(self.value_bits)
-        rows = (packed[:, :, np.newaxis] >> lowest).astype(np.uint32) & self._value_mask
+        rows = (packed[:, :, np.newaxis] >> self._row_shifts).astype(np.uint32) & self._value_mask
         return rows.reshape(len(values), self.size)
 
     def keys(self, signatures: Signatures) -> list[list[str]]:
@@ -124,14 +124,18 @@ class Bands:
             )
         return self.key_bits // BITS_A_DIGIT
 
-    @property
+    @cached_property
     def _value_mask(self) -> np.uint32:
         return np.uint32((1 << self.value_bits) - 1)
 
-    @property
+    @cached_property
     def _key_mask(self) -> np.uint64:
         return np.uint64((1 << self.key_bits) - 1)
 
-    @property
+    @cached_property
     def _shifts(self) -> npt.NDArray[np.uint64]:
         return np.arange(1, self.count + 1, dtype=np.uint64) * np.uint64(BASE >> (64 - self.key_bits))
+
+    @cached_property
+    def _row_shifts(self) -> npt.NDArray[np.uint64]:
+        return np.arange(self.rows - 1, -1, -1, dtype=np.uint64) * np.uint64(self.value_bits)

@@ -93,7 +93,11 @@ class Blocks:
                 f"Choose at most {MAX_KEYED_BLOCKS} blocks."
             )
         values = digits.code_points(self.values(codes), -(-self.widths[0] // 6), digits.BASE64URL)
-        positions = np.array([ord(digits.base36(i, 1)) for i in range(self.count)], dtype=np.uint32)
-        prefix = np.broadcast_to(positions[:, np.newaxis], (*values.shape[:2], 1))
+        prefix = np.broadcast_to(self._positions, (*values.shape[:2], 1))
         keys: list[list[str]] = digits.strings(np.concatenate([prefix, values], axis=2)).tolist()
         return keys
+
+    @cached_property
+    def _positions(self) -> npt.NDArray[np.uint32]:
+        """The code point of each block's position as a digit, as a column."""
+        return np.array([[ord(digits.base36(i, 1))] for i in range(self.count)], dtype=np.uint32)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,9 +69,8 @@ def from_ints(values: Iterable[int], bits: int) -> Codes:
 
 def to_ints(codes: Codes) -> list[int]:
     """Codes as Python integers."""
-    if codes.ndim == 1:
-        return [int(value) for value in codes]
-    return [int(high) << _WORD | int(low) for high, low in codes]
+    listed: list[Any] = codes.tolist()
+    return listed if codes.ndim == 1 else [high << _WORD | low for high, low in listed]
 
 
 def extract(codes: Codes, bits: int, start: int, width: int) -> Codes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,23 +21,38 @@ def code_points(values: npt.NDArray[np.uint64], digits: int, alphabet: str) -> n
 
     The alphabet's length is a power of two (`HEX` or `BASE64URL`).
     """
-    bits = len(alphabet).bit_length() - 1
-    shifts = np.arange((digits - 1) * bits, -1, -bits, dtype=np.uint64)
-    places = (values[..., np.newaxis] >> shifts) & np.uint64(len(alphabet) - 1)
-    return np.array([ord(digit) for digit in alphabet], dtype=np.uint32)[places.astype(np.intp)]
+    places = (values[..., np.newaxis] >> _shifts(digits, len(alphabet))) & np.uint64(len(alphabet) - 1)
+    return _points(alphabet)[places.view(np.intp)]
 
 
 def values_of(text: str, digits: int, alphabet: str) -> npt.NDArray[np.uint64]:
     """The numbers that `code_points` wrote with ``digits`` digits each, one after the other."""
-    bits = len(alphabet).bit_length() - 1
-    places = np.full(128, len(alphabet), dtype=np.uint64)
-    places[[ord(digit) for digit in alphabet]] = np.arange(len(alphabet), dtype=np.uint64)
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    read = places[np.minimum(points, 127)]
-    if len(points) % digits or (read == len(alphabet)).any():
+    # What is not ASCII becomes a question mark, which is no digit.
+    read = _places(alphabet)[np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)]
+    if len(read) % digits or (len(read) and read.max() == len(alphabet)):
         raise FormatError(f"These are no numbers of {digits} digits of {alphabet!r}. Read them again.")
-    shifts = np.arange((digits - 1) * bits, -1, -bits, dtype=np.uint64)
-    return np.bitwise_or.reduce(read.reshape(-1, digits) << shifts, axis=1)
+    return np.bitwise_or.reduce(read.reshape(-1, digits) << _shifts(digits, len(alphabet)), axis=1)
+
+
+@cache
+def _shifts(digits: int, base: int) -> npt.NDArray[np.uint64]:
+    """By how many bits each digit of a number must be shifted to be its last."""
+    bits = base.bit_length() - 1
+    return np.arange((digits - 1) * bits, -1, -bits, dtype=np.uint64)
+
+
+@cache
+def _points(alphabet: str) -> npt.NDArray[np.uint32]:
+    """The code point of each digit."""
+    return np.array([ord(digit) for digit in alphabet], dtype=np.uint32)
+
+
+@cache
+def _places(alphabet: str) -> npt.NDArray[np.uint64]:
+    """The value of each byte as a digit; that of what is none is one more than a digit can be."""
+    places = np.full(256, len(alphabet), dtype=np.uint64)
+    places[_points(alphabet)] = np.arange(len(alphabet), dtype=np.uint64)
+    return places
 
 
 def strings(points: npt.NDArray[np.uint32]) -> npt.NDArray[np.str_]:

@@ -8,7 +8,7 @@ from typing import overload
 
 import numpy as np
 
-from es_simhash import codes, fields, hamming
+from es_simhash import fields, hamming
 from es_simhash.fields import Json, Stored
 from es_simhash.fingerprint import Fingerprint, Status
 from es_simhash.minhash.estimate import estimates
@@ -96,18 +96,12 @@ def compare(
     distances: Sequence[int | None] = [None] * len(found)
     similarities: Sequence[float | None] = [None] * len(found)
     if settings.simhash and fingerprint.simhash is not None and found:
-        distances = _distances(settings.simhash.bits, fingerprint.simhash, found)
+        distances = [hamming.distance(fingerprint.simhash, each.simhash) for each in found if each.simhash is not None]
     if settings.minhash and fingerprint.minhash is not None and found:
         similarities = _estimates(settings, fingerprint, found)
     content = None if text is None else fields.content_hash(text)
     same = [content is not None and each.content == content for each in found]
     return Compared(comparable, distances, similarities, same, len(hits) - len(comparable))
-
-
-def _distances(bits: int, simhash: int, found: Sequence[Stored]) -> list[int]:
-    others = codes.from_ints([each.simhash for each in found if each.simhash is not None], bits)
-    distances: list[int] = hamming.distances(codes.from_ints([simhash], bits)[0], others).tolist()
-    return distances
 
 
 def _estimates(settings: Settings, fingerprint: Fingerprint, found: Sequence[Stored]) -> list[float]:

@@ -37,6 +37,7 @@ EVERYTHING, NOTHING = 0, 1 << 62
 @contextmanager
 def worthwhile_from(elements: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ES_SIMHASH_NATIVE", "1")
         patch.setattr(native, "_WORTHWHILE", elements)
         yield
 
@@ -141,15 +142,36 @@ def _refuse(_: object) -> None:
     raise RuntimeError("cannot cache function: no locator available")
 
 
-def test_little_work_does_not_start_numba() -> None:
-    assert native.compiled(100) is None
-    assert native.compiled(1 << 20) is not None
+@pytest.fixture
+def anew() -> Iterator[None]:
+    native.forget()
+    yield
+    native.forget()
 
 
-def test_numba_can_be_declined(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
-    native.forget()
-    assert native.compiled(1 << 20) is None
-    monkeypatch.undo()
-    native.forget()
-    assert native.compiled(1 << 20) is not None
+@pytest.mark.usefixtures("anew")
+class TestStarting:
+    """When numba is started, and who profits."""
+
+    def test_single_texts_never_start_numba(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(native, "_PAYS", 10_000)
+        assert not any(native.compiled(2_000) for _ in range(100))
+
+    def test_enough_batches_start_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(native, "_PAYS", 100_000)
+        assert [native.compiled(40_000) is not None for _ in range(4)] == [False, False, False, True]
+
+    def test_single_texts_profit_once_it_is_started(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(native, "_PAYS", 10_000)
+        native.compiled(10_000)
+        assert native.compiled(2_000) is not None
+        assert native.compiled(100) is None
+
+    def test_it_can_be_wanted_from_the_first_text(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("ES_SIMHASH_NATIVE", "1")
+        assert native.compiled(2_000) is not None
+
+    def test_it_can_be_declined(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
+        monkeypatch.setattr(native, "_PAYS", 10_000)
+        assert [native.compiled(20_000) for _ in range(3)] == [None] * 3

@@ -99,10 +99,10 @@ class Compiler:
         if path == "_id":
             return _constant(self._with_ids(parameters["value"]), parameters)
         field = self._searched(path)
-        token = _token(field, parameters["value"]) if field else None
-        if field is None or token is None:
+        tokens = query_bodies.exact_tokens(field, [parameters["value"]]) if field else []
+        if field is None or not tokens:
             return tantivy.Query.empty_query()
-        return boosted(self._queries.term(field, token, scored), parameters)
+        return boosted(self._queries.term(field, tokens[0], scored), parameters)
 
     def _terms(self, body: Any, scored: bool) -> tantivy.Query:
         path, wanted, parameters = query_bodies.field_and_list("terms", body)
@@ -111,10 +111,8 @@ class Compiler:
         field = self._searched(path)
         if field is None:
             return tantivy.Query.empty_query()
-        tokens = [token for value in wanted if (token := _token(field, value)) is not None]
-        return _constant(
-            self._queries.any_of(field.column, [field.term_prefix + token for token in tokens]), parameters
-        )
+        terms = [field.term_prefix + token for token in query_bodies.exact_tokens(field, wanted)]
+        return _constant(self._queries.any_of(field.column, terms), parameters)
 
     def _match(self, body: Any, scored: bool) -> tantivy.Query:
         path, parameters = query_bodies.field_and_parameters(
@@ -186,10 +184,3 @@ def _not_indexed(path: str) -> EngineError:
 def _constant(query: tantivy.Query, parameters: Mapping[str, Any]) -> tantivy.Query:
     """The query with its ``boost`` as the score of everything it finds."""
     return constant(query, float(parameters.get("boost", 1.0)))
-
-
-def _token(field: Field, value: Any) -> str | None:
-    """The token of a value, which is not analyzed; None if no document can have it."""
-    token = query_bodies.token(field, value)
-    is_fraction = field.kind in values.INTEGER_BITS and not values.is_whole(value)
-    return None if is_fraction else token

@@ -62,10 +62,23 @@ def listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else [value]
 
 
+def exact_tokens(field: Field, wanted: Sequence[Any]) -> list[str]:
+    """The tokens of values that are not analyzed, without those that no document can have."""
+    written = _written(field, wanted)
+    if field.kind not in values.INTEGER_BITS:
+        return written
+    return [token for token, value in zip(written, wanted, strict=True) if values.is_whole(value)]
+
+
 def token(field: Field, value: Any) -> str:
     """A value as a token of a field, not analyzed."""
+    return _written(field, [value])[0]
+
+
+def _written(field: Field, wanted: Sequence[Any]) -> list[str]:
+    write = values.writer(field.kind)
     try:
-        return values.writer(field.kind)(value)
+        return [write(value) for value in wanted]
     except (ValueError, OverflowError) as error:
         raise EngineError(
             f"The field {field.path!r} of type {field.kind} has no such value: {error}. Mend it."

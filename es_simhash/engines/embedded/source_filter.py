@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from es_simhash.errors import EngineError
@@ -32,13 +33,7 @@ class SourceFilter:
             source = {"includes": source}
         if not isinstance(source, dict) or set(source) - {"includes", "excludes"}:
             raise EngineError(f"_source cannot be {source!r}. {_FORMS}")
-        includes, excludes = _paths(source.get("includes")), _paths(source.get("excludes"))
-        return cls(
-            True,
-            _matching(includes, and_below=True) if includes else None,
-            _leading_to(includes) if includes else None,
-            _matching(excludes, and_below=True) if excludes else None,
-        )
+        return _of_paths(_paths(source.get("includes")), _paths(source.get("excludes")))
 
     def apply(self, source: bytes) -> Json | None:
         """The part of a document, given as JSON, that the filter lets through; None if no source is wanted."""
@@ -72,11 +67,21 @@ class SourceFilter:
         return {name: value} if included else {}
 
 
-def _paths(paths: Any) -> Sequence[str]:
+def _paths(paths: Any) -> tuple[str, ...]:
     paths = [paths] if isinstance(paths, str) else paths or []
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str) for path in paths):
         raise EngineError(f"_source cannot have the paths {paths!r}. {_FORMS}")
-    return paths
+    return tuple(paths)
+
+
+@lru_cache
+def _of_paths(includes: tuple[str, ...], excludes: tuple[str, ...]) -> SourceFilter:
+    return SourceFilter(
+        True,
+        _matching(includes, and_below=True) if includes else None,
+        _leading_to(includes) if includes else None,
+        _matching(excludes, and_below=True) if excludes else None,
+    )
 
 
 def _matching(patterns: Sequence[str], and_below: bool) -> re.Pattern[str]:
