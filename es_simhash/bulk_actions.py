@@ -6,7 +6,7 @@ other metadata; of an update the same with ``doc``, ``upsert`` and so on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -32,6 +32,11 @@ class Target:
     def names(self) -> list[str]:
         """The names of the fields, which every document asks for."""
         return stored.names(self.settings)
+
+    @cached_property
+    def replaced(self) -> frozenset[str]:
+        """The names that a document with the fields may have besides: they could be written with dots."""
+        return frozenset(f"{self.prefix}.{name}" for name in self.names) | {self.prefix}
 
 
 @dataclass
@@ -90,13 +95,14 @@ class Task:
                 body = self._with_fields(slot)
         return {**self.action, "_source": body} if self._is_wrapped else body
 
-    @property
+    @cached_property
     def _is_wrapped(self) -> bool:
         """Whether the body lies in ``_source``, which in an update may also say what of the document is returned."""
         source = self.action.get("_source")
-        return isinstance(source, Mapping) or ("_source" in self.action and self.action.get("_op_type") != "update")
+        is_update = self.action.get("_op_type") == "update"
+        return isinstance(source, dict | Mapping) or ("_source" in self.action and not is_update)
 
-    @property
+    @cached_property
     def _body(self) -> Document:
         return _check_mapping(self.action["_source"] if self._is_wrapped else self.action, "has a body")
 
@@ -133,15 +139,14 @@ class Task:
         if there is None or there == []:
             there = {}
         kept = _without(own, _check_mapping(there, f"has, where the fields belong in {prefix!r}, a value"))
-        rest = _without([f"{prefix}.{name}" for name in own], slot.document)
-        return {**rest, prefix: kept | (slot.fields or {})}
+        return {**_without(self.target.replaced, slot.document), prefix: kept | (slot.fields or {})}
 
 
-def _without(names: Sequence[str], document: Document) -> Json:
+def _without(names: Collection[str], document: Document) -> Json:
     return {name: value for name, value in document.items() if name not in names}
 
 
 def _check_mapping(value: Any, has_what: str) -> Document:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict | Mapping):  # dict before all: it is told at once
         raise DocumentError(f"{has_what} of type {type(value).__name__}. Give a mapping.")
     return value

@@ -5,12 +5,14 @@ Nothing that the caller gave is altered: documents and actions are copied as far
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 from es_simhash import fields as stored
+from es_simhash.ahead import ahead
 from es_simhash.bulk_actions import Document, Slot, Target, Task
 from es_simhash.chunks import Items, async_chunks, chunks
 from es_simhash.errors import DocumentError, InputError
@@ -53,7 +55,9 @@ class Documents:
 
     def add_fields(self, document: Document) -> Json:
         """The document with the fields of its fingerprint."""
-        return next(self.add_fields_to_all([document]))
+        [action] = self._results(self._prepared((0, [{"_source": document}])), None)
+        fingerprinted: Json = action["_source"]
+        return fingerprinted
 
     def add_fields_to_all(self, documents: Iterable[Document]) -> Iterator[Json]:
         """The documents, which are read as they are needed, with the fields of their fingerprints."""
@@ -66,24 +70,32 @@ class Documents:
         that gives only some of them gets the status ``deferred``, since the whole text is not known here. Scripts and
         deletes pass as they are. A document that cannot be read raises a `DocumentError` that names it, or is told to
         ``on_reject`` and left out.
+
+        While a batch is being sent, the next one is fingerprinted in a thread.
         """
-        for first, batch in chunks(actions, _BATCH):
-            yield from self._results(batch, first, on_reject)
+        for batch in ahead(self._prepared, chunks(actions, _BATCH)):
+            yield from self._results(batch, on_reject)
 
     async def async_actions(self, actions: Items[Document], on_reject: OnReject | None = None) -> AsyncIterator[Json]:
         """The same for ``helpers.async_bulk``."""
-        async for first, batch in async_chunks(actions, _BATCH):
-            for done in self._results(batch, first, on_reject):
+        async for chunk in async_chunks(actions, _BATCH):
+            for done in self._results(await asyncio.to_thread(self._prepared, chunk), on_reject):
                 yield done
 
     @cached_property
     def _target(self) -> Target:
         return Target(self.scheme, self.fields, self.prefix)
 
-    def _results(self, actions: Sequence[Document], first: int, on_reject: OnReject | None) -> Iterator[Json]:
-        """The actions of one batch with their fields; ``first`` is the place of the batch among all actions."""
+    def _prepared(self, batch: tuple[int, Sequence[Document]]) -> tuple[int, list[Task]]:
+        """A batch of actions, fingerprinted, with the place of its first among all."""
+        first, actions = batch
         tasks = [Task(self._target, action) for action in actions]
         self._fill([(task, slot) for task in tasks for slot in task.slots.values() if slot.text is not None])
+        return first, tasks
+
+    def _results(self, prepared: tuple[int, list[Task]], on_reject: OnReject | None) -> Iterator[Json]:
+        """The actions of a batch with their fields."""
+        first, tasks = prepared
         for position, task in enumerate(tasks, first):
             try:
                 result = task.result()

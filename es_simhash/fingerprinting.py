@@ -101,7 +101,7 @@ def features_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> Fe
 
 def fingerprints(settings: Settings, features: FeatureBatch) -> Fingerprints:
     """The fingerprints of weighted features."""
-    counts = distinct_counts(features, settings.floor)
+    counts = np.diff(features.offsets) if _is_distinct(settings) else distinct_counts(features, settings.floor)
     simhashes = _simhashes(settings, features)
     signatures = _signatures(settings, features)
     if signatures is not None and settings.weights == "own":
@@ -137,11 +137,16 @@ def _by_poly64(settings: Settings) -> bool:
 
 def _weigh(settings: Settings, features: FeatureBatch) -> FeatureBatch:
     """The features with the weights that the settings ask for; features that repeat add up their weights."""
-    if settings.weights in ("set", "idf"):
+    if _is_distinct(settings):
         features = distinct(features)
     if settings.idf is None:
         return features
     return replace(features, weights=settings.idf.weights_of(features.first_words))
+
+
+def _is_distinct(settings: Settings) -> bool:
+    """Whether each feature of a text counts once, however often it occurs."""
+    return settings.weights in ("set", "idf")
 
 
 def _simhashes(settings: Settings, features: FeatureBatch) -> Codes | None:

@@ -50,6 +50,9 @@ def _decides(value: Any, names: Sequence[str]) -> bool:
 
 
 def _strings(document: Mapping[str, Any], path: str) -> Iterator[str]:
+    if isinstance(plain := document.get(path), str) and "." not in path:
+        yield plain  # as nearly always
+        return
     for [value] in _values(document, path.split(".")):
         if isinstance(value, str):
             yield value

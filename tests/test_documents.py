@@ -173,7 +173,7 @@ def test_any_number_of_actions_comes_back_in_order(count: int) -> None:
         assert made[i]["_source"] == SMALL.add_fields({"title": f"Number {i}"})
 
 
-def test_actions_are_read_a_batch_at_a_time() -> None:
+def test_actions_are_read_a_batch_at_a_time_and_one_batch_ahead() -> None:
     read = 0
 
     def endless() -> Iterator[Json]:
@@ -185,11 +185,11 @@ def test_actions_are_read_a_batch_at_a_time() -> None:
     made = SMALL.actions(endless())
     assert read == 0
     assert len(list(islice(made, 3))) == 3
-    assert read == 500
-    assert len(list(islice(made, 497))) == 497
-    assert read == 500
-    next(made)
     assert read == 1000
+    assert len(list(islice(made, 497))) == 497
+    assert read == 1000
+    next(made)
+    assert read == 1500
 
 
 @pytest.mark.parametrize("bad", [0, 250, 499, 500, 501, 750, 1001])
