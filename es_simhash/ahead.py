@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
     """What is made of each item, in their order.
 
     Items are read in the caller's thread, one more than results were taken; an error comes where its item stands.

@@ -16,7 +16,12 @@
     │   ├── MappingError       the index's mapping cannot take the fields, or has none
     │   ├── SchemeMismatchError  the index holds fingerprints of another scheme
     │   ├── IndexStateError    the index cannot be read or written as it is: closed, read-only, ambiguous
+    │   ├── UnavailableError   the engine cannot do it now, but may later: it is overloaded, or starting
+    │   ├── TooLargeError      a request is larger than the engine, or a proxy before it, takes
+    │   ├── ReaderLostError    the engine has forgotten the view of an index that was being read
     │   └── InUseError         another process is writing to the embedded index
+    ├── WorkerError        a worker process ended before its work was done
+    ├── StorageError       what lies in temporary files cannot be written or read  (also an OSError)
     └── MissingExtraError  an optional library is not installed                  (also an ImportError)
 
 Every message says what happened, to what, and ends with what to do next.
@@ -97,8 +102,28 @@ class IndexStateError(EngineError):
     """The index cannot be read or written as it is: closed, read-only, or several where one is needed."""
 
 
+class UnavailableError(EngineError):
+    """The engine cannot do it now, but may later: it has too much to do, or is still starting."""
+
+
+class TooLargeError(EngineError):
+    """A request is larger than the engine, or a proxy before it, takes."""
+
+
+class ReaderLostError(EngineError):
+    """The engine has forgotten the view of an index that was being read: it was restarted, or waited too long."""
+
+
 class InUseError(EngineError):
     """Another process is writing to the embedded index."""
+
+
+class WorkerError(EsSimhashError):
+    """A worker process ended before its work was done."""
+
+
+class StorageError(EsSimhashError, OSError):
+    """What is kept in temporary files cannot be written or read."""
 
 
 class MissingExtraError(EsSimhashError, ImportError):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import uuid
@@ -13,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from es_simhash.cli.app import COMMANDS
+from es_simhash.engines.embedded import EmbeddedEngine
+from es_simhash.operations import Action, Bulk, CreateIndex
 from es_simhash.testing.corpus import corpus, edited
 from tests.nodes import Node
 
@@ -49,17 +54,28 @@ def documents() -> list[dict[str, str]]:
     return [*made, {"id": "copy", **edited(corpus(9)[4])}]
 
 
-@pytest.fixture
-def news(tmp_path: Path) -> Path:
-    path = tmp_path / "news.jsonl"
+def written(path: Path) -> Path:
     path.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in documents()), encoding="utf-8")
     return path
 
 
 @pytest.fixture
-def loaded(tmp_path: Path, news: Path) -> Path:
-    run("load", "news", str(news), "--field", "title", "--field", "body", cwd=tmp_path)
-    return tmp_path
+def news(tmp_path: Path) -> Path:
+    return written(tmp_path / "news.jsonl")
+
+
+@pytest.fixture(scope="module")
+def loaded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("loaded")
+    written(folder / "news.jsonl")
+    run("load", "news", "news.jsonl", "--field", "title", "--field", "body", cwd=folder)
+    return folder
+
+
+@pytest.fixture
+def loaded(loaded_once: Path, tmp_path: Path) -> Path:
+    """A directory of its own with an index."""
+    return Path(shutil.copytree(loaded_once, tmp_path, dirs_exist_ok=True))
 
 
 @pytest.fixture(params=["elasticsearch_node", "opensearch_node"])
@@ -71,9 +87,11 @@ def node(request: pytest.FixtureRequest) -> Node:
 def walk(cwd: Path, news: Path, index: str, **environment: Any) -> None:
     """From an index that does not know of us to its duplicates."""
     done = run("init", index, "--field", "title", "--field", "body", "--dry-run", cwd=cwd, **environment)
-    assert f"PUT {index}" in done.stdout
+    assert f"PUT {index}\n" in done.stdout
     [made] = lines(run("init", index, "--field", "title", "--field", "body", "--json", cwd=cwd, **environment))
     assert made["created"]
+    done = run("init", index, "--field", "title", "--field", "body", "--dry-run", cwd=cwd, **environment)
+    assert done.stdout.startswith(f"{index}: has all fields already\n")
     [loaded] = lines(run("load", index, str(news), "--json", cwd=cwd, **environment))
     assert (loaded["written"], loaded["rejected"]) == (10, 0)
     [found] = lines(run("find", index, "--id", "4", "--source", "title", "--json", cwd=cwd, **environment))
@@ -85,6 +103,13 @@ def walk(cwd: Path, news: Path, index: str, **environment: Any) -> None:
     assert [each["id"] for each in checked if not each["is_new"]] == ["4", "copy"]
     [info] = lines(run("info", index, "--json", cwd=cwd, **environment))
     assert (info["documents"], info["fingerprinted"], info["statuses"]["ok"]) == (10, 10, 10)
+    text = documents()[4]["title"] + "\n" + documents()[4]["body"]
+    [found] = lines(run("find", index, "--text", text, "--json", cwd=cwd, **environment))
+    assert [match["id"] for match in found["matches"]] == ["4", "copy"]
+    assert found["matches"][0]["same_text"]
+    done = run("init", index, "--field", "title", "--prefix", "titles", "--dry-run", cwd=cwd, **environment)
+    difference = json.loads(done.stdout.partition(f"PUT {index}/_mapping\n")[2])
+    assert list(difference["properties"]) == ["titles"]
 
 
 def test_a_walk_on_the_embedded_engine(tmp_path: Path, news: Path) -> None:
@@ -99,15 +124,41 @@ def test_a_walk_on_a_server(tmp_path: Path, news: Path, node: Node) -> None:
     node.request("DELETE", f"/{name}")
 
 
+def preview(cwd: Path, index: str, **environment: Any) -> None:
+    options = ("--field", "title", "--field", "body")
+    [found] = lines(run("find", index, "--id", "4", "--preview", "--json", *options, cwd=cwd, **environment))
+    assert [match["id"] for match in found["matches"]] == ["copy"]
+    done = run("find", index, "--id", "4", *options, cwd=cwd, code=3, **environment)
+    assert "init" in done.stderr
+
+
 def test_a_preview_needs_no_fields(tmp_path: Path, node: Node) -> None:
     name = f"cli-{uuid.uuid4().hex[:10]}"
     for each in documents():
         node.request("PUT", f"/{name}/_doc/{each['id']}?refresh=true", {"title": each["title"], "body": each["body"]})
-    options = ("--field", "title", "--field", "body", "--url", node.url)
-    [found] = lines(run("find", name, "--id", "4", "--preview", "--json", *options, cwd=tmp_path))
+    preview(tmp_path, name, ES_SIMHASH_URL=node.url)
+    node.request("DELETE", f"/{name}")
+
+
+def test_a_preview_needs_no_fields_in_the_embedded_engine_either(tmp_path: Path) -> None:
+    engine = EmbeddedEngine(tmp_path / "dir")
+    engine.perform(CreateIndex("plain", {}))
+    actions = [Action("index", each["id"], {"title": each["title"], "body": each["body"]}) for each in documents()]
+    engine.perform(Bulk("plain", actions, refresh=True))
+    engine.close()
+    preview(tmp_path, "plain", ES_SIMHASH_URL=str(tmp_path / "dir"))
+
+
+def test_routing_of_an_export_leads_to_the_shard(tmp_path: Path, node: Node) -> None:
+    name = f"cli-{uuid.uuid4().hex[:10]}"
+    node.request("PUT", f"/{name}", {"settings": {"number_of_shards": 4}, "mappings": {"_routing": {"required": True}}})
+    export = [{"_id": each["id"], "_routing": each["id"] * 3, "_source": each} for each in documents()]
+    (tmp_path / "export.jsonl").write_text("".join(json.dumps(each) + "\n" for each in export), encoding="utf-8")
+    where: Any = {"ES_SIMHASH_URL": node.url}
+    run("load", name, "export.jsonl", "--field", "title", "--field", "body", cwd=tmp_path, **where)
+    assert node.request("GET", f"/{name}/_doc/4?routing=444").body["_routing"] == "444"
+    [found] = lines(run("find", name, "--id", "4", "--json", cwd=tmp_path, **where))
     assert [match["id"] for match in found["matches"]] == ["copy"]
-    done = run("find", name, "--id", "4", *options, cwd=tmp_path, code=3)
-    assert "init" in done.stderr
     node.request("DELETE", f"/{name}")
 
 
@@ -125,6 +176,7 @@ def test_a_text_comes_by_option_or_file(loaded: Path) -> None:
     by_file = run("find", "news", "--file", "text.txt", "--json", cwd=loaded)
     assert [match["id"] for match in lines(by_file)[0]["matches"]] == ["4", "copy"]
     assert lines(by_file) == lines(run("find", "news", "--text", text, "--json", cwd=loaded))
+    assert lines(by_file) == lines(run("find", "news", "--file", "-", "--json", cwd=loaded, stdin=text))
 
 
 def test_lines_that_fail_go_to_the_reject_file_and_the_exit_code_tells(loaded: Path) -> None:
@@ -197,6 +249,12 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
         (["find", "news", "--text", "x", "--scheme", "nothing"], 2, "neither a preset"),
         (["load", "news", "missing.jsonl"], 2, "missing.jsonl"),
         (["init", "news", "--field", "other"], 3, "choose another prefix"),
+        (["find", "", "--text", "x"], 2, "Give the name of an index."),
+        (["find", "news", "--file", "bad"], 2, "bad is not UTF-8."),
+        (["init", "more", "--create", "bad"], 2, "bad is not UTF-8."),
+        (["init", "more", "--create", "news.jsonl"], 2, "news.jsonl is no JSON object."),
+        (["fingerprint", "--file", "bad"], 2, "bad is not UTF-8."),
+        (["fingerprint", "x", "--scheme", "bad"], 2, "bad is not UTF-8."),
         (["fingerprint"], 2, "Give the text, or --file."),
         (["nothing"], 2, "No such command 'nothing'"),
     ],
@@ -204,6 +262,7 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
 def test_what_cannot_be_done_is_one_paragraph_with_the_remedy(
     arguments: list[str], code: int, told: str, loaded: Path
 ) -> None:
+    (loaded / "bad").write_bytes(b"\xff\xfe")
     done = run(*arguments, cwd=loaded, code=code)
     assert told in done.stderr
     assert done.stdout == ""
@@ -230,21 +289,149 @@ def test_a_reader_that_goes_away_is_no_error(loaded: Path, news: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_documented_keys_of_json_are_those_printed(loaded: Path, news: Path) -> None:
+def documented(part: str) -> list[tuple[str, list[str]]]:
+    """The first cell of each row of a table of the page, and the keys in the last."""
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    table = page.split("<!-- json -->")[1].split("<!-- end of json -->")[0]
-    documented = {
-        command: re.findall(r"`(\w+)`", keys)
-        for command, keys in re.findall(r"^\| `(\w+)` \|.*?\| (.*?) \|$", table, re.M)
-    }
+    table = page.split(f"<!-- {part} -->")[1].split(f"<!-- end of {part} -->")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
+    return [(row[0], re.findall(r"`(\w+)`", row[-1])) for row in rows]
+
+
+def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: Path, news: Path) -> None:
     runs = {
         "init": ["init", "other", "--field", "title"],
         "load": ["load", "news", str(news)],
         "find": ["find", "news", "--id", "4"],
         "check": ["check", "news", str(news)],
         "info": ["info", "news"],
+        "dedup": ["dedup", str(news)],
+        "fingerprint": ["fingerprint", "some text of a certain length"],
         "mapping": ["mapping"],
         "schemes": ["schemes"],
+        "demo": ["demo", "--size", "100"],
     }
-    for command, arguments in runs.items():
-        assert list(lines(run(*arguments, "--json", cwd=loaded))[0]) == documented[command], command
+    assert {*runs, "completion"} == set(COMMANDS)
+    printed = [(name, line) for name, given in runs.items() for line in lines(run(*given, "--json", cwd=loaded))]
+    shapes = list(dict.fromkeys((f"`{name}`", tuple(line)) for name, line in printed))
+    assert shapes == [(name, tuple(keys)) for name, keys in documented("json")]
+    # And what lies within them.
+    last = dict(printed)
+    demo = last["demo"]
+    objects = [
+        last["find"]["matches"][0],
+        last["dedup"]["summary"],
+        demo["loading"],
+        demo["ways"][0],
+        demo["missed"][0],
+        demo["examples"][0],
+        demo["largest"][0],
+    ]
+    assert [list(each) for each in objects] == [keys for _, keys in documented("objects")]
+    assert list(demo["ways"][0]["searches"]) == list(demo["loading"])
+    copy = next(line for name, line in printed if name == "check" and line["id"] == "copy")
+    assert list(copy["in_index"][0]) == list(copy["earlier"][0]) == list(objects[0])
+
+
+# ---- files that are bad
+
+BAD_FILES = {
+    "long.jsonl": b'{"id": "long", "title": "' + b"x" * 100_000_000 + b'"}\n{"id": "l"}\n',
+    "nuls.jsonl": b'{"id": "n"}\n{"id": "n\0"}\n\0\0\0\n',
+    "half.jsonl.gz": gzip.compress(b'{"id": "h"}\n' + os.urandom(900).hex().encode())[:-300],
+    "open.csv": b'id,title\n1,a\n2,"open\n3,b\n',
+    "quotes.csv": b'id,title\n4,"say "hi" now"\n5,b\n',
+    "cells.csv": b"id,title\n6,a,more\n7,b\n",
+    "empty.jsonl": b"",
+    "latin.jsonl": '{"id": "é"}\n{"id": "e"}\n'.encode("latin-1"),
+}
+REASONS = [
+    ("long.jsonl", 1, "more than 67,108,864 bytes"),
+    ("nuls.jsonl", 2, "NUL characters"),
+    ("nuls.jsonl", 3, "NUL characters"),
+    ("half.jsonl.gz", 2, "The file breaks off here"),
+    ("open.csv", 3, "a quote is still open at the end of the file"),
+    ("quotes.csv", 2, "double each quote inside quotes"),
+    ("cells.csv", 2, "3 cells, but the header 2"),
+    ("empty.jsonl", 1, "The file is empty"),
+    ("latin.jsonl", 1, "not valid utf-8"),
+]
+
+
+def test_of_bad_files_all_that_is_good_is_loaded(tmp_path: Path) -> None:
+    for name, content in BAD_FILES.items():
+        (tmp_path / name).write_bytes(content)
+    done = run("load", "bad", *BAD_FILES, "--field", "title", "--rejects", "r", cwd=tmp_path, code=1)
+    assert done.stdout == f"bad: 8 written, {len(REASONS)} rejected\n"
+    rejected = [json.loads(line) for line in (tmp_path / "r").read_text(encoding="utf-8").splitlines()]
+    for (file, line, reason), each in zip(REASONS, rejected, strict=True):
+        assert (each["file"], each["line"]) == (file, line)
+        assert reason in each["reason"]
+
+
+def test_the_last_document_of_an_id_is_kept_and_later_ones_are_refused_on_request(tmp_path: Path) -> None:
+    twice = '{"id": "a", "title": "first"}\n{"id": "a", "title": "last"}\n'
+    run("load", "news", "-", "--field", "title", "--quiet", cwd=tmp_path, stdin=twice)
+    found = run("find", "news", "--text", "last", "--verify", "--source", "title", "--json", cwd=tmp_path)
+    assert [match["source"] for match in lines(found)[0]["matches"]] == [{"title": "last"}]
+    done = run("load", "once", "-", "--create-only", "--field", "title", cwd=tmp_path, stdin=twice, code=1)
+    assert done.stdout == "once: 1 written, 1 rejected\n"
+
+
+def test_fields_that_no_document_has_are_warned_of(tmp_path: Path, news: Path) -> None:
+    given = ["--field", "title", "--field", "bdoy", "--quiet"]
+    (tmp_path / "none.jsonl").write_text("[]\n", encoding="utf-8")
+    warning = "Warning: no document has the field bdoy. Check how it is written in the files.\n"
+    assert run("load", "news", str(news), *given, cwd=tmp_path).stderr == warning
+    assert run("dedup", str(news), *given, cwd=tmp_path).stderr == warning
+    assert run("dedup", str(news), "--field", "body", "--quiet", cwd=tmp_path).stderr == ""
+    assert run("dedup", "none.jsonl", "--field", "body", "--quiet", cwd=tmp_path, code=1).stderr == ""
+
+
+# ---- deduplication of files
+
+
+def test_the_output_of_dedup_can_be_its_input(tmp_path: Path, news: Path) -> None:
+    done = run("dedup", str(news), "--kept", str(news), "-o", "groups.csv", "--output-format", "csv", cwd=tmp_path)
+    assert done.stdout == ""
+    assert (tmp_path / "groups.csv").read_text(encoding="utf-8") == "group,id,keep\n0,4,1\n0,copy,0\n"
+    assert [json.loads(line)["id"] for line in news.read_text(encoding="utf-8").splitlines()] == list("012345678")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["-", "--kept", "a"], "which standard input and pipes cannot be."),
+        (["--kept", "missing/kept.jsonl"], "missing/kept.jsonl: No such file or directory."),
+        (["--output", "a", "--kept", "a"], "--output and --kept are the same file."),
+        (["--json", "--output-format", "csv"], "--json prints the groups as JSON."),
+        (["--rejects", "missing/r"], "--rejects names a file in a directory that is not there"),
+        (["--memory", "1k"], "Allow at least 1,048,576."),
+        (["--similarity", "0.00001"], "Choose a higher one"),
+    ],
+)
+def test_what_dedup_cannot_do_is_said_before_it_begins(tmp_path: Path, news: Path, given: list[str], told: str) -> None:
+    done = run("dedup", str(news), *given, cwd=tmp_path, code=2)
+    assert told in done.stderr
+    assert list(tmp_path.iterdir()) == [news]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no limits of files")
+def test_a_full_disk_is_one_paragraph_and_leaves_nothing(tmp_path: Path) -> None:
+    import resource
+
+    texts = (json.dumps({"id": str(i), **each}) + "\n" for i, each in enumerate(corpus(400)))
+    (tmp_path / "news.jsonl").write_text("".join(texts), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "es_simhash", "dedup", "news.jsonl", "--memory", "1MiB", "-o", "groups"],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert f"cannot be written to {tmp_path}" in done.stderr
+    assert "Name a directory with enough room" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["news.jsonl"]

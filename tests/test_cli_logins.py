@@ -398,6 +398,39 @@ def test_a_privilege_that_an_api_key_has_not_is_named(node: Node) -> None:
     assert base64.b64decode(key).decode().partition(":")[2] not in run.out + run.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "granted", "privilege"),
+    [
+        (["find", INDEX, "--text", "some text"], ["view_index_metadata"], "read"),
+        (["check", INDEX, "{file}"], ["view_index_metadata"], "read"),
+        (["load", INDEX, "{file}"], ["read", "view_index_metadata"], "write"),
+        (["init", INDEX, "--field", "title", "--prefix", "other"], ["read", "view_index_metadata"], "manage"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else value,
+)
+def test_what_each_command_may_not_do_is_named(
+    node: Node, tmp_path: Path, arguments: list[str], granted: list[str], privilege: str
+) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"id": "1", "body": "some text"}\n', encoding="utf-8")
+    given = [each.format(file=file) for each in arguments]
+    run = process(*given, "--url", node.url, ES_SIMHASH_API_KEY=api_key(node, *granted))
+    assert run.code == 3, run.out + run.err
+    assert "is unauthorized for API key" in run.err
+    assert privilege in run.err
+    assert "Have the privilege granted, or use credentials that have it." in run.err
+    assert "Traceback" not in run.err
+
+
+def test_a_wrong_api_key_ends_with_what_to_check(node: Node) -> None:
+    key = base64.b64encode(b"nobody:wr0ng-key").decode()
+    run = process("info", INDEX, "--url", node.url, "--api-key", key)
+    assert run.code == 3
+    assert "Check user and password, or the API key." in run.err
+    assert "wr0ng-key" not in run.err
+    assert key not in run.err
+
+
 # ---- nothing secret is shown
 
 MARKER = "m4rk3r"

@@ -110,8 +110,8 @@ def test_an_interruption_leaves_what_was_written_and_says_so(terminals: Start, t
     load.await_text(r"500 documents")
     load.process.send_signal(signal.SIGINT)
     assert load.ended() == 130, load.shown
-    assert "500 documents written to news" in load.shown
-    assert "Interrupted." in load.shown
+    assert "Interrupted. 500 documents written to news; some more may have been on their way." in load.shown
+    assert "Run the command again for the rest: documents with the same ids are replaced." in load.shown
     assert "Traceback" not in load.shown
     info = subprocess.run(
         [sys.executable, "-m", "es_simhash", "info", "news", "--json"],
@@ -120,3 +120,30 @@ def test_an_interruption_leaves_what_was_written_and_says_so(terminals: Start, t
         check=True,
     )
     assert json.loads(info.stdout)["fingerprinted"] == 500
+
+
+def test_an_interrupted_dedup_leaves_no_files(terminals: Start, tmp_path: Path) -> None:
+    (tmp_path / "groups").write_text("of before")
+    dedup = terminals("dedup", "-", "--field", "body", "-o", "groups")
+    assert dedup.process.stdin
+    dedup.process.stdin.write(lines(700))
+    dedup.process.stdin.flush()
+    dedup.await_text(r"Reading")
+    dedup.process.send_signal(signal.SIGINT)
+    assert dedup.ended() == 130, dedup.shown
+    assert "Interrupted. No output files were written." in dedup.shown
+    assert "Traceback" not in dedup.shown
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("groups", "of before")]
+
+
+def test_an_interrupted_check_changes_nothing(terminals: Start, tmp_path: Path) -> None:
+    (tmp_path / "news.jsonl").write_bytes(lines(10))
+    assert terminals("load", "news", "news.jsonl", "--field", "body").ended() == 0
+    check = terminals("check", "news", "-", "--json")
+    assert check.process.stdin
+    check.process.stdin.write(lines(120))
+    check.process.stdin.flush()
+    check.await_text('"id": "99"')
+    check.process.send_signal(signal.SIGINT)
+    assert check.ended() == 130, check.shown
+    assert "Interrupted. 100 documents were checked. Nothing was written to news." in check.shown

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.dedup.spool import Columns, Records, Room, Strings
-from es_simhash.errors import EsSimhashError
+from es_simhash.errors import StorageError
 from tests.texts import any_text
 
 LIMITS = [1, 1 << 30]
@@ -85,5 +85,5 @@ def test_temporary_files_have_no_name_that_could_be_left_behind(tmp_path: Path) 
 
 
 def test_a_directory_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
-    with Room(1, tmp_path / "missing") as room, pytest.raises(EsSimhashError, match=r"missing.*Name a directory"):
+    with Room(1, tmp_path / "missing") as room, pytest.raises(StorageError, match=r"missing.*Name a directory"):
         Records(room, "u8").append(np.arange(10))

@@ -13,7 +13,7 @@ from es_simhash.dedup import workers
 from es_simhash.dedup.condense import condense
 from es_simhash.dedup.deduplicator import Deduplicator
 from es_simhash.dedup.workers import Pool, condense_all, default_processes
-from es_simhash.errors import EsSimhashError, TextError
+from es_simhash.errors import TextError, WorkerError
 from es_simhash.hashing.registry import custom_hash
 from es_simhash.scheme import Scheme
 from es_simhash.tokens.kinds import Custom
@@ -72,7 +72,7 @@ def test_the_death_of_a_worker_is_one_error_that_says_what_to_do() -> None:
                     os.kill(process.pid, signal.SIGKILL)
             yield text
 
-    with pytest.raises(EsSimhashError, match=r"ended with the code -9 .*processes=1"), pool:
+    with pytest.raises(WorkerError, match=r"ended with the code -9 .*processes=1"), pool:
         list(pool.condense_all(texts()))
 
 

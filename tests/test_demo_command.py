@@ -137,9 +137,23 @@ def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path) -> None:
     assert process.stderr
     assert "made for the demo" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    process.communicate()
+    _, told = process.communicate()
     assert process.returncode == 130
+    assert "Interrupted. What the demo made is removed." in told
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interruption_of_the_removal_tells_how_to_remove_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trial, "search", interrupted)
+    monkeypatch.setattr("es_simhash.cli.commands.demo._delete", interrupted)
+    assert run(["demo", "--size", "100", "--url", str(tmp_path)]) == 130
+    said = capsys.readouterr().err
+    assert f"What the demo made may be there still. Remove it: rm -r {tmp_path}/es-simhash-demo-" in said
 
 
 def test_an_interrupted_demo_removes_its_index_even_if_it_was_to_be_kept(
@@ -157,10 +171,12 @@ def test_an_interrupted_demo_removes_its_index_even_if_it_was_to_be_kept(
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("es-simhash-demo-")]
 
 
-def test_on_a_server_the_index_is_gone_afterwards(opensearch_node: Node, tmp_path: Path) -> None:
-    report = demo(tmp_path, "--size", "100", "--url", opensearch_node.url)
+@pytest.mark.parametrize("kind", ["elasticsearch", "opensearch"])
+def test_on_a_server_the_index_is_gone_afterwards(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    node: Node = request.getfixturevalue(f"{kind}_node")
+    report = demo(tmp_path, "--size", "100", "--url", node.url)
     check_report(report)
-    engine = connect(opensearch_node.url)
+    engine = connect(node.url)
     with pytest.raises(MissingError):
         engine.perform(GetMappings(report["index"]))
     with pytest.raises(MissingError):

@@ -19,7 +19,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text(8), inner, max_size=3),
     max_leaves=8,
 )
-names = any_text(8).filter(lambda name: name not in {"_id", "_source"})
+names = any_text(8).filter(lambda name: name not in {"_id", "_routing", "_source"})
 documents = st.lists(
     st.dictionaries(names, json_values, min_size=2, max_size=5),
     max_size=5,
@@ -198,6 +198,28 @@ class TestExports:
         line = {"_index": "i", "_type": "_doc", "_id": "x", "_score": 1, "_source": {"text": "a"}, "sort": [1]}
         read, _ = read_bytes(tmp_path, "a.json", json.dumps(line).encode())
         assert read[0][:2] == ("x", {"text": "a"})
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            [{"_id": "x", "_routing": "shop-7", "_source": {"a": 1}}],
+            [{"_id": "x", "_routing": "shop-7", "a": 1}],
+            [{"_routing": "shop-7", "id": "x", "a": 1}],
+            [{"index": {"_id": "x", "routing": "shop-7"}}, {"a": 1}],
+            [{"create": {"_id": "x", "_routing": "shop-7"}}, {"a": 1}],
+        ],
+    )
+    def test_routing_stays_beside_the_document(self, tmp_path: Path, lines: list[Any]) -> None:
+        [found], _ = read_bytes(tmp_path, "a.jsonl", "\n".join(map(json.dumps, lines)).encode())
+        assert (found.id, found.routing) == ("x", "shop-7")
+        assert {"_id", "_routing"}.isdisjoint(found.document)
+
+    @pytest.mark.parametrize("routing", ["", True, ["a"]])
+    def test_routing_that_is_no_value_is_rejected(self, tmp_path: Path, routing: Any) -> None:
+        line = {"_id": "x", "_routing": routing, "_source": {}}
+        found, [rejected] = read_bytes(tmp_path, "a.jsonl", json.dumps(line).encode())
+        assert not found
+        assert "_routing" in rejected.reason
 
 
 class TestBulkLines:

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -94,18 +95,50 @@ class TestPaths:
         assert total_bytes(path) is None
 
 
+class TestMadeIds:
+    def test_they_are_the_same_however_the_path_is_written(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "sub").mkdir()
+        (tmp_path / "a.jsonl").write_bytes(b'\n{"a": 1}')
+        (tmp_path / "link.jsonl").symlink_to("a.jsonl")
+        monkeypatch.chdir(tmp_path)
+        written = ["a.jsonl", "./a.jsonl", "sub/../a.jsonl", str(tmp_path / "a.jsonl"), "link.jsonl"]
+        ids = {item.id for item in read_documents(written, on_reject=never)}
+        assert ids == {f"{tmp_path.resolve().as_posix()}/a.jsonl:2"}
+
+    def test_files_of_the_same_name_have_their_own(self, tmp_path: Path) -> None:
+        for folder in ("x", "y"):
+            (tmp_path / folder).mkdir()
+            (tmp_path / folder / "a.jsonl").write_bytes(b'{"a": 1}')
+        paths = [tmp_path / "x" / "a.jsonl", tmp_path / "y" / "a.jsonl"]
+        assert len({item.id for item in read_documents(paths, on_reject=never)}) == 2
+
+
 class TestStandardInput:
     @pytest.mark.parametrize("content", [ONE, gzip.compress(ONE)])
     def test_it_is_json_lines_if_not_told_else(self, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         found = list(read_documents("-", on_reject=never))
-        assert [item[:] for item in found] == [("one", {"id": "one", "text": "x"}, "-", 1)]
+        assert [item[:4] for item in found] == [("one", {"id": "one", "text": "x"}, "-", 1)]
         assert not sys.stdin.closed
 
     def test_it_has_the_format_that_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n")))
         [found] = read_documents(["-"], format="csv", on_reject=never)
-        assert (found.id, found.document) == ("-:2", {"a": "1", "b": "2"})
+        assert found.document == {"a": "1", "b": "2"}
+        assert re.fullmatch("-:2:[0-9a-f]{16}", found.id)
+
+    def test_made_ids_are_the_same_for_the_same_input_and_others_for_another(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def ids(content: bytes) -> list[str]:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+            return [item.id for item in read_documents("-", on_reject=never)]
+
+        first = ids(b'{"a": 1, "b": 2}\n{"a": 1, "b": 2}\n')
+        assert ids(b'{"b": 2, "a": 1}\n{"a": 1, "b": 2}\n') == first
+        assert len({*first, *ids(b'{"a": 1, "b": 3}\n')}) == 3
 
     def test_its_size_is_not_known(self) -> None:
         assert total_bytes(["-"]) is None

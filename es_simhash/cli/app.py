@@ -25,7 +25,7 @@ COMMANDS = {
     "dedup": "Find the groups of near-duplicates in files, without any index.",
     "fingerprint": "Show the fingerprint of a text.",
     "mapping": "Print the mapping or component template of a scheme.",
-    "schemes": "List the presets, and what each is good for.",
+    "schemes": "List the presets: what each is good for, finds and costs.",
     "demo": "Try everything on a small corpus that it makes itself.",
     "completion": "Print the script that completes commands in a shell.",
 }
@@ -65,6 +65,8 @@ def app(debug: bool) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
+    # Numpy would start a thread a core for linear algebra, of which there is none here; it takes longer than a search.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     given = sys.argv[1:] if arguments is None else arguments
     code = run(given)
     _flush()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -14,12 +17,31 @@ REFUSED = 3
 INTERRUPTED = 130
 
 
+class Interrupted(KeyboardInterrupt):
+    """An interruption of a command that has something to say about what was done until then."""
+
+
+@contextmanager
+def saying_if_interrupted(done: Callable[[], str]) -> Iterator[None]:
+    """Within it, an interruption is told with what ``done`` then says; the innermost has the say."""
+    try:
+        yield
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        raise Interrupted(done()) from None
+
+
 def code_of(error: BaseException, *, debug: bool) -> int:
     """The exit code of an exception, which is told on standard error."""
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
-        tell("Interrupted. What was done until then stays as it is.")
+        # Click makes an Abort of the interruption, which is then its cause.
+        said = next(
+            (each for each in (error, error.__cause__) if isinstance(each, Interrupted)), "Nothing was changed."
+        )
+        tell(f"Interrupted. {said}")
         return INTERRUPTED
     if debug:
         traceback.print_exception(error)
@@ -42,9 +64,17 @@ def _told(error: BaseException) -> tuple[int, str]:
         case BrokenPipeError():  # the reader has seen enough, as `head` does
             return FINE, ""
         case OSError():
-            where = error.filename or "The system"
-            return USAGE, f"Error: {where}: {error.strerror}. Check the path and its permissions."
+            return USAGE, f"Error: {error.filename or 'The system'}: {error.strerror}. {_remedy(error)}"
     return SOME_FAILED, f"Error: {type(error).__name__}: {error}. This should not happen; --debug shows where."
+
+
+def _remedy(error: OSError) -> str:
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
+            return "Make room, or name a file on another disk."
+        case errno.EMFILE | errno.ENFILE:
+            return "Allow more open files: ulimit -n"
+    return "Check the path and its permissions."
 
 
 def tell(message: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -10,10 +9,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from es_simhash.cli.texts import json_object, text_in
+
 if TYPE_CHECKING:
     from es_simhash.scheme import Scheme
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def index_argument(command: Command) -> Command:
+    """The index that a command is about."""
+    return click.argument("index", callback=_named)(command)
+
+
+def _named(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+    if not name.strip():
+        raise click.BadParameter("It is empty. Give the name of an index.")
+    return name
 
 
 def scheme_option(command: Command) -> Command:
@@ -87,16 +99,8 @@ def scheme_named(name: str | None) -> Scheme | None:
         raise click.UsageError(
             f"{name!r} is neither a preset ({', '.join(PRESETS)}) nor a file. Give one of them to --scheme."
         )
-    return Scheme.from_json(Path(name).read_text(encoding="utf-8"))
+    return Scheme.from_json(text_in(name))
 
 
 def _query(text: str | None) -> dict[str, Any] | None:
-    if text is None:
-        return None
-    try:
-        query = json.loads(text)
-    except json.JSONDecodeError:
-        query = None
-    if not isinstance(query, dict):
-        raise click.UsageError('--filter is no JSON object. Give a query such as {"term": {"lang": "en"}}.')
-    return query
+    return None if text is None else json_object(text, "--filter", '{"term": {"lang": "en"}}')

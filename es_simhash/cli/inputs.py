@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -66,6 +67,8 @@ class Files:
         """The documents, the file of rejections, and how to say how far the command is."""
         from es_simhash.files import RejectFile, total_bytes
 
+        if not Path(self.rejects).absolute().parent.is_dir():
+            raise click.UsageError(f"--rejects names a file in a directory that is not there: {self.rejects}. Make it.")
         with RejectFile(self.rejects) as rejects, output.progress(doing, total_bytes(self.paths)) as advance:
             found = self.read(rejects)
             yield found, rejects, lambda done, failed=0, position=None, /: advance(done, failed, self.bytes_read)

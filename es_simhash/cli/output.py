@@ -82,6 +82,11 @@ class Output:
         if not self.quiet:
             tell(text)
 
+    def warn(self, text: str) -> None:
+        """Something that may make the results wrong, which is told even to those who want it quiet."""
+        if text:
+            tell(text)
+
     @contextmanager
     def progress(self, doing: str, total: int | None = None, unit: str = "documents") -> Iterator[Advance]:
         """A bar on a terminal, a line now and then elsewhere; ``total`` counts what `Advance` calls positions."""

@@ -7,6 +7,7 @@ it ends.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, gettempdir
 from types import TracebackType
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash.arrays import Integers
-from es_simhash.errors import EsSimhashError
+from es_simhash.errors import StorageError
 
 Rows = npt.NDArray[Any]
 
@@ -72,20 +73,28 @@ class Spool:
             self._file.seek(self._size)
             self._file.write(data)
         except OSError as error:
-            raise EsSimhashError(
-                f"What is kept of the documents cannot be written to {self._directory}: {error.strerror}. "
-                "Name a directory with enough room, or allow more memory."
-            ) from error
+            raise self._failed(error) from error
         self._size += len(data)
 
     def read(self, start: int, size: int) -> bytes:
         """``size`` bytes from ``start`` on, or as many as there are."""
-        self._file.seek(start)
-        return self._file.read(size)
+        try:
+            self._file.seek(start)  # which writes out what a buffer still holds
+            return self._file.read(size)
+        except OSError as error:
+            raise self._failed(error) from error
 
     def close(self) -> None:
         """Give back the memory and the disk."""
-        self._file.close()
+        # What cannot be written any more is not needed any more.
+        with suppress(OSError):
+            self._file.close()
+
+    def _failed(self, error: OSError) -> StorageError:
+        return StorageError(
+            f"What is kept of the documents cannot be written to {self._directory}, or read there: {error.strerror}. "
+            "Name a directory with enough room (TMPDIR does so too), or allow more memory."
+        )
 
 
 class Records:

@@ -12,6 +12,7 @@ from math import comb
 
 from es_simhash import codes as codes_
 from es_simhash.codes import Codes
+from es_simhash.errors import SchemeError
 from es_simhash.manku import PrefixTables
 from es_simhash.planning import band_probability, plan_bands
 from es_simhash.settings import MinHash
@@ -30,7 +31,13 @@ def with_bands_for(minhash: MinHash, similarity: float) -> MinHash:
     with a probability of 0.999 at most, since whatever is more similar is found more surely.
     """
     surely = band_probability(max(similarity, minhash.similarity), minhash.bands, minhash.rows)
-    plan = plan_bands(similarity, min(surely, _SURELY), minhash.size, documents=0)
+    try:
+        plan = plan_bands(similarity, min(surely, _SURELY), minhash.size, documents=0)
+    except SchemeError as error:
+        raise SchemeError(
+            f"Signatures of {minhash.size} values cannot find pairs of the similarity {similarity}. "
+            "Choose a higher one, or a larger signature."
+        ) from error
     return replace(minhash, bands=plan.bands, rows=plan.rows, key_bits=plan.key_bits)
 
 

@@ -20,7 +20,7 @@ from queue import SimpleQueue
 from es_simhash import fingerprinting
 from es_simhash.dedup import worker
 from es_simhash.dedup.condense import Condensed, condense
-from es_simhash.errors import EsSimhashError, InputError
+from es_simhash.errors import EsSimhashError, InputError, WorkerError
 from es_simhash.hashing.registry import HASH_FUNCTIONS
 from es_simhash.settings import Settings
 from es_simhash.tokens.kinds import Custom
@@ -160,9 +160,9 @@ def _receive(process: subprocess.Popen[bytes]) -> object:
         raise _ended(process) from None
 
 
-def _ended(process: subprocess.Popen[bytes]) -> EsSimhashError:
+def _ended(process: subprocess.Popen[bytes]) -> WorkerError:
     process.kill()
-    return EsSimhashError(
+    return WorkerError(
         f"A worker process ended with the code {process.wait()} before its work was done. "
-        "If memory ran out, allow less of it; or work with processes=1."
+        "If memory ran out, allow less of it, or let one process do all (processes=1; --processes 1)."
     )

@@ -12,5 +12,15 @@ from es_simhash.files.formats import FORMATS
 from es_simhash.files.reader import read_documents, total_bytes
 from es_simhash.files.records import FileDocument, OnReject, RejectedLine
 from es_simhash.files.reject_file import RejectFile
+from es_simhash.files.whole_file import whole_file
 
-__all__ = ["FORMATS", "FileDocument", "OnReject", "RejectFile", "RejectedLine", "read_documents", "total_bytes"]
+__all__ = [
+    "FORMATS",
+    "FileDocument",
+    "OnReject",
+    "RejectFile",
+    "RejectedLine",
+    "read_documents",
+    "total_bytes",
+    "whole_file",
+]

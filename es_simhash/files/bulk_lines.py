@@ -24,7 +24,7 @@ def is_action(record: Record) -> bool:
 
 
 def sources_of_bulk(file: DataFile, objects: Iterable[Numbered]) -> Iterator[Numbered]:
-    """The documents that a bulk request indexes or creates, each with its id beside it as in a search hit.
+    """The documents that a bulk request indexes or creates, each with id and routing beside it as in a search hit.
 
     Updates and deletes are rejected, since they make no whole document.
     """
@@ -45,7 +45,8 @@ def sources_of_bulk(file: DataFile, objects: Iterable[Numbered]) -> Iterator[Num
             if action == "update":
                 file.reject(number, "The line updates a part of a document. Give whole documents to index.", record)
             else:
-                yield number, {"_id": metadata.get("_id"), "_source": record}
+                routing = metadata.get("routing", metadata.get("_routing"))
+                yield number, {"_id": metadata.get("_id"), "_routing": routing, "_source": record}
     _reject_incomplete(file, pending)
 
 

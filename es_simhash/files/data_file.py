@@ -6,6 +6,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,10 @@ from es_simhash.files.records import (
 )
 
 STANDARD_INPUT = "-"
+
+# What a record that is wrapped as a search hit has beside the document.
+_BESIDE = {"_id", "_routing", "_source"}
+_HASH_DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,11 @@ class DataFile:
         """The path as text; bytes that are no text are escaped."""
         return as_text(self.path)
 
+    @cached_property
+    def place(self) -> str:
+        """The file's whole path as text, with links followed; of standard input and pipes, what they were given as."""
+        return as_text(os.path.realpath(self.path)) if self._is_kept else self.name
+
     def reject(self, line: int, reason: str, excerpt: str | bytes | Record = "") -> None:
         """Tell of something that cannot be read."""
         if isinstance(excerpt, bytes):
@@ -60,19 +71,36 @@ class DataFile:
         name = self.name
         id_field = self.options.id_field
         for line, record in records:
-            if id_field is None and "_id" not in record and "_source" not in record:
+            if id_field is None and _BESIDE.isdisjoint(record):
                 # By far the most frequent case, so it is kept short.
-                yield FileDocument(as_id(record.get("id")) or made_id(name, line), record, name, line)
+                yield FileDocument(as_id(record.get("id")) or self._made_id(line, record), record, name, line)
                 continue
             try:
                 document = source_of(record)
-                id = chosen_id(record, document, id_field) or made_id(name, line)
+                id = chosen_id(record, document, id_field) or self._made_id(line, record)
+                routing = routing_of(record)
             except RecordError as bad:
                 self.reject(line, str(bad), record)
             else:
-                # `_id` names a document and is no field of it: engines refuse documents that hold one.
+                # They name a document and are no fields of it: engines refuse documents that hold them.
                 document.pop("_id", None)
-                yield FileDocument(id, document, name, line)
+                document.pop("_routing", None)
+                yield FileDocument(id, document, name, line, routing)
+
+    @cached_property
+    def _is_kept(self) -> bool:
+        """Whether it can be read again, and is no stream."""
+        return self.path != STANDARD_INPUT and os.path.isfile(self.path)
+
+    def _made_id(self, line: int, record: Record) -> str:
+        """The id of a document that has none, by its place, so that it is the same whenever the file is read again.
+
+        Streams all have the same place, so a hash of the document keeps apart what they bring one day and another.
+        """
+        if self._is_kept:
+            return f"{self.place}:{line}"
+        content = json.dumps(record, sort_keys=True, default=str).encode()
+        return f"{self.place}:{line}:{sha256(content).hexdigest()[:_HASH_DIGITS]}"
 
 
 def as_text(path: str) -> str:
@@ -114,9 +142,15 @@ def as_id(value: Any) -> str | None:
     return None
 
 
-def made_id(name: str, line: int) -> str:
-    """The id of a document that has none: the same whenever the same path is read again."""
-    return f"{name}:{line}"
+def routing_of(record: Record) -> str | None:
+    """The routing beside a document, if there is any."""
+    value = record.get("_routing")
+    routing = as_id(value)
+    if routing is None and value is not None:
+        raise RecordError(
+            "The _routing is no number and no text of one or more characters. Correct it, or leave it out."
+        )
+    return routing
 
 
 def value_at(record: Record, path: str) -> Any:

@@ -56,9 +56,10 @@ def read_documents(
 
     The ``format`` is one of `FORMATS`; without it, the name of each file tells. The id of a document is what the dotted
     path ``id_field`` holds, a string or number; without ``id_field`` what ``_id`` or ``id`` holds; and if there is
-    neither, it is made from the path as given and the line, so that it is the same at the next time. ``_id`` is taken
-    out of the document, as no index takes it there. In a directory each file is a document with its relative path as
-    id, and its content in the field ``text``.
+    neither, it is made of the file's whole path, with links followed, and the line, so that it is the same the next
+    time (of standard input or a pipe, of the line and a hash of the document). ``_id`` and ``_routing`` are taken out
+    of the document, as no index takes them there. In a directory each file is a document with its relative path as id,
+    and its content in the field ``text``.
 
     ``on_progress`` is told, now and then, how many of the `total_bytes` have been read from disk.
     """

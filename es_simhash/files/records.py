@@ -13,12 +13,16 @@ _EXCERPT = 200
 
 
 class FileDocument(NamedTuple):
-    """A document with its id, and the file and the line (of a Parquet file: the row) that it begins on."""
+    """A document with its id, and the file and the line (of a Parquet file: the row) that it begins on.
+
+    ``routing`` decides which shard it goes to, where it was exported with one.
+    """
 
     id: str
     document: Record
     file: str
     line: int
+    routing: str | None = None
 
 
 @dataclass(frozen=True)

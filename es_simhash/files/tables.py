@@ -75,7 +75,8 @@ def _rows(file: DataFile, lines: Iterator[tuple[int, bytes]], delimiter: str) ->
         except StopIteration:
             return
         except csv.Error as error:
-            file.reject(feed.first_line, _reason(error, feed.lines_read), feed.excerpt)
+            reason = f"The quotes of the row are broken ({error}). Close them, and double each quote inside quotes."
+            file.reject(feed.first_line, reason, feed.excerpt)
             yield feed.first_line, None
             feed.go_back()
             reader = csv.reader(feed, delimiter=delimiter, strict=True)
@@ -85,19 +86,12 @@ def _rows(file: DataFile, lines: Iterator[tuple[int, bytes]], delimiter: str) ->
         yield feed.first_line, row if feed.problem is None else None
 
 
-def _reason(error: csv.Error, lines_read: int) -> str:
-    if lines_read == 1:
-        return f"The quotes of the row are broken ({error}). Double each quote that is inside quotes."
-    return (
-        f"The row that begins here is broken after {lines_read} lines ({error}). "
-        "Close its quotes, and double each quote that is inside quotes."
-    )
-
-
 class _Feed:
     """Lines of text for a csv reader. Those of the row at hand are kept, to be read again if it is broken.
 
     They are kept as one array of bytes: a row of millions of short lines would take many times their size as objects.
+    And only once a quote is known to be closed does the reader get the rest of the row, since it takes four bytes for
+    each character.
     """
 
     def __init__(self, file: DataFile, lines: Iterator[tuple[int, bytes]]) -> None:
@@ -105,7 +99,7 @@ class _Feed:
         self._lines = lines
         self._kept = bytearray()
         self._at = 0
-        self._number = 0
+        self._number = self._last = 0  # of the line that was given last, and of the last one that is kept
         self._held: tuple[int, bytes] | None = None
         self.begin_row()
 
@@ -131,14 +125,18 @@ class _Feed:
         return self
 
     def __next__(self) -> str:
-        line = self._next_line()
-        self._at += len(line)
+        if self.lines_read == 1:
+            self._find_closing_quote()
+        elif self._at == len(self._kept):
+            self._keep_line()
+        end = self._end_of_line(self._at)
+        line = bytes(self._kept[self._at : end])
+        self._at = end
+        self._number = self._number + 1 if end < len(self._kept) else self._last
         self.lines_read += 1
         if self.lines_read == 1:
             self.first_line = self._number
             self._second = self._at
-        elif self._at - self._start > self._options.max_line:
-            raise csv.Error(f"a quote is still open after {self._options.max_line:,} bytes")
         try:
             return decoded(line, self._options)
         except RecordError as bad:
@@ -146,16 +144,30 @@ class _Feed:
             self.problem = self.problem or str(bad)
             return line.decode(self._options.line_encoding, errors="replace").replace("\0", "")
 
-    def _next_line(self) -> bytes:
-        if self._at < len(self._kept):
-            self._number += 1
-            end = self._kept.find(b"\n", self._at) + 1
-            return bytes(self._kept[self._at : end or len(self._kept)])
+    def _find_closing_quote(self) -> None:
+        """Keep lines up to that which closes the quote that is open: the first with an odd number of quotes."""
+        at = self._at
+        while True:
+            if at == len(self._kept):
+                try:
+                    self._keep_line()
+                except StopIteration:
+                    raise csv.Error("a quote is still open at the end of the file") from None
+            end = self._end_of_line(at)
+            if end - self._start > self._options.max_line:
+                raise csv.Error(f"a quote is still open after {self._options.max_line:,} bytes")
+            if self._kept.count(b'"', at, end) % 2:
+                return
+            at = end
+
+    def _keep_line(self) -> None:
         number, line = self._held or next(self._lines)
         self._held = None
-        if self.lines_read and number != self._number + 1:
+        if self.lines_read and number != self._last + 1:
             self._held = number, line
             raise csv.Error("a line inside its quotes is too long")
-        self._number = number
+        self._last = number
         self._kept += line
-        return line
+
+    def _end_of_line(self, at: int) -> int:
+        return self._kept.find(b"\n", at) + 1 or len(self._kept)

@@ -33,7 +33,7 @@ def read_text(file: DataFile, stream: Stream) -> Iterator[Numbered]:
     except RecordError as bad:
         file.reject(1, str(bad), bytes(content[:1000]))
     else:
-        yield 1, {"_id": file.id or file.name, "text": text}
+        yield 1, {"_id": file.id or file.place, "text": text}
 
 
 def files_below(directory: str) -> Iterator[tuple[str, str]]:

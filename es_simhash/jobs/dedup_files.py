@@ -10,14 +10,17 @@ from typing import IO
 from es_simhash.dedup.result import Duplicates
 from es_simhash.errors import DocumentError
 from es_simhash.files import FileDocument, OnReject, RejectedLine
+from es_simhash.jobs.absent_fields import AbsentFields
 from es_simhash.sources import text_of
 
 
 def texts(
-    found: Iterable[FileDocument], fields: Sequence[str], on_reject: OnReject
+    found: Iterable[FileDocument], fields: Sequence[str], on_reject: OnReject, absent: AbsentFields | None = None
 ) -> Iterator[tuple[FileDocument, str]]:
     """Each document with the text of its fields; without fields, of all strings that it holds itself."""
     for each in found:
+        if absent:
+            absent.look_at(each.document)
         paths = fields or [name for name, value in each.document.items() if isinstance(value, str) and value != each.id]
         try:
             yield each, text_of(each.document, paths)
@@ -38,8 +41,12 @@ def write_groups(duplicates: Duplicates, format: str, out: IO[str]) -> None:
 
 
 def write_kept(found: Iterable[tuple[FileDocument, str]], duplicates: Duplicates, out: IO[str]) -> None:
-    """The documents without their duplicates, as JSON lines; ``_id`` where the document does not hold its id itself."""
+    """The documents without their duplicates, as JSON lines, to be loaded as they are.
+
+    With ``_id`` where the document does not hold its id itself, and with its routing.
+    """
     for (each, _), is_kept in zip(found, duplicates.kept.tolist(), strict=True):
         if is_kept:
             own = each.document if each.id in map(str, each.document.values()) else {"_id": each.id, **each.document}
-            out.write(json.dumps(own, ensure_ascii=False) + "\n")
+            routed = own if each.routing is None else {"_routing": each.routing, **own}
+            out.write(json.dumps(routed, ensure_ascii=False) + "\n")

@@ -9,6 +9,7 @@ from typing import Literal
 from es_simhash.fields import Json
 from es_simhash.files import FileDocument, OnReject, RejectedLine
 from es_simhash.index import Index
+from es_simhash.jobs.absent_fields import AbsentFields
 from es_simhash.plans.writing import Written
 
 
@@ -21,17 +22,21 @@ class Loader:
     on_progress: Callable[[Written], object]
     op_type: Literal["index", "create"] = "index"
     written: Written = field(default_factory=Written)
+    absent: AbsentFields = field(init=False)
     _under_way: dict[int, FileDocument] = field(default_factory=dict)
 
     def load(self, found: Iterable[FileDocument]) -> Written:
-        """Write all of them; the result counts."""
+        """Write all of them; the result counts, and ``absent`` tells which source fields no document had."""
+        self.absent = AbsentFields(self.index.documents.fields)
         self.index.add(self._actions(found), on_written=self._on_written)
         return self.written
 
     def _actions(self, found: Iterable[FileDocument]) -> Iterator[Json]:
         for position, each in enumerate(found):
             self._under_way[position] = each
-            yield {"_op_type": self.op_type, "_id": each.id, "_source": each.document}
+            self.absent.look_at(each.document)
+            routed = {} if each.routing is None else {"_routing": each.routing}
+            yield {"_op_type": self.op_type, "_id": each.id, **routed, "_source": each.document}
 
     def _on_written(self, batch: Written) -> None:
         for rejected in batch.rejected:

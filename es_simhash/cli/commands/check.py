@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.commands.find import match_as_json
-from es_simhash.cli.exits import FINE, SOME_FAILED
-from es_simhash.cli.index_options import find_options, index_options
+from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.index_options import find_options, index_argument, index_options
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="check")
-@click.argument("index")
+@index_argument
 @file_options
 @click.option("--new", "new_only", is_flag=True, help="Print only documents that are no near-duplicates.")
 @find_options
@@ -45,7 +45,11 @@ def command(
     from es_simhash.index import Index
 
     new = total = 0
-    with target.opened(output) as engine, files.opened(output, "Checking") as (found, rejects, advance):
+    with (
+        saying_if_interrupted(lambda: f"{total:,} documents were checked. Nothing was written to {index}."),
+        target.opened(output) as engine,
+        files.opened(output, "Checking") as (found, rejects, advance),
+    ):
         for checked in Index(index, engine, **known).check(_actions(found), **wanted):
             total, new = total + 1, new + checked.is_new
             if checked.is_new or not new_only:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.exits import FINE, SOME_FAILED
+from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.index_options import scheme_named, scheme_option
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.sizes import SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from es_simhash.dedup.result import Counts
 
 
@@ -88,38 +87,47 @@ def command(
     Example: es-simhash dedup news.jsonl more.csv.gz --field body --kept unique.jsonl
     """
     from es_simhash.dedup.deduplicator import Deduplicator
+    from es_simhash.files import whole_file
+    from es_simhash.jobs.absent_fields import AbsentFields
     from es_simhash.jobs.dedup_files import texts, write_groups, write_kept
     from es_simhash.scheme import Scheme
 
-    if kept and "-" in files.paths:
-        raise click.UsageError("--kept reads the files once more, which standard input cannot be. Give a file.")
+    _check_outputs(files, output, groups_file, output_format, kept)
     deduplicator = Deduplicator(
         scheme_named(scheme) or Scheme.preset("default"), memory=memory, processes=processes, **wanted
     )
-    with files.opened(output, "Reading") as (found, rejects, advance):
-        documents = ((each.id, text) for each, text in texts(found, fields, rejects))
-        duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count))
-    with duplicates:
-        with _opened(groups_file) as out:
-            write_groups(duplicates, output_format, out)
-        if kept:
-            with open(kept, "w", encoding="utf-8") as out:
-                write_kept(texts(files.read(_forget), fields, _forget), duplicates, out)
-        _summarise(output, duplicates.counts)
+    absent = AbsentFields(fields)
+    printed = "" if groups_file else " What is printed above may not be all."
+    with ExitStack() as stack:
+        stack.enter_context(saying_if_interrupted(lambda: f"No output files were written.{printed}"))
+        # They are opened first, so that hours of work are not in vain; and the input may be one of them.
+        groups_out = stack.enter_context(whole_file(groups_file)) if groups_file else sys.stdout
+        kept_out = stack.enter_context(whole_file(kept)) if kept else None
+        with files.opened(output, "Reading") as (found, rejects, advance):
+            documents = ((each.id, text) for each, text in texts(found, fields, rejects, absent))
+            duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count))
+        output.warn(absent.warning)
+        with duplicates:
+            write_groups(duplicates, output_format, groups_out)
+            if kept_out:
+                write_kept(texts(files.read(_forget), fields, _forget), duplicates, kept_out)
+    _summarise(output, duplicates.counts)
     return SOME_FAILED if rejects.count else FINE
+
+
+def _check_outputs(files: Files, output: Output, groups_file: str | None, output_format: str, kept: str | None) -> None:
+    if kept and any(path == "-" or Path(path).is_fifo() for path in files.paths):
+        raise click.UsageError(
+            "--kept reads the files once more, which standard input and pipes cannot be. Give files."
+        )
+    if kept and kept == groups_file:
+        raise click.UsageError("--output and --kept are the same file. Name two.")
+    if output.as_json and output_format == "csv" and not groups_file:
+        raise click.UsageError("--json prints the groups as JSON. Name a file for the CSV with --output, or drop one.")
 
 
 def _forget(_: object) -> None:
     """What was rejected once need not be told again."""
-
-
-@contextmanager
-def _opened(path: str | None) -> Iterator[IO[str]]:
-    if path is None:
-        yield sys.stdout
-    else:
-        with open(path, "w", encoding="utf-8", newline="") as out:
-            yield out
 
 
 def _summarise(output: Output, counts: Counts) -> None:

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import click
 
+from es_simhash.cli.exits import saying_if_interrupted
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.places import is_server
 from es_simhash.cli.target import Target, target_options
@@ -47,7 +48,8 @@ def command(size: int, keep: bool, target: Target, output: Output) -> None:
 
     documents = corpus.make(size)
     is_named = any(click.get_current_context().params[name] for name in _NAMES_OF_TARGETS)
-    with _place(target if is_named else None, keep, output) as place:
+    chosen = target if is_named else None
+    with saying_if_interrupted(lambda: "What the demo made is removed."), _place(chosen, keep, output) as place:
         with output.progress("Loading", len(documents)) as advance:
             loading = trial.load(place.index, documents, advance)
         with output.progress("Finding near-duplicates", len(documents) * len(trial.WAYS), "searches") as advance:
@@ -82,24 +84,27 @@ def _place(target: Target | None, keep: bool, output: Output) -> Iterator[_Place
             removal = _removal(target.place, name)
         else:
             directory = mkdtemp(prefix="es-simhash-demo-")
-            stack.enter_context(_removing(partial(rmtree, directory), keep))
-            target = Target(directory, "made for the demo")
             removal = ["rm", "-r", directory]
+            stack.enter_context(_removing(partial(rmtree, directory), keep, removal))
+            target = Target(directory, "made for the demo")
         index = Index(name, stack.enter_context(target.opened(output)), fields=FIELDS)
-        stack.enter_context(_removing(partial(_delete, index), keep))
+        stack.enter_context(_removing(partial(_delete, index), keep, removal))
         yield _Place(index, target.place, removal)
 
 
 @contextmanager
-def _removing(remove: Callable[[], object], keep: bool) -> Iterator[None]:
+def _removing(remove: Callable[[], object], keep: bool, by_hand: Sequence[str]) -> Iterator[None]:
     """Remove what was made, in the end or when something goes wrong; only what is complete is kept."""
+    left = f"What the demo made may be there still. Remove it: {shlex.join(by_hand)}"
     try:
         yield
     except BaseException:
-        remove()
+        with saying_if_interrupted(lambda: left):
+            remove()
         raise
     if not keep:
-        remove()
+        with saying_if_interrupted(lambda: left):
+            remove()
 
 
 def _delete(index: Index) -> None:

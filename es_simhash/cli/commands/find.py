@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.index_options import find_options, index_options
+from es_simhash.cli.index_options import find_options, index_argument, index_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.texts import text_file_option, text_in
 
 if TYPE_CHECKING:
     from es_simhash.rerank import Match, Matches
@@ -19,10 +19,10 @@ _SHOWN = 60
 
 
 @click.command(name="find")
-@click.argument("index")
+@index_argument
 @click.option("--text", help="The text whose near-duplicates are wanted.")
 @click.option("--id", "id_", metavar="ID", help="A document in the index.")
-@click.option("--file", type=click.Path(exists=True, dir_okay=False), help="A file with the text.")
+@text_file_option
 @click.option("--preview", is_flag=True, help="Search an index without fingerprints, by more_like_this.")
 @find_options
 @click.option("--source", multiple=True, metavar="PATH", help="Show this field of the matches; repeat for more.")
@@ -52,7 +52,7 @@ def command(
     if sum(given is not None for given in (text, id_, file)) != 1:
         raise click.UsageError("Give one of --text, --id and --file.")
     if file is not None:
-        text = Path(file).read_text(encoding="utf-8")
+        text = text_in(file)
     wanted["source"] = list(source)
     wanted["candidates"] = "more_like_this" if preview else "keys"
     with target.opened(output) as engine:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import click
 
 from es_simhash.cli.index_options import scheme_named, scheme_option
 from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.texts import text_file_option, text_in
 
 
 @click.command(name="fingerprint")
 @click.argument("text", required=False)
-@click.option(
-    "--file",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-    help="A file with the text; - for standard input.",
-)
+@text_file_option
 @scheme_option
 @output_options
 def command(text: str | None, file: str | None, scheme: str | None, output: Output) -> None:
@@ -31,7 +25,7 @@ def command(text: str | None, file: str | None, scheme: str | None, output: Outp
     if (text is None) == (file is None):
         raise click.UsageError("Give the text, or --file.")
     if file is not None:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        text = text_in(file)
     chosen = scheme_named(scheme) or Scheme.preset("default")
     texts = [text or ""]
     [batch] = chosen.fingerprint_batches(texts)

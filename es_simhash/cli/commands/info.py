@@ -6,12 +6,13 @@ from dataclasses import asdict
 
 import click
 
+from es_simhash.cli.index_options import index_argument
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
 
 
 @click.command(name="info")
-@click.argument("index")
+@index_argument
 @click.option("--prefix", default="dedup", show_default=True, metavar="NAME", help="The object of the fields.")
 @target_options
 @output_options

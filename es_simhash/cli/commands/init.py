@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.index_options import index_options
+from es_simhash.cli.exits import saying_if_interrupted
+from es_simhash.cli.index_options import index_argument, index_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.texts import json_object_in
 
 if TYPE_CHECKING:
     from es_simhash.plans.setup import Initialised
 
 
 @click.command(name="init")
-@click.argument("index")
+@index_argument
 @index_options
 @click.option(
     "--create",
@@ -44,9 +45,10 @@ def command(
     """
     from es_simhash.index import Index
 
-    with target.opened(output) as engine:
+    body = json_object_in(create) if create else None
+    unsure = "Nothing was changed." if dry_run else f"{index} may have the fields already. Run the command again."
+    with target.opened(output) as engine, saying_if_interrupted(lambda: unsure):
         opened = Index(index, engine, **known)
-        body = json.loads(Path(create).read_text(encoding="utf-8")) if create else None
         done = opened.init(create=body, dry_run=dry_run)
     _show(output, done, dry_run)
 

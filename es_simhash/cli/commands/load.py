@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from time import monotonic
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from es_simhash.cli.exits import FINE, SOME_FAILED
-from es_simhash.cli.index_options import index_options
+from es_simhash.cli.exits import FINE, SOME_FAILED, Interrupted, saying_if_interrupted, tell
+from es_simhash.cli.index_options import index_argument, index_options
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
 
+if TYPE_CHECKING:
+    from es_simhash.jobs.load import Loader
+
 
 @click.command(name="load")
-@click.argument("index")
+@index_argument
 @file_options
 @click.option("--create-only", is_flag=True, help="Refuse documents whose id is there already.")
 @index_options
@@ -33,18 +38,43 @@ def command(index: str, files: Files, create_only: bool, known: dict[str, Any], 
 
     op_type: Literal["index", "create"] = "create" if create_only else "index"
     started = monotonic()
-    with target.opened(output) as engine:
+    with target.opened(output) as engine, files.opened(output, "Loading") as (found, rejects, advance):
         opened = Index(index, engine, **known)
-        if known["fields"]:
-            opened.init()
-        with files.opened(output, "Loading") as (found, rejects, advance):
-            loader = Loader(opened, rejects, lambda now: advance(now.done, rejects.count), op_type)
-            try:
-                loader.load(found)
-            finally:
-                done = loader.written.done
-                opened.refresh()
-                output.note(f"{done:,} documents written to {index} in {monotonic() - started:.1f} s.")
+        loader = Loader(opened, rejects, lambda now: advance(now.done, rejects.count), op_type)
+        with _telling_how_many(loader):
+            if known["fields"]:
+                opened.init()
+            loader.load(found)
+        opened.refresh()
+    done = loader.written.done
+    output.warn(loader.absent.warning)
+    output.note(f"{_so_far(loader)} in {monotonic() - started:.1f} s.")
     output.result({"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects})
     output.line(f"{index}: {done:,} written, {rejects.count:,} rejected")
     return SOME_FAILED if rejects.count else FINE
+
+
+@contextmanager
+def _telling_how_many(loader: Loader) -> Iterator[None]:
+    """If not all can be loaded, tell how many were, and make them visible all the same."""
+    from es_simhash.errors import EngineError
+
+    again = "replaced" if loader.op_type == "index" else "refused"
+    try:
+        with saying_if_interrupted(
+            lambda: (
+                f"{_so_far(loader)}; some more may have been on their way. "
+                f"Run the command again for the rest: documents with the same ids are {again}."
+            )
+        ):
+            yield
+    except BaseException as error:
+        if loader.written.done and not isinstance(error, Interrupted):
+            tell(f"{_so_far(loader)} until then.")
+        with suppress(EngineError):
+            loader.index.refresh()
+        raise
+
+
+def _so_far(loader: Loader) -> str:
+    return f"{loader.written.done:,} documents written to {loader.index.name}"

@@ -1,0 +1,56 @@
+"""What a scheme finds, and what it costs, worked out from its settings."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from es_simhash import fields
+from es_simhash.planning import band_probability
+
+if TYPE_CHECKING:
+    from es_simhash.scheme import Scheme
+
+SIMILARITIES = (0.2, 0.4, 0.5, 0.6, 0.8)
+# Fingerprints have the same size whatever the text, once it is long enough.
+_TOKENS = [f"token{number}" for number in range(100)]
+
+
+@dataclass(frozen=True)
+class TradeOffs:
+    """What is found, and what it costs.
+
+    All SimHashes within ``distance`` bits are found, and of the pairs of each Jaccard similarity the share ``recall``.
+    Those below ``similarity``, from which pairs match unless another is asked for, are compared in vain. There are so
+    many ``keys`` in the index for each document, and in each query, and ``json_bytes`` of fields in each document.
+    """
+
+    distance: int | None
+    similarity: float | None
+    recall: dict[str, float]
+    keys: int
+    json_bytes: int
+
+
+def trade_offs(scheme: Scheme) -> TradeOffs:
+    """The trade-offs of a scheme."""
+    simhash, minhash = scheme.simhash, scheme.minhash
+    recall = (
+        {str(each): band_probability(each, minhash.bands, minhash.rows) for each in SIMILARITIES} if minhash else {}
+    )
+    return TradeOffs(
+        distance=simhash.distance if simhash else None,
+        similarity=minhash.similarity if minhash else None,
+        recall=recall,
+        keys=(simhash.blocks if simhash else 0) + (minhash.bands if minhash else 0),
+        json_bytes=_json_bytes(scheme),
+    )
+
+
+def _json_bytes(scheme: Scheme) -> int:
+    """How long the fields of a fingerprint are as JSON."""
+    tokens = [(token, 1.0) for token in _TOKENS] if scheme.weights == "own" else _TOKENS
+    [batch] = scheme.fingerprint_batches_of_tokens([tokens])
+    [stored] = fields.write(scheme, scheme.id, [""], batch)
+    return len(json.dumps(stored, separators=(",", ":")))

@@ -1,0 +1,99 @@
+"""What the documentation has people type works as it stands there."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from es_simhash.cli.profiles import SETTINGS
+from es_simhash.testing.corpus import corpus, edited
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def commands(page: str) -> list[str]:
+    """The lines that are typed into a shell."""
+    blocks = re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    return [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+
+
+def part(name: str) -> str:
+    """A part of the page that is marked."""
+    return PAGE.split(f"<!-- {name} -->")[1].split(f"<!-- end of {name} -->")[0]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where all files are that the pages name, and a command es-simhash."""
+    texts = [{"id": str(i), "url": f"u{i}", **each} for i, each in enumerate(corpus(50))]
+    texts.append({"id": "copy", "url": "c", **edited(corpus(50)[4])})
+    lines = "".join(json.dumps(each) + "\n" for each in texts).encode()
+    (tmp_path / "news.jsonl").write_bytes(lines)
+    (tmp_path / "new.jsonl").write_bytes(lines)
+    (tmp_path / "news.jsonl.gz").write_bytes(gzip.compress(lines))
+    (tmp_path / "more.csv").write_text("id,title,body\nm1,Some title,Some body of a text\n", encoding="utf-8")
+    (tmp_path / "more.csv.gz").write_bytes(gzip.compress((tmp_path / "more.csv").read_bytes()))
+    program = tmp_path / "bin" / "es-simhash"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m es_simhash "$@"\n')
+    program.chmod(0o755)
+    return tmp_path
+
+
+def shell(folder: Path, line: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
+    environment["PATH"] = f"{folder / 'bin'}{os.pathsep}{environment['PATH']}"
+    environment["PYTHONPATH"] = str(ROOT)
+    done = subprocess.run(line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
+def test_the_commands_of_the_readme_run_in_their_order(folder: Path) -> None:
+    typed = [line for line in commands(README) if line.startswith("es-simhash ")]
+    assert [line.split()[1] for line in typed] == ["demo", "load", "find", "dedup"]
+    for line in typed:
+        shell(folder, f"{line} --size 100" if line.endswith("demo") else line)
+    assert (folder / "unique.jsonl").read_text(encoding="utf-8").count("\n") == 51
+
+
+def test_the_commands_of_the_page_run_in_their_order(folder: Path) -> None:
+    embedded = commands(PAGE.split("<!-- commands -->")[0])
+    here = embedded[: next(i for i, line in enumerate(embedded) if line.startswith("export "))]
+    assert len(here) == 4
+    for line in here:
+        shell(folder, line)
+
+
+def test_the_installation_names_what_is_there() -> None:
+    typed = " ".join(commands(README))
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"make ([a-z-]+)", typed)) <= set(targets)
+    extras = {name for group in re.findall(r"\[([a-z0-9,]+)\]", typed) for name in group.split(",")}
+    assert extras <= set(PROJECT["project"]["optional-dependencies"])
+    assert set(re.findall(r"--group (\w+)", typed)) <= set(PROJECT["dependency-groups"])
+
+
+def test_the_page_has_every_variable_of_ours() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "es_simhash").rglob("*.py"))
+    read = set(re.findall(r'"((?:ES_SIMHASH|ELASTICSEARCH|OPENSEARCH)_[A-Z_]+)"', code))
+    assert set(re.findall("`([A-Z_]+)`", part("environment"))) == read
+
+
+def test_the_page_has_every_setting_of_profiles() -> None:
+    assert re.findall(r"^\| `(\w+)` \|", part("profiles"), re.MULTILINE) == list(SETTINGS)

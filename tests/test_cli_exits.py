@@ -1,0 +1,60 @@
+"""How a run ends, and what it then says."""
+
+from __future__ import annotations
+
+import errno
+
+import click
+import pytest
+
+from es_simhash.cli import exits
+from es_simhash.cli.exits import Interrupted, code_of, saying_if_interrupted
+from es_simhash.errors import EngineError, InputError, StorageError, WorkerError
+
+
+def aborted(cause: BaseException) -> click.Abort:
+    """What click makes of an interruption."""
+    abort = click.Abort()
+    abort.__cause__ = cause
+    return abort
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (KeyboardInterrupt(), exits.INTERRUPTED, "Interrupted. Nothing was changed."),
+        (aborted(KeyboardInterrupt()), exits.INTERRUPTED, "Interrupted. Nothing was changed."),
+        (Interrupted("Half is done."), exits.INTERRUPTED, "Interrupted. Half is done."),
+        (aborted(Interrupted("Half is done.")), exits.INTERRUPTED, "Interrupted. Half is done."),
+        (EngineError("Refused. Ask."), exits.REFUSED, "Error: Refused. Ask."),
+        (InputError("No text. Give one."), exits.USAGE, "Error: No text. Give one."),
+        (WorkerError("It died. Use one."), exits.USAGE, "Error: It died. Use one."),
+        (StorageError("It is full. Make room."), exits.USAGE, "Error: It is full. Make room."),
+        (OSError(errno.ENOSPC, "No space left"), exits.USAGE, "Error: The system: No space left. Make room, or"),
+        (OSError(errno.ENOENT, "Not there", "a"), exits.USAGE, "Error: a: Not there. Check the path and"),
+        (OSError(errno.EMFILE, "Too many"), exits.USAGE, "Error: The system: Too many. Allow more open files"),
+        (BrokenPipeError(), exits.FINE, ""),
+        (ZeroDivisionError("x"), exits.SOME_FAILED, "Error: ZeroDivisionError: x. This should not happen; --debug"),
+    ],
+)
+def test_an_error_has_a_code_and_a_paragraph(
+    error: BaseException, code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert code_of(error, debug=False) == code
+    said = capsys.readouterr().err
+    assert said.startswith(told)
+    assert bool(said) == bool(told)
+
+
+def test_the_innermost_says_what_was_done() -> None:
+    with (
+        pytest.raises(Interrupted, match="inner"),
+        saying_if_interrupted(lambda: "outer"),
+        saying_if_interrupted(lambda: "inner"),
+    ):
+        raise KeyboardInterrupt
+
+
+def test_other_errors_are_left_alone() -> None:
+    with pytest.raises(ZeroDivisionError), saying_if_interrupted(lambda: "no"):
+        raise ZeroDivisionError
