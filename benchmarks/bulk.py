@@ -18,7 +18,7 @@ from benchmarks.nodes import CHUNK, SERVERS, Json, Server, documents_of, running
 from benchmarks.tables import Table
 from es_simhash import Index
 
-DOCUMENTS, WARM_UP, ROUNDS = 10_000, 5_000, 5
+DOCUMENTS, WARM_UP, ROUNDS = 10_000, 5_000, 7
 __doc__ = __doc__.format(rounds=ROUNDS)
 
 Actions: TypeAlias = Iterable[Json]

@@ -67,8 +67,9 @@ def _compare(
         contenders = {
             f"rensa, {kind}": ("rensa", "0"),
             f"rensa with {MORE_BANDS} bands, {kind}": (f"rensa {MORE_BANDS}", "0"),
-            f"es_simhash, {kind}, numpy": ("es_simhash", "0"),
-            f"es_simhash, {kind}, numba": ("es_simhash", "1"),
+            f"es_simhash, {kind}, without numba": ("es_simhash", "0"),
+            f"es_simhash, {kind}, with numba": ("es_simhash", ""),
+            f"es_simhash, {kind}, with numba from the start": ("es_simhash", "1"),
         }
         runs: dict[str, list[dict[str, Any]]] = {label: [] for label in contenders}
         for _ in range(ROUNDS):

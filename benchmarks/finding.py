@@ -33,7 +33,7 @@ from es_simhash import Scheme
 from es_simhash.codes import Codes
 from es_simhash.hamming import distances
 
-DOCUMENTS, LENGTH, PLANTED = 20_000, 1300, 1_000
+DOCUMENTS, LENGTH, PLANTED = 100_000, 1300, 2_000
 TIMED, ROUNDS = 200, 5
 TOGETHER, BATCHES = 50, 6
 # A way that finds less of what it should is no peer to be compared with.

@@ -20,7 +20,7 @@ from benchmarks.nodes import SERVERS, SETTINGS, Json, Recorder, Server, document
 from benchmarks.tables import Table
 from es_simhash import Index, Layout, MinHash, Scheme
 
-DOCUMENTS, LENGTH = 30_000, 1300
+DOCUMENTS, LENGTH = 100_000, 1300
 QUERIES, ROUNDS = 300, 3
 __doc__ = __doc__.format(rounds=ROUNDS)
 

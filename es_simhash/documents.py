@@ -86,6 +86,21 @@ class Documents:
     def _target(self) -> Target:
         return Target(self.scheme, self.fields, self.prefix)
 
+    def fields_of(self, texts: Sequence[str]) -> list[Json | InputError]:
+        """The fields of each text, or why it has none."""
+        made: list[Json | InputError] = []
+        while len(made) < len(texts):
+            try:
+                for batch in self.scheme.fingerprint_batches(texts[len(made) :]):
+                    chunk = texts[len(made) : len(made) + len(batch)]
+                    made += stored.write(self.scheme, self.scheme.id, chunk, batch)
+            except InputError as error:
+                # What stands before the text that cannot be read has been made by now.
+                if error.position is None:
+                    raise
+                made.append(error)
+        return made
+
     def _prepared(self, batch: tuple[int, Sequence[Document]]) -> tuple[int, list[Task]]:
         """A batch of actions, fingerprinted, with the place of its first among all."""
         first, actions = batch
@@ -112,19 +127,9 @@ class Documents:
 
     def _fill(self, slots: Sequence[tuple[Task, Slot]]) -> None:
         """Fingerprint the texts of slots; a text that cannot be is a problem of its task."""
-        texts = [slot.text or "" for _, slot in slots]
-        done = 0
-        while done < len(slots):
-            try:
-                for batch in self.scheme.fingerprint_batches(texts[done:]):
-                    end = done + len(batch)
-                    made = stored.write(self.scheme, self.scheme.id, texts[done:end], batch)
-                    for (_, slot), fields in zip(slots[done:end], made, strict=True):
-                        slot.fields = (slot.fields or {}) | fields
-                    done = end
-            except InputError as error:
-                # What stands before the text that cannot be read has been made by now.
-                if error.position is None:
-                    raise
-                slots[done][0].problem = error.problem
-                done += 1
+        made = self.fields_of([slot.text or "" for _, slot in slots])
+        for (task, slot), fields in zip(slots, made, strict=True):
+            if isinstance(fields, InputError):
+                task.problem = fields.problem
+            else:
+                slot.fields = (slot.fields or {}) | fields

@@ -82,12 +82,13 @@ class GetDocuments(Operation[list[Json]]):
     """Documents by id, in the order asked for, as soon as they were written (no refresh needed).
 
     Each result has ``_index``, ``_id`` and ``found``, and where it was found ``_source``, cut down to ``source`` (a
-    list of paths, or None for the whole).
+    list of paths, or None for the whole). Documents that were written with routing values want these again.
     """
 
     index: str
     ids: Sequence[str]
     source: Sequence[str] | None = None
+    routings: Sequence[str | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,115 @@ class Count(Operation[int]):
     query: Json
 
 
+@dataclass(frozen=True)
+class Reader:
+    """A view of an index as it was at one moment, which an engine keeps open: its kind and its name there.
+
+    The moment is that of its first page at the latest.
+    """
+
+    kind: Literal["elasticsearch", "opensearch", "scroll", "embedded"]
+    index: str
+    id: str | None
+
+
+@dataclass(frozen=True)
+class Share:
+    """One of ``count`` parts of an index, by hashes of the ids: no two parts share a document."""
+
+    number: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some hits of a reader, each with ``_seq_no`` and ``_primary_term`` where the engine has them.
+
+    ``after`` says where the next page begins; it means something to this reader only. ``reader`` is to be used then.
+    """
+
+    hits: list[Json]
+    after: Any
+    reader: Reader
+
+
+@dataclass(frozen=True)
+class OpenReader(Operation[Reader]):
+    """Begin to read one concrete index whole; the reader must be closed, and is forgotten after minutes without use.
+
+    ``shared`` says that it will be asked for a `Share`, while other readers have the others.
+    """
+
+    index: str
+    shared: bool = False
+
+
+@dataclass(frozen=True)
+class ReadPage(Operation[Page]):
+    """The next documents of a reader that a query finds, at most ``size``; none means that all were read.
+
+    A reader that the engine has forgotten raises `ReaderLostError`.
+    """
+
+    reader: Reader
+    query: Json
+    size: int
+    source: Sequence[str] | bool
+    share: Share | None = None
+    after: Any = None
+
+
+@dataclass(frozen=True)
+class CloseReader(Operation[None]):
+    """Let go of a reader; one that is gone already is no error."""
+
+    reader: Reader
+
+
+@dataclass(frozen=True)
+class GetSettings(Operation[dict[str, Json]]):
+    """The settings of each concrete index, as flat names (``index.number_of_replicas``) with texts as values."""
+
+    index: str
+
+
+@dataclass(frozen=True)
+class PutSettings(Operation[None]):
+    """Change settings of an index that is open; None sets one back to the engine's default."""
+
+    index: str
+    settings: Json
+
+
+@dataclass(frozen=True)
+class GetAliases(Operation[dict[str, dict[str, Json]]]):
+    """The aliases of each concrete index, with what each says."""
+
+    index: str
+
+
+@dataclass(frozen=True)
+class UpdateAliases(Operation[None]):
+    """Add and remove aliases, all at once or none: ``{"add": {…}}``, ``{"remove": {…}}``."""
+
+    actions: Sequence[Json]
+
+
+@dataclass(frozen=True)
+class Look(Operation[Json]):
+    """What a server's REST interface answers to a GET of a path that only some servers have."""
+
+    path: str
+    index: str = ""
+
+
+@dataclass(frozen=True)
+class Wait(Operation[None]):
+    """Let time go by. Engines never see this: who runs a plan does it."""
+
+    seconds: float
+
+
 OPERATIONS: tuple[type[Operation[Any]], ...] = (
     GetInfo,
     GetMappings,
@@ -171,4 +281,12 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     Bulk,
     Refresh,
     Count,
+    OpenReader,
+    ReadPage,
+    CloseReader,
+    GetSettings,
+    PutSettings,
+    GetAliases,
+    UpdateAliases,
+    Look,
 )

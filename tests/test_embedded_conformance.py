@@ -9,9 +9,10 @@ import pytest
 
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.testing.engine_suite import EngineSuite
+from es_simhash.testing.reader_suite import ReaderSuite
 
 
-class TestEmbeddedEngine(EngineSuite):
+class TestEmbeddedEngine(EngineSuite, ReaderSuite):
     @pytest.fixture
     def engine(self, tmp_path: Path) -> Iterator[EmbeddedEngine]:
         engine = EmbeddedEngine(tmp_path)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import trustme
 
-from es_simhash.errors import AccessError, ClientVersionError, EngineError, IndexStateError, UnreachableError
+from es_simhash.errors import AccessError, ClientVersionError, EngineError, UnavailableError, UnreachableError
 from es_simhash.operations import (
     Action,
     Bulk,
@@ -194,7 +194,7 @@ def test_shards_that_are_not_there(client: str) -> None:
     with (
         serving(Answer({"error": {**error, "root_cause": [], "failed_shards": []}, "status": 503}, 503)) as server,
         engine_over(client, server.url, max_retries=0) as engine,
-        pytest.raises(IndexStateError, match="GET _cat/shards/index"),
+        pytest.raises(UnavailableError, match="GET _cat/shards/index"),
     ):
         engine.perform(Search("index", {}))
 

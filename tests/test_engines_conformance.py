@@ -8,6 +8,7 @@ import pytest
 
 from es_simhash.engines.base import Engine
 from es_simhash.testing.engine_suite import EngineSuite
+from es_simhash.testing.reader_suite import ReaderSuite
 from tests.rest_engines import OTHER_PAIRS, Pair, engine_over, new_name, parametrize_pairs
 
 
@@ -28,5 +29,5 @@ def index_name() -> str:
 
 # What aiohttp says of all large bodies; the clients give it nothing else.
 @pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
-class TestRestEngines(EngineSuite):
+class TestRestEngines(EngineSuite, ReaderSuite):
     """The suite, with each pair of client and node."""

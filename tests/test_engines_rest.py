@@ -9,26 +9,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.engines.rest import Reply, Request, checked, conversation, lines_of
+from es_simhash.engines.rest import conversation, lines_of
 from es_simhash.engines.rest_errors import REMEDIES, reason_of
+from es_simhash.engines.rest_requests import Reply, Request, checked
 from es_simhash.errors import EngineError, IndexStateError, InputError, MappingError
 from es_simhash.operations import (
     OPERATIONS,
     Action,
     Bulk,
+    CloseReader,
     Count,
     CreateIndex,
     DeleteIndex,
     EngineInfo,
+    GetAliases,
     GetDocuments,
     GetInfo,
     GetMappings,
+    GetSettings,
     Json,
+    Look,
     MultiSearch,
+    OpenReader,
     Operation,
     PutMapping,
+    PutSettings,
+    Reader,
+    ReadPage,
     Refresh,
     Search,
+    UpdateAliases,
 )
 
 Result = TypeVar("Result")
@@ -36,6 +46,7 @@ Result = TypeVar("Result")
 WHOLE = {"total": 1, "successful": 1, "skipped": 0, "failed": 0}
 FAILED = {"total": 2, "failed": 1, "failures": [{"reason": {"type": "query_exception", "reason": "too hot"}}]}
 NO_HITS = {"total": {"value": 0}, "hits": []}
+READER = Reader("elasticsearch", "index", "id")
 EVERY: dict[type[Operation[Any]], Operation[Any]] = {
     GetInfo: GetInfo(),
     GetMappings: GetMappings("index"),
@@ -48,7 +59,19 @@ EVERY: dict[type[Operation[Any]], Operation[Any]] = {
     Bulk: Bulk("index", [Action("index", "1", {})]),
     Refresh: Refresh("index"),
     Count: Count("index", {}),
+    OpenReader: OpenReader("index"),
+    ReadPage: ReadPage(READER, {}, 10, True),
+    CloseReader: CloseReader(READER),
+    GetSettings: GetSettings("index"),
+    PutSettings: PutSettings("index", {}),
+    GetAliases: GetAliases("index"),
+    UpdateAliases: UpdateAliases([]),
+    Look: Look("/_cat/health"),
 }
+# What is asked of no index by its name, or first of the server.
+ELSEWHERE = {GetInfo, OpenReader, ReadPage, CloseReader, UpdateAliases, Look}
+# Whatever comes is the result.
+ANYTHING = {CloseReader, Look}
 
 
 def told(operation: Operation[Result], *replies: Json) -> tuple[list[Request], Result]:
@@ -67,10 +90,10 @@ def told(operation: Operation[Result], *replies: Json) -> tuple[list[Request], R
 @pytest.mark.parametrize("kind", OPERATIONS)
 def test_every_operation_is_known(kind: type[Operation[Any]]) -> None:
     request = next(conversation(EVERY[kind]))
-    assert request.path.startswith("/index" if kind is not GetInfo else "/")
+    assert request.path.startswith("/" if kind in ELSEWHERE else "/index")
 
 
-@pytest.mark.parametrize("kind", OPERATIONS)
+@pytest.mark.parametrize("kind", [kind for kind in OPERATIONS if kind not in ANYTHING])
 def test_a_reply_of_another_service_is_no_result(kind: type[Operation[Any]]) -> None:
     with pytest.raises(EngineError, match=r"another form than the engine's|does not say which engine"):
         told(EVERY[kind], {"hello": "world"})

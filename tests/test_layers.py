@@ -30,7 +30,7 @@ LAYERS = [
     {"scheme"},
     {"documents", "operations"},
     {"plans", "engines"},
-    {"groups"},
+    {"groups", "backfill"},
     {"index", "dedup"},
     {"jobs", "demo"},
     {"cli"},

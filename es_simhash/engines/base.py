@@ -5,9 +5,11 @@ A new engine implements one of the two protocols and passes the conformance suit
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Any, Protocol, TypeVar
 
-from es_simhash.operations import Operation, Plan
+from es_simhash.operations import Operation, Plan, Wait
 
 Result = TypeVar("Result")
 
@@ -47,7 +49,11 @@ def run(plan: Plan[Result], engine: Engine) -> Result:
             result: Result = end.value
             return result
         try:
-            reply, send = engine.perform(operation), plan.send
+            reply, send = None, plan.send
+            if isinstance(operation, Wait):
+                time.sleep(operation.seconds)
+            else:
+                reply = engine.perform(operation)
         except Exception as error:
             reply, send = error, plan.throw
 
@@ -63,6 +69,10 @@ async def run_async(plan: Plan[Result], engine: AsyncEngine) -> Result:
             result: Result = end.value
             return result
         try:
-            reply, send = await engine.perform(operation), plan.send
+            reply, send = None, plan.send
+            if isinstance(operation, Wait):
+                await asyncio.sleep(operation.seconds)
+            else:
+                reply = await engine.perform(operation)
         except Exception as error:
             reply, send = error, plan.throw

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from es_simhash.engines.rest import Reply, Request, checked, conversation, doing, lines_of
+from es_simhash.engines.rest import conversation, lines_of
+from es_simhash.engines.rest_requests import Reply, Request, checked, doing
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.operations import Bulk, Json, Operation
 

@@ -15,6 +15,9 @@ from es_simhash.errors import (
     InputError,
     MappingError,
     MissingError,
+    ReaderLostError,
+    TooLargeError,
+    UnavailableError,
     UnreachableError,
 )
 from es_simhash.operations import Json
@@ -38,6 +41,11 @@ REMEDIES = (
         "disk usage exceeded flood-stage",
         IndexStateError,
         "Make room on the engine's disk; the engine then lifts this block itself.",
+    ),
+    Remedy(
+        "search_context_missing|[Pp]oint in time.*not found|No search context found",
+        ReaderLostError,
+        "Read the index from its beginning once more.",
     ),
     Remedy(
         "SERVICE_UNAVAILABLE/[12]/|(master|cluster_manager)_not_discovered",
@@ -102,22 +110,24 @@ REMEDIES = (
     ),
     Remedy(
         r"^413\b|content_too_long",
-        EngineError,
+        TooLargeError,
         "The request is larger than the engine or a proxy takes (http.max_content_length): send fewer at once.",
     ),
     Remedy("Time exceeded|search_timeout", EngineError, "Ask for less, or allow the search more time."),
     Remedy(
-        "circuit_breaking_exception", EngineError, "The engine is short of memory: send less at once, or try later."
+        "circuit_breaking_exception",
+        UnavailableError,
+        "The engine is short of memory: send less at once, or try later.",
     ),
     Remedy(
         r"^429\b|rejected_execution",
-        EngineError,
+        UnavailableError,
         "The engine has too much to do: wait a little, then send less at once.",
     ),
     Remedy("maxClauseCount|too_many_(nested_)?clauses", EngineError, "Ask with fewer clauses."),
     Remedy(
         r"^503\b.*(no_shard_available|unavailable_shards|search_phase_execution)",
-        IndexStateError,
+        UnavailableError,
         "Some of the index's shards are not there: look at GET _cat/shards/{index}, and try again when they are.",
     ),
     Remedy(r"^50[0-4]\b", EngineError, "Look at the engine's log, or that of the proxy before it, and try again."),

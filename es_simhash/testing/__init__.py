@@ -5,4 +5,5 @@ from __future__ import annotations
 import pytest
 
 # So that a failure in a suite shows the values compared, as in a test file.
-pytest.register_assert_rewrite("es_simhash.testing.engine_suite", "es_simhash.testing.index_suite")
+_SUITES = ("engine_base", "engine_suite", "reader_suite", "index_suite")
+pytest.register_assert_rewrite(*(f"es_simhash.testing.{suite}" for suite in _SUITES))

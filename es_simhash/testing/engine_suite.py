@@ -6,7 +6,7 @@ makes indices whose names begin with it, and removes them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -15,7 +15,6 @@ from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, InputError, MappingError, MissingError
 from es_simhash.operations import (
     Action,
-    ActionResult,
     Bulk,
     Count,
     CreateIndex,
@@ -30,86 +29,11 @@ from es_simhash.operations import (
     Refresh,
     Search,
 )
-
-# One shard, so that scores can be told beforehand, and no refresh that nobody asked for.
-SETTINGS = {"number_of_shards": 1, "number_of_replicas": 0, "refresh_interval": "-1"}
-
-KEYWORD = {"type": "keyword"}
-KEYS = {"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": False}
-MAPPINGS: Json = {
-    "dynamic": "false",
-    "properties": {
-        "tag": KEYWORD,
-        "title": {"type": "text", "fields": {"raw": KEYWORD}},
-        "number": {"type": "long"},
-        "ratio": {"type": "double"},
-        "when": {"type": "date"},
-        "flag": {"type": "boolean"},
-        "dedup": {"properties": {"bands": KEYS, "scheme": KEYWORD}},
-    },
-}
+from es_simhash.testing.engine_base import KEYWORD, MAPPINGS, EngineBase, indexed, matching
 
 
-def matching(path: str, *keys: str, least: Any = 1) -> Json:
-    """A query for documents with enough of the keys, each of which scores 1."""
-    clauses = [{"constant_score": {"filter": {"term": {path: key}}}} for key in keys]
-    return {"bool": {"should": clauses, "minimum_should_match": least}}
-
-
-def indexed(documents: Mapping[str, Json]) -> list[Action]:
-    """Actions that write the documents, by id."""
-    return [Action("index", id_, document) for id_, document in documents.items()]
-
-
-class EngineSuite:
+class EngineSuite(EngineBase):
     """The tests; ``engine`` and ``index_name`` are the fixtures to give."""
-
-    @pytest.fixture(autouse=True)
-    def _clean_up(self, engine: Engine, index_name: str) -> Iterator[None]:
-        yield
-        try:
-            found = engine.perform(GetMappings(f"{index_name}*"))
-        except MissingError:
-            return
-        for name in found:
-            engine.perform(DeleteIndex(name))
-
-    @pytest.fixture
-    def index(self, engine: Engine, index_name: str) -> str:
-        """An empty index with `MAPPINGS`."""
-        return self.create(engine, index_name, MAPPINGS)
-
-    def create(self, engine: Engine, name: str, mappings: Json) -> str:
-        """A new index."""
-        engine.perform(CreateIndex(name, {"settings": SETTINGS, "mappings": mappings}))
-        return name
-
-    def put(self, engine: Engine, index: str, documents: Mapping[str, Json]) -> None:
-        """Documents, by id, that searches see."""
-        results = engine.perform(Bulk(index, indexed(documents), refresh=True))
-        assert [result.error for result in results if result.error] == []
-        assert [result.id for result in results] == list(documents)
-
-    def scores(self, engine: Engine, index: str, query: Json) -> dict[str, float]:
-        """The score of each document that a query finds, by id, the best first."""
-        hits = engine.perform(Search(index, {"query": query, "size": 100}))["hits"]["hits"]
-        return {hit["_id"]: hit["_score"] for hit in hits}
-
-    def ids(self, engine: Engine, index: str, query: Json) -> set[str]:
-        """The ids of the documents that a query finds; counting must find as many."""
-        found = set(self.scores(engine, index, query))
-        assert engine.perform(Count(index, query)) == len(found)
-        return found
-
-    def source(self, engine: Engine, index: str, id_: str) -> Json:
-        """A document as it was last written."""
-        [found] = engine.perform(GetDocuments(index, [id_]))
-        source: Json = found["_source"]
-        return source
-
-    def act(self, engine: Engine, index: str, *actions: Action) -> list[ActionResult]:
-        """What becomes of actions."""
-        return engine.perform(Bulk(index, actions))
 
     # --- what answers, and indices
 

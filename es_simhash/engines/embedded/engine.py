@@ -13,24 +13,35 @@ from typing import Any, TypeVar
 from es_simhash.engines.embedded import bulk, searching
 from es_simhash.engines.embedded.catalog import Catalog
 from es_simhash.engines.embedded.index import EmbeddedIndex
+from es_simhash.engines.embedded.readers import Readers
 from es_simhash.errors import EngineError, IndexStateError, InputError
 from es_simhash.operations import (
     Action,
     ActionResult,
     Bulk,
+    CloseReader,
     Count,
     CreateIndex,
     DeleteIndex,
     EngineInfo,
+    GetAliases,
     GetDocuments,
     GetInfo,
     GetMappings,
+    GetSettings,
     Json,
+    Look,
     MultiSearch,
+    OpenReader,
     Operation,
+    Page,
     PutMapping,
+    PutSettings,
+    Reader,
+    ReadPage,
     Refresh,
     Search,
+    UpdateAliases,
 )
 
 Result = TypeVar("Result")
@@ -49,6 +60,7 @@ class EmbeddedEngine:
 
     def __init__(self, directory: str | Path) -> None:
         self._catalog = Catalog(Path(directory))
+        self._readers = Readers()
         self._lock = RLock()
         self._is_closed = False
         self._performers: dict[type[Operation[Any]], Callable[[Any], Any]] = {
@@ -63,6 +75,14 @@ class EmbeddedEngine:
             Bulk: self._bulk,
             Refresh: self._refresh,
             Count: self._count,
+            OpenReader: self._open_reader,
+            ReadPage: self._read_page,
+            CloseReader: lambda operation: self._readers.close(operation.reader),
+            GetSettings: lambda operation: {index.name: {} for index in self._catalog.all(operation.index)},
+            GetAliases: lambda operation: {index.name: {} for index in self._catalog.all(operation.index)},
+            PutSettings: _servers_only,
+            UpdateAliases: _servers_only,
+            Look: _servers_only,
         }
 
     def perform(self, operation: Operation[Result]) -> Result:
@@ -116,6 +136,12 @@ class EmbeddedEngine:
         """What finds a document by its id, in the index that is searched unless another is named."""
         return lambda name, id_: self._catalog.one(name or index).document(id_)
 
+    def _open_reader(self, operation: OpenReader) -> Reader:
+        return self._readers.open(self._catalog.one(operation.index))
+
+    def _read_page(self, operation: ReadPage) -> Page:
+        return self._readers.page(operation, self._finder(operation.reader.index))
+
     def _refresh(self, operation: Refresh) -> None:
         for index in self._catalog.all(operation.index):
             index.refresh()
@@ -147,6 +173,13 @@ class EmbeddedEngine:
             return self._catalog.create(name, {})
         except InputError as error:
             return ActionResult(action.id or "", 400, str(error))
+
+
+def _servers_only(operation: Operation[Any]) -> None:
+    raise EngineError(
+        f"The embedded engine has no {type(operation).__name__}: it has neither settings nor aliases. "
+        "Leave that out, or use a server."
+    )
 
 
 def _the_one_found(names: str, replies: Sequence[Json]) -> Json:

@@ -1,0 +1,92 @@
+"""Documents as they were read, and the updates that bring their fingerprints up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from es_simhash.documents import Documents, Rejected
+from es_simhash.errors import DocumentError, InputError
+from es_simhash.fields import DEFERRED, Json, content_hash, names
+from es_simhash.operations import Action
+
+
+@dataclass(frozen=True)
+class Found:
+    """A document as it was read: where it is, in which version, its text (or the problem with it), and our fields."""
+
+    index: str
+    id: str
+    routing: str | None
+    version: dict[str, int]
+    text: str
+    problem: str | None
+    stored: Json
+
+    @classmethod
+    def of(cls, documents: Documents, hit: Json) -> Found:
+        """The document of a hit of a search, or of a reply to a multi-get."""
+        source = hit.get("_source") or {}
+        text, problem = "", None
+        try:
+            text = documents.text_of(source)
+        except DocumentError as error:
+            problem = error.problem
+        stored = source.get(documents.prefix)
+        version = {f"if{name}": hit[name] for name in ("_seq_no", "_primary_term") if name in hit}
+        own = stored if isinstance(stored, dict) else {}
+        return cls(hit["_index"], hit["_id"], hit.get("_routing"), version, text, problem, own)
+
+    def is_current(self, scheme_id: str) -> bool:
+        """Whether the fields are those of this text by this scheme."""
+        own = self.stored
+        is_done = own.get("scheme") == scheme_id and own.get("status") != DEFERRED
+        return is_done and own.get("content") == content_hash(self.text)
+
+    def update(self, documents: Documents, fields: Json) -> Action:
+        """The update of our fields alone, unless the document has changed since."""
+        whole = dict.fromkeys(names(documents.scheme)) | fields
+        # An update is merged into what is there: what is not there needs no null to take it out.
+        part = {name: value for name, value in whole.items() if value is not None or name in self.stored}
+        metadata: Json = {**self.version, **({} if self.routing is None else {"routing": self.routing})}
+        return Action("update", self.id, {"doc": {documents.prefix: part}}, self.index, metadata or None)
+
+    def rejected(self, reason: str) -> Rejected:
+        """The document as one that could not be done."""
+        return Rejected(self.id, 0, f"Document {self.id!r} of {self.index!r} {reason}")
+
+
+@dataclass
+class Prepared:
+    """What is to be done about some documents: ``updates`` of some, while others are ``current`` or ``rejected``."""
+
+    updates: list[tuple[Found, Action]] = field(default_factory=list)
+    current: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+    characters: int = 0
+
+
+def sources(documents: Documents) -> list[str]:
+    """The parts of documents that must be read."""
+    own = [f"{documents.prefix}.{name}" for name in names(documents.scheme)]
+    return [*documents.fields, *own]
+
+
+def prepare(documents: Documents, hits: Sequence[Json]) -> Prepared:
+    """Fingerprint the documents of hits whose fields are not those of their texts."""
+    prepared = Prepared()
+    due: list[Found] = []
+    for found in (Found.of(documents, hit) for hit in hits):
+        prepared.characters += len(found.text)
+        if found.problem is not None:
+            prepared.rejected.append(found.rejected(found.problem))
+        elif found.is_current(documents.scheme.id):
+            prepared.current += 1
+        else:
+            due.append(found)
+    for found, fields in zip(due, documents.fields_of([found.text for found in due]), strict=True):
+        if isinstance(fields, InputError):
+            prepared.rejected.append(found.rejected(fields.problem))
+        else:
+            prepared.updates.append((found, found.update(documents, fields)))
+    return prepared

@@ -1,0 +1,41 @@
+"""Trying again while an engine is away or has too much to do."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import TypeVar
+
+from es_simhash.errors import UnavailableError, UnreachableError
+from es_simhash.operations import Operation, Plan, Wait
+
+Result = TypeVar("Result")
+
+_FIRST, _LONGEST = 0.5, 30.0
+
+
+def delays(patience: float) -> Iterator[float]:
+    """Seconds to wait before each further attempt, which together come to about ``patience``.
+
+    They grow to half a minute, and are spread at random, so that many workers do not come back all at once
+    (exponential backoff with jitter).
+    """
+    spent, ceiling = 0.0, _FIRST
+    while spent < patience:
+        delay = random.uniform(ceiling / 2, ceiling)
+        spent += delay
+        ceiling = min(2 * ceiling, _LONGEST)
+        yield delay
+
+
+def patiently(operation: Operation[Result], patience: float) -> Plan[Result]:
+    """The result of an operation, tried again for ``patience`` seconds while the engine cannot do it."""
+    waits = delays(patience)
+    while True:
+        try:
+            result: Result = yield operation
+            return result
+        except (UnreachableError, UnavailableError):
+            if (delay := next(waits, None)) is None:
+                raise
+        yield Wait(delay)

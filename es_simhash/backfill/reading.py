@@ -1,0 +1,82 @@
+"""Reading the documents of an index, page by page, whatever happens to the engine meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from es_simhash.backfill.patience import patiently
+from es_simhash.errors import EngineError, ReaderLostError, TooLargeError
+from es_simhash.fields import Json
+from es_simhash.operations import CloseReader, OpenReader, Plan, Reader, ReadPage, Refresh, Share
+
+_FIRST_SIZE, _MOST = 100, 1_000
+# What a page should come to, in characters of JSON: enough that requests cost little, and no concern for memory.
+_PAGE_LENGTH = 2 << 20
+# A reader that is lost so often is not lost by accident.
+_LOSSES = 20
+
+
+class Reading:
+    """The documents of one index that a query finds, those of one share.
+
+    A reader that is lost, by a restart or otherwise, is replaced by one from the beginning: what the query still finds
+    is then read, some of it perhaps once more.
+    """
+
+    def __init__(self, index: str, query: Json, source: Sequence[str], share: Share | None, patience: float) -> None:
+        self._index = index
+        self._query = query
+        self._source = source
+        self._share = share
+        self._patience = patience
+        self._reader: Reader | None = None
+        self._after: Any = None
+        self._size = _FIRST_SIZE
+        self._losses = 0
+        self._is_over = False
+
+    def next(self) -> Plan[list[Json]]:
+        """The hits of the next page; none once all were read."""
+        while not self._is_over:
+            try:
+                return (yield from self._page())
+            except ReaderLostError:
+                self._losses += 1
+                if self._losses > _LOSSES:
+                    raise
+                self._reader = self._after = None
+                # What was done meanwhile need not be found again.
+                yield from patiently(Refresh(self._index), self._patience)
+            except TooLargeError:
+                if self._size == 1:
+                    raise
+                self._size = max(1, self._size // 4)
+        return []
+
+    def close(self) -> Plan[None]:
+        """Let go of the reader; if the engine is away, it forgets the reader by itself."""
+        reader, self._reader, self._is_over = self._reader, None, True
+        if reader:
+            with suppress(EngineError):
+                yield CloseReader(reader)
+
+    def _page(self) -> Plan[list[Json]]:
+        if self._reader is None:
+            opening = OpenReader(self._index, shared=self._share is not None)
+            self._reader = yield from patiently(opening, self._patience)
+        asked = ReadPage(self._reader, self._query, self._size, self._source, self._share, self._after)
+        page = yield from patiently(asked, self._patience)
+        self._reader, self._after = page.reader, page.after
+        if page.hits:
+            self._adapt(page.hits)
+        else:
+            yield from self.close()
+        return page.hits
+
+    def _adapt(self, hits: Sequence[Json]) -> None:
+        """Ask for as many documents next time as make a page of the right length, growing step by step."""
+        length = sum(len(str(hit["_source"])) for hit in hits)
+        fitting = _PAGE_LENGTH * len(hits) // max(1, length)
+        self._size = max(1, min(fitting, 4 * self._size, _MOST))

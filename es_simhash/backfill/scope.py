@@ -1,0 +1,122 @@
+"""What a backfill has before it: indices, the documents in them that are to be done, and whose changes come between.
+
+Servers number the changes of each shard. If more was changed since the beginning than we have written, others write as
+well, and what they changed has to be looked at once more: a text may have changed after its fingerprint was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from es_simhash.documents import Documents
+from es_simhash.errors import EngineError, InputError
+from es_simhash.fields import DEFERRED, Json
+from es_simhash.operations import Count, GetMappings, Look, Plan, Refresh, Share
+
+
+@dataclass(frozen=True)
+class BackfillOptions:
+    """How a backfill goes about it.
+
+    ``query`` restricts it to documents that a query finds, ``since`` to those whose date in a field is not before a
+    moment: ``("published", "2026-11-01")``. ``stale`` also looks at documents that have a fingerprint, whether it is
+    that of their text. ``slices`` read and write side by side; ``share`` (number from 0, and count) is the part of one
+    of several machines. At most ``max_rate`` documents a second are written. An engine that is away or overloaded is
+    waited for ``patience`` seconds.
+    """
+
+    query: Json | None = None
+    since: tuple[str, str] | None = None
+    stale: bool = False
+    slices: int = 1
+    share: tuple[int, int] = (0, 1)
+    max_rate: float | None = None
+    patience: float = 600.0
+
+    def __post_init__(self) -> None:
+        if self.slices < 1:
+            raise InputError(f"An index cannot be read in {self.slices} slices. Choose 1 or more.")
+        number, count = self.share
+        if not 0 <= number < count:
+            raise InputError(f"There is no share {number + 1} of {count}. Choose one from 1 to {max(1, count)}.")
+        if self.max_rate is not None and self.max_rate <= 0:
+            raise InputError(f"{self.max_rate} documents a second are none. Choose a rate above 0, or none.")
+
+    @property
+    def shares(self) -> list[Share | None]:
+        """The share of each slice; None where one reads all."""
+        number, count = self.share
+        if self.slices * count == 1:
+            return [None]
+        return [Share(number * self.slices + i, count * self.slices) for i in range(self.slices)]
+
+    @property
+    def filters(self) -> list[Json]:
+        """What the documents must be besides."""
+        filters = [self.query] if self.query else []
+        if self.since:
+            field, moment = self.since
+            filters.append({"range": {field: {"gte": moment}}})
+        return filters
+
+
+@dataclass(frozen=True)
+class Part:
+    """One concrete index: how many documents are to be looked at, of how many, and its changes so far by shard."""
+
+    index: str
+    due: int
+    documents: int
+    changes: list[int] | None
+
+
+def due_query(documents: Documents, options: BackfillOptions) -> Json:
+    """What is to be looked at: without a fingerprint of the scheme, or with ``stale`` all."""
+    if options.stale:
+        return _all_of(options.filters)
+    scheme = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
+    deferred = {"term": {f"{documents.prefix}.status": DEFERRED}}
+    done = {"bool": {"filter": [scheme], "must_not": [deferred]}}
+    return {"bool": {"filter": options.filters, "must_not": [done]}}
+
+
+def changed_query(options: BackfillOptions, changes: Sequence[int]) -> Json:
+    """What was changed since these changes, by whomever."""
+    return _all_of([*options.filters, {"range": {"_seq_no": {"gt": min(changes)}}}])
+
+
+def _all_of(filters: list[Json]) -> Json:
+    return {"bool": {"filter": filters}} if filters else {"match_all": {}}
+
+
+def resolve(index: str, documents: Documents, options: BackfillOptions) -> Plan[list[Part]]:
+    """The indices behind a name, with what is to be done in each."""
+    names = sorted((yield GetMappings(index)))
+    parts = []
+    for name in names:
+        # What was written a moment ago counts as well.
+        yield Refresh(name)
+        changes = yield from changes_of(name)
+        due = yield Count(name, due_query(documents, options))
+        total = yield Count(name, {"match_all": {}})
+        parts.append(Part(name, due, total, changes))
+    return parts
+
+
+def changes_of(index: str) -> Plan[list[int] | None]:
+    """The number of the last change of each shard; None where the engine has no such numbers or does not tell them."""
+    fields = "indices.*.shards.*.seq_no,indices.*.shards.*.routing.primary"
+    try:
+        reply = yield Look(f"/{index}/_stats?level=shards&filter_path={fields}", index)
+    except EngineError:
+        return None
+    found: list[Any] = [
+        copy["seq_no"]["max_seq_no"]
+        for there in reply.get("indices", {}).values()
+        for copies in there["shards"].values()
+        for copy in copies
+        if copy["routing"]["primary"]
+    ]
+    return found or None

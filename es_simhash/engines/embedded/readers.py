@@ -1,0 +1,75 @@
+"""Views of indices as they were at one moment, by which they are read whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+from zlib import crc32
+
+import tantivy
+
+from es_simhash.engines.embedded.index import EmbeddedIndex
+from es_simhash.engines.embedded.more_like_this import FindDocument
+from es_simhash.engines.embedded.queries import Compiler
+from es_simhash.engines.embedded.source_filter import SourceFilter
+from es_simhash.engines.embedded.term_queries import TermQueries, constant
+from es_simhash.errors import ReaderLostError
+from es_simhash.operations import Json, Page, Reader, ReadPage, Share
+
+
+@dataclass(frozen=True)
+class _View:
+    """An index, and its documents as they were."""
+
+    index: EmbeddedIndex
+    searcher: tantivy.Searcher
+
+
+class Readers:
+    """The views that are open."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, _View] = {}
+
+    def open(self, index: EmbeddedIndex) -> Reader:
+        """A view of an index as it is now."""
+        id_ = uuid4().hex
+        self._open[id_] = _View(index, index.store.searcher())
+        return Reader("embedded", index.name, id_)
+
+    def close(self, reader: Reader) -> None:
+        """Let go of a view."""
+        self._open.pop(reader.id or "", None)
+
+    def page(self, operation: ReadPage, find_document: FindDocument) -> Page:
+        """The next page; ``after`` is how many documents were read before."""
+        view = self._open.get(operation.reader.id or "")
+        if view is None:
+            raise ReaderLostError("The reader was closed, or belongs to another engine. Open another.")
+        start = operation.after or 0
+        while found := _documents(view, operation, start, find_document):
+            start += len(found)
+            if hits := [hit for hit in found if _is_in(operation.share, hit["_id"])]:
+                return Page(hits, start, operation.reader)
+        return Page([], None, operation.reader)
+
+
+def _documents(view: _View, operation: ReadPage, start: int, find_document: FindDocument) -> list[Json]:
+    store = view.index.store
+    compiler = Compiler(view.index.mapping, TermQueries(store.schema, view.searcher), find_document)
+    # Equal scores leave documents in the order they lie in.
+    query = constant(compiler.compile(operation.query, scored=False), 1.0)
+    found: Any = view.searcher.search(query, limit=operation.size, count=False, offset=start)
+    wanted = SourceFilter.of(operation.source if isinstance(operation.source, bool) else list(operation.source))
+    return [_hit(view, address, wanted) for _, address in found.hits]
+
+
+def _hit(view: _View, address: tantivy.DocAddress, wanted: SourceFilter) -> Json:
+    id_, source = view.index.store.stored(view.searcher, address)
+    hit: Json = {"_index": view.index.name, "_id": id_}
+    return {**hit, "_source": wanted.apply(source)} if wanted.wanted else hit
+
+
+def _is_in(share: Share | None, id_: str) -> bool:
+    return share is None or crc32(id_.encode()) % share.count == share.number

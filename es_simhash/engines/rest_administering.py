@@ -1,0 +1,40 @@
+"""Settings, aliases, and what else a server tells of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from es_simhash.engines.rest_requests import SOMETHING, Conversation, Request, acknowledged, path_of
+from es_simhash.operations import GetAliases, GetSettings, Json, Look, Operation, PutSettings, UpdateAliases
+
+
+def _get_settings(operation: GetSettings) -> Conversation[dict[str, Json]]:
+    reply = yield Request("GET", path_of(operation.index, "_settings"), {**SOMETHING, "flat_settings": "true"})
+    return {index: found["settings"] for index, found in reply.items()}
+
+
+def _put_settings(operation: PutSettings) -> Conversation[None]:
+    acknowledged(operation, (yield Request("PUT", path_of(operation.index, "_settings"), body=operation.settings)))
+
+
+def _get_aliases(operation: GetAliases) -> Conversation[dict[str, dict[str, Json]]]:
+    reply = yield Request("GET", path_of(operation.index, "_alias"), SOMETHING)
+    return {index: found["aliases"] for index, found in reply.items()}
+
+
+def _update_aliases(operation: UpdateAliases) -> Conversation[None]:
+    acknowledged(operation, (yield Request("POST", "/_aliases", body={"actions": list(operation.actions)})))
+
+
+def _look(operation: Look) -> Conversation[Json]:
+    return (yield Request("GET", operation.path))
+
+
+CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]] = {
+    GetSettings: _get_settings,
+    PutSettings: _put_settings,
+    GetAliases: _get_aliases,
+    UpdateAliases: _update_aliases,
+    Look: _look,
+}

@@ -1,0 +1,169 @@
+"""What requests of the REST interface have in common: their form, their paths, and what is wrong with replies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+from urllib.parse import quote
+
+from es_simhash.engines.rest_errors import error_of, incompleteness
+from es_simhash.errors import EngineError, IndexStateError, InputError
+from es_simhash.operations import (
+    Bulk,
+    CloseReader,
+    Count,
+    CreateIndex,
+    DeleteIndex,
+    EngineInfo,
+    GetAliases,
+    GetDocuments,
+    GetInfo,
+    GetMappings,
+    GetSettings,
+    Json,
+    Look,
+    MultiSearch,
+    OpenReader,
+    Operation,
+    PutMapping,
+    PutSettings,
+    ReadPage,
+    Refresh,
+    Search,
+    UpdateAliases,
+)
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Request:
+    """One HTTP request; a list as the body stands for lines (NDJSON).
+
+    What is not ``repeatable`` must be sent once only: a client's own retry could write a document twice, or report as
+    a conflict what it has done itself.
+    """
+
+    method: str
+    path: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    body: Json | list[Json] | None = None
+    repeatable: bool = True
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The status of a reply, and its decoded body."""
+
+    status: int
+    body: Any
+
+
+Conversation: TypeAlias = Generator[Request, Json, Result]
+
+# A pattern that fits nothing, or a shard that fails, must not look like an empty answer.
+SOMETHING = {"allow_no_indices": "false"}
+WHOLE_ANSWER = {**SOMETHING, "allow_partial_search_results": "false"}
+
+
+def engine_info() -> Conversation[EngineInfo]:
+    """Which engine answers."""
+    match (yield Request("GET", "/")):
+        case {"version": {"number": str(number)} as version}:
+            numbers = re.findall(r"\d+", number.partition("-")[0])
+            return EngineInfo(version.get("distribution", "elasticsearch"), tuple(map(int, numbers)))
+    raise EngineError(
+        "The server does not say which engine it is. Name it: distribution='elasticsearch' or 'opensearch'."
+    )
+
+
+def checked(operation: Operation[Any], reply: Reply) -> Json:
+    """The body of a reply; one that tells of an error, or is no JSON object, is raised."""
+    if reply.status < 300 and isinstance(reply.body, dict):
+        return reply.body
+    raise error_in(operation, reply.status, reply.body)
+
+
+def doing(operation: Operation[Any]) -> str:
+    """What an operation does, and to which index, as the beginning of a sentence."""
+    body = getattr(operation, "body", {})
+    new_fields = _number_of_fields(body.get("mappings") if isinstance(operation, CreateIndex) else body)
+    return _DOING[type(operation)].format(index=repr(_index_of(operation)), fields=new_fields)
+
+
+_DOING: Mapping[type[Operation[Any]], str] = {
+    GetInfo: "Asking the engine for its version",
+    GetMappings: "Reading the mapping of {index}",
+    CreateIndex: "Creating index {index} with {fields} field(s)",
+    PutMapping: "Adding {fields} field(s) to the mapping of {index}",
+    DeleteIndex: "Deleting index {index}",
+    GetDocuments: "Reading documents of {index}",
+    Search: "Searching {index}",
+    MultiSearch: "Searching {index}",
+    Bulk: "Writing to {index}",
+    Refresh: "Refreshing {index}",
+    Count: "Counting in {index}",
+    OpenReader: "Beginning to read {index}",
+    ReadPage: "Reading {index}",
+    CloseReader: "Ending to read {index}",
+    GetSettings: "Reading the settings of {index}",
+    PutSettings: "Changing the settings of {index}",
+    GetAliases: "Reading the aliases of {index}",
+    UpdateAliases: "Changing aliases",
+    Look: "Looking at {index}",
+}
+
+
+def path_of(index: str, *endpoint: str) -> str:
+    """The path of an index's endpoint; an empty or dotted name would be read as all indices."""
+    if index in ("", ".", ".."):
+        raise InputError(f"{index!r} is no index. Name an index, alias or pattern.")
+    try:
+        return "/".join(["", quote(index, safe="*,"), *endpoint])
+    except UnicodeEncodeError:
+        raise InputError(f"The index name {index!r} is no valid text. Choose another.") from None
+
+
+def is_several(index: str) -> bool:
+    return index == "_all" or any(mark in index for mark in "*,")
+
+
+def one_index(operation: CreateIndex | PutMapping | DeleteIndex | OpenReader) -> str:
+    if is_several(operation.index):
+        raise IndexStateError(f"{doing(operation)} needs one index, not several. Name each of them in turn.")
+    return operation.index
+
+
+def _index_of(operation: Operation[Any]) -> str:
+    index: str = getattr(getattr(operation, "reader", operation), "index", "")
+    return index
+
+
+def _number_of_fields(mapping: Any) -> int:
+    """The fields of a mapping, as total_fields.limit counts them: objects and multi-fields too."""
+    parts = [mapping.get("properties"), mapping.get("fields")] if isinstance(mapping, dict) else []
+    return sum(1 + _number_of_fields(inner) for part in parts if isinstance(part, dict) for inner in part.values())
+
+
+def error_in(operation: Operation[Any], status: int, body: Any) -> EngineError | InputError:
+    return error_of(doing(operation), _index_of(operation), status, body)
+
+
+def whole(operation: Operation[Any], reply: Json) -> Json:
+    """The reply, if it speaks for all shards."""
+    if lack := incompleteness(reply):
+        raise EngineError(
+            f"{doing(operation)} gave an incomplete answer: {lack}. "
+            "Look at the health of the index (GET _cluster/health), and try again."
+        )
+    return reply
+
+
+def acknowledged(operation: Operation[Any], reply: Json) -> None:
+    if not reply["acknowledged"]:
+        raise EngineError(
+            f"{doing(operation)} was begun, but not every node has confirmed it in time. "
+            "Look at the health of the cluster (GET _cluster/health), then at the index itself."
+        )
