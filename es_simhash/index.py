@@ -28,6 +28,9 @@ from es_simhash.scheme import Scheme
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from es_simhash.backfill.progress import OnProgress, OnUndone, Progress
+    from es_simhash.backfill.scope import BackfillOptions
+
 Result = TypeVar("Result")
 
 # How many searches go to the engine at once, and how many documents are fingerprinted and sent at once.
@@ -122,6 +125,22 @@ class Index:
         seen = Seen(self.documents, Options(**options))
         for _, chunk in chunks(documents, _SEARCHES):
             yield from self._run(check(self.name, seen, chunk))
+
+    def backfill(
+        self,
+        options: BackfillOptions | None = None,
+        *,
+        progress: OnProgress | None = None,
+        on_undone: OnUndone | None = None,
+    ) -> Progress:
+        """Give the documents that are in the index their fingerprints; see `es_simhash.backfill`.
+
+        Those that have a current one are left alone, so that a run which was stopped is gone on with by running again.
+        What cannot be done is told to ``on_undone``, and counted.
+        """
+        from es_simhash.backfill.run import Backfill
+
+        return Backfill(self.engine, self.name, self.documents, options, progress, on_undone).run()
 
     def info(self) -> Info:
         """What the index holds."""
@@ -222,6 +241,20 @@ class AsyncIndex:
         async for _, chunk in async_chunks(documents, _SEARCHES):
             for checked in await self._run(check(self.name, seen, chunk)):
                 yield checked
+
+    async def backfill(
+        self,
+        options: BackfillOptions | None = None,
+        *,
+        progress: OnProgress | None = None,
+        on_undone: OnUndone | None = None,
+    ) -> Progress:
+        """See `Index.backfill`."""
+        from es_simhash.backfill.run_async import AsyncBackfill
+
+        engine, documents = await self.engine(), await self.documents()
+        run = await AsyncBackfill.begin(engine, self.name, documents, options, progress, on_undone)
+        return await run.run()
 
     async def info(self) -> Info:
         """See `Index.info`."""

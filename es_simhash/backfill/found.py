@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from es_simhash.documents import Documents, Rejected
+from es_simhash.documents import Documents
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.fields import DEFERRED, Json, content_hash, names
 from es_simhash.operations import Action
+
+
+@dataclass(frozen=True)
+class Undone:
+    """A document that could not be done, and why."""
+
+    index: str
+    id: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -51,9 +60,9 @@ class Found:
         metadata: Json = {**self.version, **({} if self.routing is None else {"routing": self.routing})}
         return Action("update", self.id, {"doc": {documents.prefix: part}}, self.index, metadata or None)
 
-    def rejected(self, reason: str) -> Rejected:
-        """The document as one that could not be done."""
-        return Rejected(self.id, 0, f"Document {self.id!r} of {self.index!r} {reason}")
+    def undone(self, reason: str) -> Undone:
+        """The document as one that cannot be done."""
+        return Undone(self.index, self.id, f"Document {self.id!r} {reason}")
 
 
 @dataclass
@@ -62,7 +71,7 @@ class Prepared:
 
     updates: list[tuple[Found, Action]] = field(default_factory=list)
     current: int = 0
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[Undone] = field(default_factory=list)
     characters: int = 0
 
 
@@ -79,14 +88,14 @@ def prepare(documents: Documents, hits: Sequence[Json]) -> Prepared:
     for found in (Found.of(documents, hit) for hit in hits):
         prepared.characters += len(found.text)
         if found.problem is not None:
-            prepared.rejected.append(found.rejected(found.problem))
+            prepared.rejected.append(found.undone(found.problem))
         elif found.is_current(documents.scheme.id):
             prepared.current += 1
         else:
             due.append(found)
     for found, fields in zip(due, documents.fields_of([found.text for found in due]), strict=True):
         if isinstance(fields, InputError):
-            prepared.rejected.append(found.rejected(fields.problem))
+            prepared.rejected.append(found.undone(fields.problem))
         else:
             prepared.updates.append((found, found.update(documents, fields)))
     return prepared

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TypeAlias
 
+from es_simhash.backfill.found import Undone
+from es_simhash.backfill.scope import Part
 from es_simhash.backfill.writing import Outcome
-from es_simhash.documents import Rejected
+from es_simhash.operations import Plan, Wait
 
 
 @dataclass
@@ -29,9 +31,14 @@ class Progress:
     characters: int = 0
     started: float = field(default_factory=time.monotonic)
 
+    @classmethod
+    def of(cls, index: str, parts: Sequence[Part]) -> Progress:
+        """The beginning of a run over these parts."""
+        return cls(index, sum(part.due for part in parts))
+
     @property
     def done(self) -> int:
-        """How many documents need no more."""
+        """How many documents need no more; those that others change meanwhile may count more than once."""
         return self.written + self.current + self.gone + self.rejected
 
     @property
@@ -41,17 +48,17 @@ class Progress:
 
 
 OnProgress: TypeAlias = Callable[[Progress], object]
-OnReject: TypeAlias = Callable[[Rejected], object]
+OnUndone: TypeAlias = Callable[[Undone], object]
 
 
 class Teller:
     """Adds up what becomes of documents, from several threads, and tells it."""
 
-    def __init__(self, progress: Progress, on_progress: OnProgress | None, on_reject: OnReject | None) -> None:
+    def __init__(self, progress: Progress, on_progress: OnProgress | None, on_undone: OnUndone | None) -> None:
         self.progress = progress
         self._on_progress = on_progress
-        self._on_reject = on_reject
-        self._rejected: set[str] = set()
+        self._on_undone = on_undone
+        self._rejected: set[tuple[str, str]] = set()
         self._lock = Lock()
 
     def add(self, outcome: Outcome) -> None:
@@ -64,18 +71,18 @@ class Teller:
             now.conflicts += outcome.conflicts
             now.refusals += outcome.refusals
             now.characters += outcome.characters
-            for rejected in outcome.rejected:
-                self._reject(rejected)
+            for undone in outcome.rejected:
+                self._reject(undone)
             if self._on_progress:
                 self._on_progress(now)
 
-    def _reject(self, rejected: Rejected) -> None:
+    def _reject(self, undone: Undone) -> None:
         # A document may be met again where an index is read again.
-        if rejected.reason not in self._rejected:
-            self._rejected.add(rejected.reason)
+        if (undone.index, undone.id) not in self._rejected:
+            self._rejected.add((undone.index, undone.id))
             self.progress.rejected += 1
-            if self._on_reject:
-                self._on_reject(rejected)
+            if self._on_undone:
+                self._on_undone(undone)
 
 
 class Pace:
@@ -86,12 +93,12 @@ class Pace:
         self._next = time.monotonic()
         self._lock = Lock()
 
-    def seconds_until(self, documents: int) -> float:
-        """How long to wait until so many may be written."""
-        if self._most is None:
-            return 0.0
+    def turn(self, documents: int) -> Plan[None]:
+        """Wait until so many may be written."""
+        if self._most is None or not documents:
+            return
         with self._lock:
             now = time.monotonic()
             turn = max(self._next, now)
             self._next = turn + documents / self._most
-            return turn - now
+        yield Wait(turn - now)

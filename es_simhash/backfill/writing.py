@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from es_simhash.backfill.found import Found, Prepared, prepare, sources
+from es_simhash.backfill.found import Found, Prepared, Undone, prepare, sources
 from es_simhash.backfill.patience import delays, patiently
-from es_simhash.documents import Documents, Rejected
+from es_simhash.documents import Documents
 from es_simhash.errors import TooLargeError
 from es_simhash.operations import Action, ActionResult, Bulk, GetDocuments, Plan, Wait
 
@@ -44,7 +44,7 @@ class Outcome:
     conflicts: int = 0
     refusals: int = 0
     characters: int = 0
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[Undone] = field(default_factory=list)
 
     @property
     def done(self) -> int:
@@ -67,7 +67,7 @@ def write(documents: Documents, prepared: Prepared, pressure: Pressure, patience
         updates = again.updates
         if updates:
             yield Wait(next(waits, 0.0))
-    outcome.rejected += [found.rejected("is changed by others again and again. Try later.") for found, _ in updates]
+    outcome.rejected += [found.undone("is changed by others again and again. Try later.") for found, _ in updates]
     return outcome
 
 
@@ -85,7 +85,7 @@ def _send_all(
                 pressure.ease()
                 continue
             waiting = waiting[1:]
-            outcome.rejected.append(batch[0][0].rejected(f"cannot be sent: {error}"))
+            outcome.rejected.append(batch[0][0].undone(f"cannot be sent: {error}"))
             continue
         refused = _sort(batch, results, outcome, conflicts)
         waiting = refused + waiting[len(batch) :]
@@ -97,7 +97,7 @@ def _send_all(
         outcome.refusals += len(refused)
         if (delay := next(waits, None)) is None:
             outcome.rejected += [
-                found.rejected("was refused again and again: the engine is overloaded.") for found, _ in waiting
+                found.undone("was refused again and again: the engine is overloaded.") for found, _ in waiting
             ]
             break
         yield Wait(delay)
@@ -133,7 +133,7 @@ def _sort(
         elif result.status in _BUSY:
             refused.append((found, action))
         else:
-            outcome.rejected.append(found.rejected(f"was refused: {result.error}"))
+            outcome.rejected.append(found.undone(f"was refused: {result.error}"))
     return refused
 
 
