@@ -140,7 +140,7 @@ class Index:
         """
         from es_simhash.backfill.run import Backfill
 
-        return Backfill(self.engine, self.name, self.documents, options, progress, on_undone).run()
+        return Backfill(self.engine, self.name, self.documents, options).run(progress, on_undone)
 
     def info(self) -> Info:
         """What the index holds."""
@@ -253,8 +253,8 @@ class AsyncIndex:
         from es_simhash.backfill.run_async import AsyncBackfill
 
         engine, documents = await self.engine(), await self.documents()
-        run = await AsyncBackfill.begin(engine, self.name, documents, options, progress, on_undone)
-        return await run.run()
+        run = await AsyncBackfill.begin(engine, self.name, documents, options)
+        return await run.run(progress, on_undone)
 
     async def info(self) -> Info:
         """See `Index.info`."""

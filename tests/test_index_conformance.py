@@ -13,6 +13,7 @@ from elasticsearch import AsyncElasticsearch, Elasticsearch
 from opensearchpy import AsyncOpenSearch, OpenSearch
 
 from es_simhash.index import AsyncIndex
+from es_simhash.testing.backfill_suite import BackfillSuite
 from es_simhash.testing.index_suite import IndexSuite
 from tests.nodes import Node
 
@@ -37,7 +38,7 @@ async def _collected(result: Awaitable[Any] | AsyncIterator[Any]) -> Any:
     return [item async for item in result] if isinstance(result, AsyncIterator) else await result
 
 
-class AwaitedSuite(IndexSuite):
+class AwaitedSuite(IndexSuite, BackfillSuite):
     """The suite through `AsyncIndex`; ``target`` is what it connects to."""
 
     @pytest.fixture(autouse=True)
@@ -53,7 +54,7 @@ class AwaitedSuite(IndexSuite):
         return Awaited(self._loop, AsyncIndex(name, self._target, **known))
 
 
-class TestEmbedded(IndexSuite):
+class TestEmbedded(IndexSuite, BackfillSuite):
     @pytest.fixture
     def engine(self, tmp_path: Path) -> Any:
         from es_simhash.engines.embedded import EmbeddedEngine
@@ -63,21 +64,21 @@ class TestEmbedded(IndexSuite):
         engine.close()
 
 
-class TestElasticsearch(IndexSuite):
+class TestElasticsearch(IndexSuite, BackfillSuite):
     @pytest.fixture
     def engine(self, elasticsearch_node: Node) -> Any:
         with Elasticsearch(elasticsearch_node.url) as client:
             yield client
 
 
-class TestOpenSearch(IndexSuite):
+class TestOpenSearch(IndexSuite, BackfillSuite):
     @pytest.fixture
     def engine(self, opensearch_node: Node) -> Any:
         with OpenSearch(opensearch_node.url) as client:
             yield client
 
 
-class TestElasticsearch8(IndexSuite):
+class TestElasticsearch8(IndexSuite, BackfillSuite):
     """By the client of OpenSearch, which all servers take, where that of Elasticsearch 9 is installed: 8 refuses it."""
 
     @pytest.fixture
@@ -87,7 +88,7 @@ class TestElasticsearch8(IndexSuite):
             yield client
 
 
-class TestOpenSearch2(IndexSuite):
+class TestOpenSearch2(IndexSuite, BackfillSuite):
     @pytest.fixture
     def engine(self, opensearch2_node: Node) -> Any:
         with OpenSearch(opensearch2_node.url) as client:

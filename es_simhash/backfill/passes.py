@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import Progress
 from es_simhash.backfill.scope import BackfillOptions, Part, changed_query, changes_of, due_query
+from es_simhash.backfill.tuning import change, set_back
 from es_simhash.documents import Documents
 from es_simhash.fields import Json
 from es_simhash.operations import Count, Operation, Plan, Refresh
@@ -17,10 +18,21 @@ _MOST = 5
 
 @dataclass(frozen=True)
 class Pass(Operation[None]):
-    """Bring all documents of an index that a query finds up to date. Engines never see this: the runner does it."""
+    """Bring all documents of an index that a query finds up to date. Engines never see this: the runner does it.
+
+    ``again`` says that they may have been counted before.
+    """
 
     index: str
     query: Json
+    again: bool = False
+
+
+def settings_for(part: Part, options: BackfillOptions) -> Plan[None]:
+    """Set back what a run that was killed has left of changed settings, and change those that this one is to."""
+    yield from set_back(part.index)
+    if part.due and options.settings:
+        yield from change(part.index, options.settings)
 
 
 def passes(parts: list[Part], documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
@@ -41,11 +53,11 @@ def _whole(part: Part, documents: Documents, options: BackfillOptions, progress:
             changes, since, written = now, changes, progress.written
             if by_others > 0:
                 # A text may have changed after its fingerprint was made.
-                yield Pass(part.index, changed_query(options, since))
+                yield Pass(part.index, changed_query(options, since), again=True)
                 continue
         if options.stale or not (yield from _some_left(part.index, query, options, progress)):
             return
-        yield Pass(part.index, query)
+        yield Pass(part.index, query, again=True)
 
 
 def _some_left(index: str, query: Json, options: BackfillOptions, progress: Progress) -> Plan[bool]:

@@ -38,7 +38,7 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """How many documents need no more; those that others change meanwhile may count more than once."""
+        """How many documents need no more; one that is written again, because others changed it, counts again."""
         return self.written + self.current + self.gone + self.rejected
 
     @property
@@ -54,20 +54,23 @@ OnUndone: TypeAlias = Callable[[Undone], object]
 class Teller:
     """Adds up what becomes of documents, from several threads, and tells it."""
 
-    def __init__(self, progress: Progress, on_progress: OnProgress | None, on_undone: OnUndone | None) -> None:
+    def __init__(
+        self, progress: Progress, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None
+    ) -> None:
         self.progress = progress
         self._on_progress = on_progress
         self._on_undone = on_undone
         self._rejected: set[tuple[str, str]] = set()
         self._lock = Lock()
 
-    def add(self, outcome: Outcome) -> None:
-        """Count what became of some documents."""
+    def add(self, outcome: Outcome, again: bool = False) -> None:
+        """Count what became of some documents; of those met ``again``, only what was written."""
         with self._lock:
             now = self.progress
             now.written += outcome.written
-            now.current += outcome.current
-            now.gone += outcome.gone
+            if not again:
+                now.current += outcome.current
+                now.gone += outcome.gone
             now.conflicts += outcome.conflicts
             now.refusals += outcome.refusals
             now.characters += outcome.characters

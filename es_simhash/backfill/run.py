@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import partial
 from itertools import count, takewhile
 from threading import Event
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from es_simhash.ahead import ahead
 from es_simhash.backfill.found import prepare, sources
-from es_simhash.backfill.passes import Pass, passes
+from es_simhash.backfill.passes import Pass, passes, settings_for
 from es_simhash.backfill.progress import OnProgress, OnUndone, Pace, Progress, Teller
 from es_simhash.backfill.reading import Reading
 from es_simhash.backfill.scope import BackfillOptions, Part, resolve
+from es_simhash.backfill.tuning import set_back
 from es_simhash.backfill.writing import Pressure, write
 from es_simhash.engines.base import Engine, run
+from es_simhash.errors import EngineError
 
 if TYPE_CHECKING:
     from es_simhash.documents import Documents
@@ -33,8 +36,6 @@ class Backfill:
         index: str,
         documents: Documents,
         options: BackfillOptions | None = None,
-        on_progress: OnProgress | None = None,
-        on_undone: OnUndone | None = None,
     ) -> None:
         self._engine = engine
         self._documents = documents
@@ -42,16 +43,21 @@ class Backfill:
         self._pace = Pace(self._options.max_rate)
         self._is_stopped = Event()
         self.parts: list[Part] = run(resolve(index, documents, self._options), engine)
-        self._teller = Teller(Progress.of(index, self.parts), on_progress, on_undone)
+        self.progress = Progress.of(index, self.parts)
+        self._teller = Teller(self.progress)
 
-    @property
-    def progress(self) -> Progress:
-        """How far it is."""
-        return self._teller.progress
-
-    def run(self) -> Progress:
+    def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Progress:
         """Do what is to be done; the result counts it."""
-        run(passes(self.parts, self._documents, self._options, self.progress), self)
+        self._teller = Teller(self.progress, on_progress, on_undone)
+        try:
+            for part in self.parts:
+                self._run(settings_for(part, self._options))
+            run(passes(self.parts, self._documents, self._options, self.progress), self)
+        finally:
+            # If the engine is away for good, the next run does it.
+            with suppress(EngineError):
+                for part in self.parts:
+                    self._run(set_back(part.index))
         return self.progress
 
     def perform(self, operation: Operation[Result]) -> Result:
@@ -88,7 +94,7 @@ class Backfill:
             pages = takewhile(bool, ahead(lambda _: self._run(reading.next()), count()))
             for prepared in ahead(partial(prepare, self._documents), pages):
                 self._run(self._pace.turn(len(prepared.updates)))
-                self._teller.add(self._run(write(self._documents, prepared, pressure, patience)))
+                self._teller.add(self._run(write(self._documents, prepared, pressure, patience)), operation.again)
                 if self._is_stopped.is_set():
                     return
         finally:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from es_simhash.backfill.found import Prepared, prepare, sources
-from es_simhash.backfill.passes import Pass, passes
+from es_simhash.backfill.passes import Pass, passes, settings_for
 from es_simhash.backfill.progress import OnProgress, OnUndone, Pace, Progress, Teller
 from es_simhash.backfill.reading import Reading
 from es_simhash.backfill.scope import BackfillOptions, Part, resolve
+from es_simhash.backfill.tuning import set_back
 from es_simhash.backfill.writing import Outcome, Pressure, write
 from es_simhash.engines.base import AsyncEngine, run_async
+from es_simhash.errors import EngineError
 
 if TYPE_CHECKING:
     from es_simhash.documents import Documents
@@ -31,15 +34,14 @@ class AsyncBackfill:
         documents: Documents,
         parts: list[Part],
         options: BackfillOptions,
-        on_progress: OnProgress | None = None,
-        on_undone: OnUndone | None = None,
     ) -> None:
         self._engine = engine
         self._documents = documents
         self._options = options
         self._pace = Pace(options.max_rate)
         self.parts = parts
-        self._teller = Teller(Progress.of(index, parts), on_progress, on_undone)
+        self.progress = Progress.of(index, parts)
+        self._teller = Teller(self.progress)
 
     @classmethod
     async def begin(
@@ -48,19 +50,25 @@ class AsyncBackfill:
         index: str,
         documents: Documents,
         options: BackfillOptions | None = None,
-        on_progress: OnProgress | None = None,
-        on_undone: OnUndone | None = None,
     ) -> AsyncBackfill:
         """A run, with what is to be done already known."""
         options = options or BackfillOptions()
         parts = await run_async(resolve(index, documents, options), engine)
-        return cls(engine, index, documents, parts, options, on_progress, on_undone)
+        return cls(engine, index, documents, parts, options)
 
-    async def run(self) -> Progress:
+    async def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Progress:
         """Do what is to be done; the result counts it."""
-        progress = self._teller.progress
-        await run_async(passes(self.parts, self._documents, self._options, progress), self)
-        return progress
+        self._teller = Teller(self.progress, on_progress, on_undone)
+        try:
+            for part in self.parts:
+                await self._run(settings_for(part, self._options))
+            await run_async(passes(self.parts, self._documents, self._options, self.progress), self)
+        finally:
+            # If the engine is away for good, the next run does it.
+            with suppress(EngineError):
+                for part in self.parts:
+                    await self._run(set_back(part.index))
+        return self.progress
 
     async def perform(self, operation: Operation[Result]) -> Result:
         """Carry out an operation, by the engine unless it is a pass."""
@@ -89,10 +97,10 @@ class AsyncBackfill:
                 coming = asyncio.ensure_future(self._run(reading.next()))
                 prepared = await asyncio.to_thread(prepare, self._documents, hits)
                 if writing:
-                    self._teller.add(await writing)
+                    self._teller.add(await writing, operation.again)
                 writing = asyncio.ensure_future(self._write(prepared, pressure))
             if writing:
-                self._teller.add(await writing)
+                self._teller.add(await writing, operation.again)
         finally:
             await _end([coming, writing] if writing else [coming])
             await self._run(reading.close())

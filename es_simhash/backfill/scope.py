@@ -25,6 +25,8 @@ class BackfillOptions:
     that of their text. ``slices`` read and write side by side; ``share`` (number from 0, and count) is the part of one
     of several machines. At most ``max_rate`` documents a second are written. An engine that is away or overloaded is
     waited for ``patience`` seconds.
+
+    ``without_refresh`` and ``without_replicas`` do so meanwhile, and set that back in the end (see `tuning`).
     """
 
     query: Json | None = None
@@ -34,6 +36,8 @@ class BackfillOptions:
     share: tuple[int, int] = (0, 1)
     max_rate: float | None = None
     patience: float = 600.0
+    without_refresh: bool = False
+    without_replicas: bool = False
 
     def __post_init__(self) -> None:
         if self.slices < 1:
@@ -43,6 +47,17 @@ class BackfillOptions:
             raise InputError(f"There is no share {number + 1} of {count}. Choose one from 1 to {max(1, count)}.")
         if self.max_rate is not None and self.max_rate <= 0:
             raise InputError(f"{self.max_rate} documents a second are none. Choose a rate above 0, or none.")
+        if count > 1 and self.settings:
+            raise InputError(
+                "Of several machines, none can tell when the last has finished and settings must be set back. "
+                "Change refresh_interval and number_of_replicas yourself, before and after."
+            )
+
+    @property
+    def settings(self) -> Json:
+        """The settings of the index for the time of the backfill."""
+        settings = {"index.refresh_interval": "-1"} if self.without_refresh else {}
+        return settings | ({"index.number_of_replicas": "0"} if self.without_replicas else {})
 
     @property
     def shares(self) -> list[Share | None]:

@@ -71,7 +71,11 @@ class Files:
             raise click.UsageError(f"--rejects names a file in a directory that is not there: {self.rejects}. Make it.")
         with RejectFile(self.rejects) as rejects, output.progress(doing, total_bytes(self.paths)) as advance:
             found = self.read(rejects)
-            yield found, rejects, lambda done, failed=0, position=None, /: advance(done, failed, self.bytes_read)
+            yield (
+                found,
+                rejects,
+                lambda done, failed=0, position=None, /, more="": advance(done, failed, self.bytes_read, more=more),
+            )
         if rejects.count:
             output.note(f"{rejects.count:,} could not be used; {self.rejects} tells which, and why.")
 

@@ -39,8 +39,11 @@ def output_options(command: Command) -> Command:
 class Advance(Protocol):
     """How a command says how far it is."""
 
-    def __call__(self, done: int, failed: int = 0, position: int | None = None, /) -> None:
-        """So many items are done and failed by now; ``position`` counts towards the total, if that is not items."""
+    def __call__(self, done: int, failed: int = 0, position: int | None = None, /, more: str = "") -> None:
+        """So many items are done and failed by now; ``position`` counts towards the total, if that is not items.
+
+        ``more`` is what else is to be seen.
+        """
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ class Output:
     def progress(self, doing: str, total: int | None = None, unit: str = "documents") -> Iterator[Advance]:
         """A bar on a terminal, a line now and then elsewhere; ``total`` counts what `Advance` calls positions."""
         if self.quiet:
-            yield lambda done, failed=0, position=None, /: None
+            yield lambda done, failed=0, position=None, /, more="": None
         elif sys.stderr.isatty():
             with self._bar(doing, total, unit) as advance:
                 yield advance
@@ -113,8 +116,8 @@ class Output:
         with Progress(*columns, console=self._console(sys.stderr)) as bar:
             task = bar.add_task(doing, total=total, state="")
 
-            def advance(done: int, failed: int = 0, position: int | None = None, /) -> None:
-                state = _state(done, failed, monotonic() - started, unit)
+            def advance(done: int, failed: int = 0, position: int | None = None, /, more: str = "") -> None:
+                state = _state(done, failed, monotonic() - started, unit) + more
                 bar.update(task, completed=done if position is None else position, state=state)
 
             yield advance
@@ -128,13 +131,13 @@ class Output:
 def _lines(doing: str, total: int | None, unit: str) -> Advance:
     started = last = monotonic()
 
-    def advance(done: int, failed: int = 0, position: int | None = None, /) -> None:
+    def advance(done: int, failed: int = 0, position: int | None = None, /, more: str = "") -> None:
         nonlocal last
         now = monotonic()
         if now - last >= _SECONDS_BETWEEN_LINES:
             last = now
             share = f" {100 * (done if position is None else position) // total}%" if total else ""
-            tell(f"{doing}:{share} {_state(done, failed, now - started, unit)}")
+            tell(f"{doing}:{share} {_state(done, failed, now - started, unit)}{more}")
 
     return advance
 

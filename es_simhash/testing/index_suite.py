@@ -6,14 +6,10 @@ of its own names and removes them.
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from es_simhash.engines.base import Engine
-from es_simhash.engines.connect import connect
 from es_simhash.errors import (
     InputError,
     MappingError,
@@ -22,12 +18,12 @@ from es_simhash.errors import (
     SchemeMismatchError,
     TextError,
 )
-from es_simhash.index import Index
-from es_simhash.operations import Action, Bulk, Count, CreateIndex, DeleteIndex, GetDocuments, GetMappings, Refresh
+from es_simhash.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
 from es_simhash.rerank import Matches
 from es_simhash.scheme import Scheme
 from es_simhash.settings import Layout, MinHash, SimHash
 from es_simhash.testing.corpus import Document, corpus, edited
+from es_simhash.testing.index_base import IndexBase
 from es_simhash.tokens.kinds import Words
 from es_simhash.verification import exact_similarities
 
@@ -52,33 +48,8 @@ def distance_of_copy(number: int) -> int:
     return Scheme().distance(first, second)
 
 
-class IndexSuite:
+class IndexSuite(IndexBase):
     """The tests; ``engine`` is the one fixture to give."""
-
-    @pytest.fixture
-    def names(self, engine: Any) -> Iterator[Any]:
-        """A maker of names for indices, which are removed in the end."""
-        made: list[str] = []
-
-        def name(start: str = "suite") -> str:
-            made.append(f"{start}-{uuid.uuid4().hex[:12]}")
-            return made[-1]
-
-        yield name
-        actual = self.engine_of(engine)
-        for each in made:
-            try:
-                actual.perform(DeleteIndex(each))
-            except MissingError:
-                continue
-
-    def engine_of(self, engine: Any) -> Engine:
-        """The synchronous engine behind the fixture, for what a test prepares and looks at."""
-        return connect(engine)
-
-    def open(self, name: str, engine: Any, **known: Any) -> Any:
-        """The index under test."""
-        return Index(name, engine, **known)
 
     @pytest.fixture
     def filled(self, engine: Any, names: Any) -> Any:

@@ -1,0 +1,92 @@
+"""What a backfill says: what it has before it, how far it is, what it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from es_simhash.cli.output import Advance, Output
+
+if TYPE_CHECKING:
+    from es_simhash.backfill.checkpoint import Checkpoint
+    from es_simhash.backfill.progress import Progress
+    from es_simhash.backfill.scope import Part
+
+_SECONDS_BETWEEN_EVENTS = 1.0
+
+
+@dataclass
+class Report:
+    """Tells people by a bar or lines, and programs by events; keeps the totals of several runs."""
+
+    output: Output
+    checkpoint: Checkpoint
+    _said: float = field(default_factory=monotonic)
+
+    def begin(self, parts: Sequence[Part]) -> None:
+        """Tell which indices there are, and how much is to be done in each."""
+        rows = [{"index": part.index, "due": part.due, "documents": part.documents} for part in parts]
+        self.output.result({"event": "plan", "indices": rows, "run": self.checkpoint.before.runs})
+        table = [[part.index, f"{part.due:,}", f"{part.documents:,}"] for part in parts]
+        self.output.table(["index", "to do", "documents"], table)
+        before = self.checkpoint.before
+        if before.written:
+            self.output.note(
+                f"Run {before.runs}: {before.written:,} documents were written before, in {before.seconds:,.0f} s."
+            )
+
+    @contextmanager
+    def telling(self, total: int) -> Iterator[Callable[[Progress], None]]:
+        """What is to be told how far the run is."""
+        with self.output.progress("Backfilling", total) as advance:
+            yield lambda progress: self._tell(progress, advance)
+
+    def _tell(self, progress: Progress, advance: Advance) -> None:
+        self.checkpoint.update(progress)
+        rates = f", {_megabytes(progress):.1f} MB/s, {progress.conflicts:,} conflicts"
+        advance(progress.done, progress.rejected, min(progress.done, progress.total), more=rates)
+        if monotonic() - self._said >= _SECONDS_BETWEEN_EVENTS:
+            self._said = monotonic()
+            self.output.result({"event": "progress", **_counts(progress), **_rates(progress)})
+
+    def so_far(self, progress: Progress) -> str:
+        """What was done, in a sentence without its end."""
+        return f"{progress.written:,} documents of {progress.index} were given fingerprints"
+
+    def end(self, progress: Progress, rejects: str) -> None:
+        """Tell what it came to."""
+        totals = self.checkpoint.totals(progress)
+        done = {**_counts(progress), **_rates(progress), "seconds": round(progress.seconds, 3)}
+        self.output.result({"event": "done", **done, "rejects": rejects, "all_runs": asdict(totals)})
+        self.output.line(
+            f"{progress.index}: {progress.written:,} written, {progress.current:,} up to date, {progress.gone:,} gone "
+            f"meanwhile, {progress.rejected:,} rejected; {progress.conflicts:,} conflicts with others' changes"
+        )
+        self.output.note(f"{self.so_far(progress)} in {progress.seconds:,.1f} s.")
+        if progress.rejected:
+            self.checkpoint.write(progress)
+        else:
+            self.checkpoint.remove()
+
+
+def _counts(progress: Progress) -> dict[str, Any]:
+    names = ("index", "total", "done", "written", "current", "gone", "rejected", "conflicts", "refusals")
+    return {name: getattr(progress, name) for name in names}
+
+
+def _rates(progress: Progress) -> dict[str, Any]:
+    a_second = progress.done / progress.seconds if progress.seconds else 0.0
+    left = max(0, progress.total - progress.done)
+    return {
+        "documents_per_second": round(a_second, 1),
+        "megabytes_per_second": round(_megabytes(progress), 3),
+        "seconds_left": round(left / a_second, 1) if a_second else None,
+    }
+
+
+def _megabytes(progress: Progress) -> float:
+    """Millions of characters of text a second: a little less than bytes."""
+    return progress.characters / 1e6 / progress.seconds if progress.seconds else 0.0

@@ -1,0 +1,139 @@
+"""``es-simhash backfill``: give the documents that an index has their fingerprints."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.backfill_report import Report
+from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.index_options import index_argument, index_options
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.texts import json_object
+
+if TYPE_CHECKING:
+    from es_simhash.backfill.checkpoint import Checkpoint
+    from es_simhash.backfill.scope import BackfillOptions
+    from es_simhash.documents import Documents
+    from es_simhash.engines.base import Engine
+
+
+@click.command(name="backfill")
+@index_argument
+@click.option("--query", metavar="QUERY", help="Only documents that this query, as JSON, finds.")
+@click.option("--since", metavar="FIELD:TIME", help="Only documents whose date in a field is not before this.")
+@click.option("--refresh-stale", "stale", is_flag=True, help="Also look whether texts changed after their fingerprint.")
+@click.option("--slices", type=click.IntRange(1), default=1, show_default=True, help="Work on so many parts at once.")
+@click.option("--slice", "share", metavar="I/N", help="Do part I of N, as one of N machines.")
+@click.option("--max-rate", type=float, metavar="N", help="Write at most N documents a second.")
+@click.option("--no-refresh", is_flag=True, help="Stop the index's own refreshes meanwhile.")
+@click.option("--no-replicas", is_flag=True, help="Drop its replicas meanwhile: quicker, but with one copy only.")
+@click.option("--patience", type=float, default=600.0, show_default=True, help="Seconds to wait for a busy engine.")
+@click.option(
+    "--rejects",
+    type=click.Path(dir_okay=False),
+    default="rejected.jsonl",
+    show_default=True,
+    help="Where to append what could not be done, with its id and the reason.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
+@index_options
+@target_options
+@output_options
+def command(
+    index: str,
+    known: dict[str, Any],
+    rejects: str,
+    dry_run: bool,
+    target: Target,
+    output: Output,
+    **given: Any,
+) -> int:
+    """Give the documents that INDEX has their fingerprints.
+
+    Only what has none yet is done, so a run that was stopped is gone on with by running the same command again. With
+    --field the index is first given the fields, as by init. Documents are updated in place, in these fields only, and
+    never if somebody else has changed them since they were read.
+
+    Example: es-simhash backfill articles --field title --field body
+    """
+    from es_simhash.backfill.run import Backfill
+    from es_simhash.files import RejectFile
+
+    options = _options(given)
+    with target.opened(output) as engine, RejectFile(rejects) as undone:
+        documents = _documents(engine, index, known, dry_run)
+        report = Report(output, _checkpoint(target, index, documents, options))
+        backfill = Backfill(engine, index, documents, options)
+        report.begin(backfill.parts)
+        if dry_run:
+            return FINE
+        with (
+            report.telling(backfill.progress.total) as tell,
+            saying_if_interrupted(lambda: f"{report.so_far(backfill.progress)}. Run the command again for the rest."),
+        ):
+            progress = backfill.run(tell, undone)
+        report.end(progress, rejects)
+    if undone.count:
+        output.note(f"{undone.count:,} could not be done; {rejects} tells which, and why.")
+    return SOME_FAILED if undone.count else FINE
+
+
+def _options(given: dict[str, Any]) -> BackfillOptions:
+    from es_simhash.backfill.scope import BackfillOptions
+
+    query, since = given["query"], given["since"]
+    return BackfillOptions(
+        query=None if query is None else json_object(query, "--query", '{"term": {"lang": "en"}}'),
+        since=None if since is None else _since(since),
+        stale=given["stale"],
+        slices=given["slices"],
+        share=(0, 1) if given["share"] is None else _share(given["share"]),
+        max_rate=given["max_rate"],
+        patience=given["patience"],
+        without_refresh=given["no_refresh"],
+        without_replicas=given["no_replicas"],
+    )
+
+
+def _since(text: str) -> tuple[str, str]:
+    field, _, moment = text.partition(":")
+    if not (field and moment):
+        raise click.UsageError(f"--since cannot be {text!r}. Write, say, --since published:2026-11-01.")
+    return field, moment
+
+
+def _share(text: str) -> tuple[int, int]:
+    """The number of a share, from 0, and how many there are."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match:
+        raise click.UsageError(f"--slice cannot be {text!r}. Write, say, --slice 3/8.")
+    return int(match[1]) - 1, int(match[2])
+
+
+def _documents(engine: Engine, index: str, known: dict[str, Any], dry_run: bool) -> Documents:
+    """How the documents are fingerprinted; with fields given, the index gets them first."""
+    from es_simhash.documents import Documents
+    from es_simhash.index import Index
+    from es_simhash.scheme import Scheme
+
+    opened = Index(index, engine, **known)
+    if known["fields"] and opened.init(dry_run=dry_run).bodies and dry_run:
+        return Documents(known["scheme"] or Scheme.preset("default"), known["fields"], known["prefix"])
+    return opened.documents
+
+
+def _checkpoint(target: Target, index: str, documents: Documents, options: BackfillOptions) -> Checkpoint:
+    """The totals of the backfill with these aims, under the user's state directory."""
+    from es_simhash.backfill.checkpoint import Checkpoint
+
+    aims = (target.place, index, documents.prefix, documents.scheme.id, options.query, options.since, options.share)
+    name = hashlib.sha256(repr(aims).encode()).hexdigest()[:16]
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Checkpoint(Path(state) / "es-simhash" / "backfill" / f"{name}.json", repr(aims))

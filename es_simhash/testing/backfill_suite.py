@@ -1,0 +1,219 @@
+"""Giving the documents of an index their fingerprints, on every engine: a suite for pytest.
+
+The fixtures are those of `es_simhash.testing.index_suite`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from es_simhash.backfill.found import Undone
+from es_simhash.backfill.progress import Progress
+from es_simhash.backfill.scope import BackfillOptions
+from es_simhash.errors import InputError, MappingError, MissingError
+from es_simhash.fields import DEFERRED, Json
+from es_simhash.operations import Action, Bulk, CreateIndex, GetDocuments
+from es_simhash.testing.corpus import corpus
+from es_simhash.testing.index_base import IndexBase
+
+FIELDS = ("title", "body")
+MAPPINGS: Json = {
+    "properties": {
+        "title": {"type": "text"},
+        "body": {"type": "text"},
+        "number": {"type": "long"},
+        "when": {"type": "date"},
+        "inner": {"properties": {"value": {"type": "keyword"}}},
+        "unmapped": {"type": "object", "enabled": False},
+    }
+}
+
+
+def document(number: int) -> Json:
+    """A document with more than its texts."""
+    more = {"number": number, "when": f"2026-01-{number % 28 + 1:02}", "inner": {"value": [str(number), "x"]}}
+    return {**corpus(30)[number % 30], **more, "unmapped": {"deep": [None, {"a": 1.5}]}}
+
+
+class BackfillSuite(IndexBase):
+    """The tests; ``engine`` is the one fixture to give."""
+
+    count = 250
+
+    def create(self, engine: Any, name: str, shards: int = 2) -> None:
+        """An index as a team has it, before it knows of fingerprints."""
+        settings = {"number_of_shards": shards, "number_of_replicas": 0, "refresh_interval": "-1"}
+        self.engine_of(engine).perform(CreateIndex(name, {"settings": settings, "mappings": MAPPINGS}))
+
+    def fill(self, engine: Any, name: str, documents: dict[str, Json], **metadata: str) -> None:
+        """Documents, by id, that searches see."""
+        actions = [Action("index", id_, each, metadata=metadata or None) for id_, each in documents.items()]
+        results = self.engine_of(engine).perform(Bulk(name, actions, refresh=True))
+        assert [result.error for result in results if result.error] == []
+
+    def change(self, engine: Any, name: str, id_: str, change: Json) -> None:
+        """Change a document as somebody does who knows nothing of fingerprints."""
+        [result] = self.engine_of(engine).perform(Bulk(name, [Action("update", id_, {"doc": change})], refresh=True))
+        assert result.error is None
+
+    def sources(self, engine: Any, name: str, ids: list[str], routing: str | None = None) -> dict[str, Json]:
+        """Documents as they are now."""
+        asked = GetDocuments(name, ids, routings=[routing] * len(ids))
+        return {found["_id"]: found["_source"] for found in self.engine_of(engine).perform(asked)}
+
+    def assert_right(self, engine: Any, index: Any, expected: dict[str, Json], routing: str | None = None) -> None:
+        """Each document has the fields of its own text, and besides is what it was."""
+        documents = self.open(index.name, self.engine_of(engine)).documents
+        documents = documents() if callable(documents) else documents
+        there = self.sources(engine, index.name, list(expected), routing)
+        assert there == {id_: documents.add_fields(each) for id_, each in expected.items()}
+
+    @pytest.fixture
+    def index(self, engine: Any, names: Any) -> Any:
+        """An index of documents whose mapping has the fields, which no document has yet."""
+        name = names()
+        self.create(engine, name)
+        self.fill(engine, name, self.documents)
+        index = self.open(name, engine, fields=FIELDS)
+        index.init()
+        return index
+
+    @property
+    def documents(self) -> dict[str, Json]:
+        """The documents of `index`."""
+        return {f"id {i}/é": document(i) for i in range(self.count)}
+
+    def test_every_document_gets_the_fields_of_its_text_and_nothing_else_changes(self, engine: Any, index: Any) -> None:
+        progress = index.backfill()
+        assert (progress.written, progress.done, progress.rejected) == (self.count, self.count, 0)
+        self.assert_right(engine, index, self.documents)
+
+    def test_what_is_done_is_left_alone(self, engine: Any, index: Any) -> None:
+        index.backfill()
+        assert index.backfill().total == 0
+
+    def test_a_run_goes_on_where_another_was_stopped(self, engine: Any, index: Any) -> None:
+        def stop(progress: Progress) -> None:
+            raise RuntimeError("stopped")
+
+        with pytest.raises(RuntimeError, match="stopped"):
+            index.backfill(progress=stop)
+        rest = index.backfill()
+        assert 0 < rest.written < self.count
+        self.assert_right(engine, index, self.documents)
+
+    def test_progress_is_told_on_the_way(self, engine: Any, index: Any) -> None:
+        told: list[int] = []
+        index.backfill(progress=lambda progress: told.append(progress.done))
+        assert told == sorted(told)
+        assert len(told) > 1
+        assert told[-1] == self.count
+
+    @pytest.mark.parametrize("slices", [2, 5])
+    def test_slices_do_it_together(self, engine: Any, index: Any, slices: int) -> None:
+        assert index.backfill(BackfillOptions(slices=slices)).written == self.count
+        self.assert_right(engine, index, self.documents)
+
+    def test_machines_do_a_share_each(self, engine: Any, index: Any) -> None:
+        written = [index.backfill(BackfillOptions(share=(i, 3), slices=2)).written for i in range(3)]
+        assert sum(written) == self.count
+        assert all(written)
+        self.assert_right(engine, index, self.documents)
+
+    def test_a_routing_value_is_kept(self, engine: Any, names: Any) -> None:
+        name = names()
+        self.create(engine, name, shards=5)
+        documents = {str(i): document(i) for i in range(20)}
+        self.fill(engine, name, documents, routing="somewhere else")
+        index = self.open(name, engine, fields=FIELDS)
+        index.init()
+        progress = index.backfill()
+        assert (progress.written, progress.gone) == (20, 0)
+        self.assert_right(engine, index, documents, "somewhere else")
+        assert index.info().documents == 20
+
+    def test_only_what_a_query_finds_is_done(self, engine: Any, index: Any) -> None:
+        assert index.backfill(BackfillOptions(query={"range": {"number": {"lt": 10}}})).written == 10
+        assert index.backfill(BackfillOptions(since=("when", "2026-01-28"))).written == sum(
+            each["when"] == "2026-01-28" and each["number"] >= 10 for each in self.documents.values()
+        )
+
+    def test_a_document_without_any_text_is_done_and_counts_as_empty(self, engine: Any, index: Any) -> None:
+        self.fill(engine, index.name, {"none": {"number": 1}, "empty": {"title": "", "body": None}})
+        assert index.backfill().written == self.count + 2
+        assert index.info().statuses["empty"] == 2
+        assert index.backfill().total == 0
+
+    def test_what_cannot_be_done_is_told_and_the_rest_is_done(self, engine: Any, names: Any) -> None:
+        name = names()
+        mappings = {"properties": {"body": {"type": "object", "enabled": False}}}
+        self.engine_of(engine).perform(CreateIndex(name, {"mappings": mappings}))
+        self.fill(engine, name, {"good": {"body": "a text as it should be"}, "bad": {"body": {"no": "text"}}})
+        index = self.open(name, engine, fields=["body"])
+        index.init()
+        told: list[Undone] = []
+        progress = index.backfill(on_undone=told.append)
+        assert (progress.written, progress.rejected) == (1, 1)
+        assert [(each.index, each.id) for each in told] == [(name, "bad")]
+        assert "'body'" in told[0].reason
+
+    def test_a_text_that_changed_since_is_found_only_if_asked_for(self, engine: Any, index: Any) -> None:
+        index.backfill()
+        documents = self.documents
+        for id_ in list(documents)[:3]:
+            self.change(engine, index.name, id_, {"body": f"another text of {id_}"})
+            documents[id_] |= {"body": f"another text of {id_}"}
+        assert index.backfill().written == 0
+        progress = index.backfill(BackfillOptions(stale=True))
+        assert (progress.written, progress.current) == (3, self.count - 3)
+        self.assert_right(engine, index, documents)
+
+    def test_a_deferred_document_is_picked_up(self, engine: Any, index: Any) -> None:
+        index.backfill()
+        id_, *_ = self.documents
+        index.add([{"_op_type": "update", "_id": id_, "doc": {"title": "New title"}}], refresh=True)
+        assert self.sources(engine, index.name, [id_])[id_]["dedup"]["status"] == DEFERRED
+        assert index.backfill().written == 1
+        self.assert_right(engine, index, self.documents | {id_: self.documents[id_] | {"title": "New title"}})
+
+    def test_a_field_that_is_there_no_more_is_taken_out(self, engine: Any, index: Any) -> None:
+        index.backfill()
+        id_, *_ = self.documents
+        self.change(engine, index.name, id_, {"title": "", "body": ""})
+        index.backfill(BackfillOptions(stale=True))
+        fields = {name: value for name, value in self.sources(engine, index.name, [id_])[id_]["dedup"].items() if value}
+        assert set(fields) == {"content", "scheme", "status"}
+
+    def test_two_schemes_live_side_by_side(self, engine: Any, index: Any) -> None:
+        index.backfill()
+        other = self.open(index.name, engine, prefix="next", scheme="short", fields=["title"])
+        other.init()
+        assert other.backfill().written == self.count
+        [source] = self.sources(engine, index.name, [next(iter(self.documents))]).values()
+        assert source["dedup"]["scheme"] != source["next"]["scheme"]
+
+    def test_several_indices_are_done_one_after_the_other(self, engine: Any, names: Any) -> None:
+        first, second = names("several-a"), names("several-b")
+        for name in (first, second):
+            self.create(engine, name)
+            self.fill(engine, name, {"1": document(1), "2": document(2)})
+        both = self.open(f"{first},{second}", engine, fields=FIELDS)
+        both.init()
+        assert both.backfill().written == 4
+        for name in (first, second):
+            self.assert_right(engine, self.open(name, engine), {"1": document(1), "2": document(2)})
+
+    def test_an_index_without_the_fields_is_refused(self, engine: Any, names: Any) -> None:
+        name = names()
+        self.create(engine, name)
+        with pytest.raises(MappingError, match="init"):
+            self.open(name, engine).backfill()
+        with pytest.raises(MissingError):
+            self.open(names(), engine).backfill()
+
+    @pytest.mark.parametrize("wrong", [{"slices": 0}, {"share": (3, 3)}, {"max_rate": 0.0}])
+    def test_options_that_mean_nothing_are_refused(self, wrong: Json) -> None:
+        with pytest.raises(InputError):
+            BackfillOptions(**wrong)
