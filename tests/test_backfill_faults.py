@@ -30,6 +30,7 @@ from es_simhash.operations import (
     PutSettings,
     ReadPage,
 )
+from tests.nodes import Node
 from tests.rest_engines import Pair, engine_over, new_name, parametrize_pairs
 
 Result = TypeVar("Result")
@@ -384,3 +385,31 @@ def test_settings_that_a_killed_run_left_are_set_back_by_the_next(
     meddler.before = lambda operation: None
     index.backfill()
     assert settings_of(engine, index) == {"refresh_interval": "7s", "number_of_replicas": "0"}
+
+
+# --- what an index can be besides
+
+
+def test_a_data_stream_is_done_in_its_backing_indices(opensearch_node: Node) -> None:
+    """On OpenSearch, as the Elasticsearch of the tests comes without data streams."""
+    name = f"stream-{new_name()}"
+    mappings = {"properties": {"body": {"type": "text"}}}
+    template = {"index_patterns": [name], "data_stream": {}, "template": {"mappings": mappings}}
+    ask = opensearch_node.request
+    assert ask("PUT", f"/_index_template/{name}", template).status == 200
+    assert ask("PUT", f"/_data_stream/{name}").status == 200
+    with engine_over("opensearch", opensearch_node.url) as engine:
+        for part in range(2):
+            actions = [
+                Action("create", f"{part}-{i}", {"@timestamp": "2026-01-01", "body": f"text {part} of {i * i}"})
+                for i in range(10)
+            ]
+            assert not any(result.error for result in engine.perform(Bulk(name, actions, refresh=True)))
+            assert ask("POST", f"/{name}/_rollover").status == 200
+        index = Index(name, engine, fields=["body"])
+        index.init()
+        assert len(index.info().indices) == 3
+        assert index.backfill().written == 20
+        assert (index.info().fingerprinted, index.info().documents) == (20, 20)
+    assert ask("DELETE", f"/_data_stream/{name}").status == 200
+    assert ask("DELETE", f"/_index_template/{name}").status == 200

@@ -179,6 +179,17 @@ def test_a_text_comes_by_option_or_file(loaded: Path) -> None:
     assert lines(by_file) == lines(run("find", "news", "--file", "-", "--json", cwd=loaded, stdin=text))
 
 
+def test_a_dry_run_of_a_load_or_a_backfill_changes_nothing(loaded: Path) -> None:
+    before = lines(run("info", "news", "--json", cwd=loaded))
+    [load] = lines(run("load", "news", "news.jsonl", "--dry-run", "--json", cwd=loaded))
+    assert (load["written"], load["dry_run"]) == (10, True)
+    [plan] = lines(run("backfill", "news", "--field", "title", "--prefix", "next", "--dry-run", "--json", cwd=loaded))
+    assert plan["indices"] == [{"index": "news", "due": 10, "documents": 10}]
+    assert lines(run("info", "news", "--json", cwd=loaded)) == before
+    run("load", "none", "news.jsonl", "--field", "title", "--dry-run", cwd=loaded)
+    run("info", "none", cwd=loaded, code=3)
+
+
 def test_lines_that_fail_go_to_the_reject_file_and_the_exit_code_tells(loaded: Path) -> None:
     (loaded / "more.jsonl").write_text(
         '{"id": "a", "title": "one", "body": "two"}\nbroken\n{"id": "b", "title": {"no": "text"}}\n', encoding="utf-8"

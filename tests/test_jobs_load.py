@@ -10,7 +10,7 @@ import pytest
 
 from es_simhash.files import FileDocument, RejectedLine
 from es_simhash.index import Index
-from es_simhash.jobs.load import Loader
+from es_simhash.jobs.load import Loader, Rehearsal
 from es_simhash.operations import Bulk, Operation
 
 
@@ -58,3 +58,14 @@ def test_what_is_there_is_replaced_or_refused(index: Index) -> None:
         loader = Loader(index, rejected.append, lambda _: None, op_type)  # type: ignore[arg-type]
         assert loader.load(found(2)).done == done
     assert len(rejected) == 2
+
+
+def test_a_rehearsal_tells_what_a_load_would_do_and_writes_nothing(index: Index) -> None:
+    rejected: list[RejectedLine] = []
+    documents = found(1100)
+    documents[700].document["text"] = {"no": "text"}
+    rehearsed = Loader(Rehearsal(index.documents), rejected.append, lambda _: None).load(documents)
+    assert (rehearsed.done, rehearsed.refused) == (1099, 1)
+    assert [(each.file, each.line, each.id) for each in rejected] == [("a.jsonl", 701, "700")]
+    index.refresh()
+    assert index.info().documents == 0

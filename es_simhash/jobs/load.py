@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from es_simhash.bulk_actions import Document
+from es_simhash.chunks import chunks
+from es_simhash.documents import Documents, Rejected
 from es_simhash.fields import Json
 from es_simhash.files import FileDocument, OnReject, RejectedLine
 from es_simhash.index import Index
 from es_simhash.jobs.absent_fields import AbsentFields
-from es_simhash.plans.writing import Written
+from es_simhash.plans.writing import OnWritten, Written
+
+_BATCH = 500
+
+
+class Rehearsal:
+    """In place of an index: fingerprints what comes, and writes nothing."""
+
+    def __init__(self, documents: Documents) -> None:
+        self.documents = documents
+
+    def add(self, documents: Iterable[Document], *, on_written: OnWritten) -> None:
+        """Tell of each batch how many documents could be written, and which could not."""
+        for first, chunk in chunks(documents, _BATCH):
+            rejected: list[Rejected] = []
+            done = sum(1 for _ in self.documents.actions(chunk, rejected.append))
+            placed = [replace(each, position=each.position + first) for each in rejected]
+            on_written(Written(done, len(rejected), placed))
 
 
 @dataclass
 class Loader:
     """Writes documents of files to an index; what it refuses is told with its file and line."""
 
-    index: Index
+    index: Index | Rehearsal
     on_reject: OnReject
     on_progress: Callable[[Written], object]
     op_type: Literal["index", "create"] = "index"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.backfill_report import Report
+from es_simhash.cli.documents_of import documents_of
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.index_options import index_argument, index_options
 from es_simhash.cli.output import Output, output_options
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from es_simhash.backfill.checkpoint import Checkpoint
     from es_simhash.backfill.scope import BackfillOptions
     from es_simhash.documents import Documents
-    from es_simhash.engines.base import Engine
 
 
 @click.command(name="backfill")
@@ -68,7 +68,7 @@ def command(
 
     options = _options(given)
     with target.opened(output) as engine, RejectFile(rejects) as undone:
-        documents = _documents(engine, index, known, dry_run)
+        documents = documents_of(engine, index, known, dry_run)
         report = Report(output, _checkpoint(target, index, documents, options))
         backfill = Backfill(engine, index, documents, options)
         report.begin(backfill.parts)
@@ -115,18 +115,6 @@ def _share(text: str) -> tuple[int, int]:
     if not match:
         raise click.UsageError(f"--slice cannot be {text!r}. Write, say, --slice 3/8.")
     return int(match[1]) - 1, int(match[2])
-
-
-def _documents(engine: Engine, index: str, known: dict[str, Any], dry_run: bool) -> Documents:
-    """How the documents are fingerprinted; with fields given, the index gets them first."""
-    from es_simhash.documents import Documents
-    from es_simhash.index import Index
-    from es_simhash.scheme import Scheme
-
-    opened = Index(index, engine, **known)
-    if known["fields"] and opened.init(dry_run=dry_run).bodies and dry_run:
-        return Documents(known["scheme"] or Scheme.preset("default"), known["fields"], known["prefix"])
-    return opened.documents
 
 
 def _checkpoint(target: Target, index: str, documents: Documents, options: BackfillOptions) -> Checkpoint:

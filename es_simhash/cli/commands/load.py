@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from es_simhash.cli.documents_of import documents_of
 from es_simhash.cli.exits import FINE, SOME_FAILED, Interrupted, saying_if_interrupted, tell
 from es_simhash.cli.index_options import index_argument, index_options
 from es_simhash.cli.inputs import Files, file_options
@@ -16,6 +17,7 @@ from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
 
 if TYPE_CHECKING:
+    from es_simhash.index import Index
     from es_simhash.jobs.load import Loader
 
 
@@ -23,10 +25,13 @@ if TYPE_CHECKING:
 @index_argument
 @file_options
 @click.option("--create-only", is_flag=True, help="Refuse documents whose id is there already.")
+@click.option("--dry-run", is_flag=True, help="Read and fingerprint everything, and write nothing.")
 @index_options
 @target_options
 @output_options
-def command(index: str, files: Files, create_only: bool, known: dict[str, Any], target: Target, output: Output) -> int:
+def command(
+    index: str, files: Files, create_only: bool, dry_run: bool, known: dict[str, Any], target: Target, output: Output
+) -> int:
     """Write the documents of FILEs (- is standard input) to INDEX, with their fingerprints.
 
     With --field the index is first given the fields, as by init.
@@ -34,28 +39,34 @@ def command(index: str, files: Files, create_only: bool, known: dict[str, Any], 
     Example: es-simhash load articles news.jsonl.gz --field title --field body --id url
     """
     from es_simhash.index import Index
-    from es_simhash.jobs.load import Loader
+    from es_simhash.jobs.load import Loader, Rehearsal
 
     op_type: Literal["index", "create"] = "create" if create_only else "index"
     started = monotonic()
     with target.opened(output) as engine, files.opened(output, "Loading") as (found, rejects, advance):
-        opened = Index(index, engine, **known)
-        loader = Loader(opened, rejects, lambda now: advance(now.done, rejects.count), op_type)
-        with _telling_how_many(loader):
-            if known["fields"]:
-                opened.init()
+        documents = documents_of(engine, index, known, dry_run)
+        opened = Index(index, engine, prefix=known["prefix"])
+        there = Rehearsal(documents) if dry_run else opened
+        loader = Loader(there, rejects, lambda now: advance(now.done, rejects.count), op_type)
+        if dry_run:
             loader.load(found)
-        opened.refresh()
+        else:
+            with _telling_how_many(loader, opened):
+                loader.load(found)
+            opened.refresh()
     done = loader.written.done
     output.warn(loader.absent.warning)
-    output.note(f"{_so_far(loader)} in {monotonic() - started:.1f} s.")
-    output.result({"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects})
-    output.line(f"{index}: {done:,} written, {rejects.count:,} rejected")
+    if not dry_run:
+        output.note(f"{_so_far(loader, index)} in {monotonic() - started:.1f} s.")
+    output.result(
+        {"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects, "dry_run": dry_run}
+    )
+    output.line(f"{index}: {done:,} {'could be ' if dry_run else ''}written, {rejects.count:,} rejected")
     return SOME_FAILED if rejects.count else FINE
 
 
 @contextmanager
-def _telling_how_many(loader: Loader) -> Iterator[None]:
+def _telling_how_many(loader: Loader, index: Index) -> Iterator[None]:
     """If not all can be loaded, tell how many were, and make them visible all the same."""
     from es_simhash.errors import EngineError
 
@@ -63,18 +74,18 @@ def _telling_how_many(loader: Loader) -> Iterator[None]:
     try:
         with saying_if_interrupted(
             lambda: (
-                f"{_so_far(loader)}; some more may have been on their way. "
+                f"{_so_far(loader, index.name)}; some more may have been on their way. "
                 f"Run the command again for the rest: documents with the same ids are {again}."
             )
         ):
             yield
     except BaseException as error:
         if loader.written.done and not isinstance(error, Interrupted):
-            tell(f"{_so_far(loader)} until then.")
+            tell(f"{_so_far(loader, index.name)} until then.")
         with suppress(EngineError):
-            loader.index.refresh()
+            index.refresh()
         raise
 
 
-def _so_far(loader: Loader) -> str:
-    return f"{loader.written.done:,} documents written to {loader.index.name}"
+def _so_far(loader: Loader, index: str) -> str:
+    return f"{loader.written.done:,} documents written to {index}"

@@ -1,0 +1,21 @@
+"""How the documents of the index that a command is about are fingerprinted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from es_simhash.documents import Documents
+    from es_simhash.engines.base import Engine
+
+
+def documents_of(engine: Engine, index: str, known: dict[str, Any], dry_run: bool) -> Documents:
+    """What the index says; with fields given it gets them first, unless nothing is to be changed."""
+    from es_simhash.documents import Documents
+    from es_simhash.index import Index
+    from es_simhash.scheme import Scheme
+
+    opened = Index(index, engine, **known)
+    if known["fields"] and opened.init(dry_run=dry_run).bodies and dry_run:
+        return Documents(known["scheme"] or Scheme.preset("default"), known["fields"], known["prefix"])
+    return opened.documents
