@@ -13,15 +13,19 @@ Result = TypeVar("Result")
 def ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
     """What is made of each item, in their order.
 
-    Items are read in the caller's thread, one more than results were taken; an error comes where its item stands.
+    Items are read in the caller's thread, one more than results were taken; an error comes where its item stands. A
+    caller that stops, or is interrupted, does not wait for what is being made.
     """
     rest = iter(items)
-    with ThreadPoolExecutor(1) as thread:
+    thread = ThreadPoolExecutor(1)
+    try:
         waiting = _begun(thread, make, rest)
         while waiting:
             following = _begun(thread, make, rest)
             yield waiting.result()
             waiting = following
+    finally:
+        thread.shutdown(wait=False, cancel_futures=True)
 
 
 def _begun(thread: ThreadPoolExecutor, make: Callable[[Item], Result], rest: Iterator[Item]) -> Future[Result] | None:

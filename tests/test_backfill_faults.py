@@ -71,7 +71,7 @@ class Meddler:
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long was waited, which takes no time here."""
     seconds: list[float] = []
-    monkeypatch.setattr("es_simhash.engines.base.time.sleep", seconds.append)
+    monkeypatch.setattr("es_simhash.backfill.run.Runner._sleep", lambda self, wait: seconds.append(wait))
     return seconds
 
 

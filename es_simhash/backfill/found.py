@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from es_simhash.documents import Documents
 from es_simhash.errors import DocumentError, InputError
@@ -21,13 +22,39 @@ class Undone:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A document as it was read: where it is, in which version, its text (or the problem with it), and our fields."""
+class Place:
+    """Where a document is, and what it was when it was read, in the form of a condition for writing it."""
 
     index: str
     id: str
     routing: str | None
     version: dict[str, int]
+
+    @classmethod
+    def at(cls, hit: Json) -> Place:
+        """That of a hit of a search, or of a reply to a multi-get."""
+        version = {f"if{name}": hit[name] for name in ("_seq_no", "_primary_term") if name in hit}
+        return cls(hit["_index"], hit["_id"], hit.get("_routing"), version)
+
+    @property
+    def metadata(self) -> Json | None:
+        """What an action says that is to change this document, unless somebody has changed it since."""
+        return {**self.version, **self.way} or None
+
+    @property
+    def way(self) -> Json:
+        """The routing value, where it has one."""
+        return {} if self.routing is None else {"routing": self.routing}
+
+    def undone(self, reason: str) -> Undone:
+        """The document as one that cannot be done."""
+        return Undone(self.index, self.id, f"Document {self.id!r} {reason}")
+
+
+@dataclass(frozen=True)
+class Found(Place):
+    """A document as it was read: its text (or the problem with it), and our fields."""
+
     text: str
     problem: str | None
     stored: Json
@@ -42,9 +69,9 @@ class Found:
         except DocumentError as error:
             problem = error.problem
         stored = source.get(documents.prefix)
-        version = {f"if{name}": hit[name] for name in ("_seq_no", "_primary_term") if name in hit}
         own = stored if isinstance(stored, dict) else {}
-        return cls(hit["_index"], hit["_id"], hit.get("_routing"), version, text, problem, own)
+        place = Place.at(hit)
+        return cls(place.index, place.id, place.routing, place.version, text, problem, own)
 
     def is_current(self, scheme_id: str) -> bool:
         """Whether the fields are those of this text by this scheme."""
@@ -57,20 +84,22 @@ class Found:
         whole = dict.fromkeys(names(documents.scheme)) | fields
         # An update is merged into what is there: what is not there needs no null to take it out.
         part = {name: value for name, value in whole.items() if value is not None or name in self.stored}
-        metadata: Json = {**self.version, **({} if self.routing is None else {"routing": self.routing})}
-        return Action("update", self.id, {"doc": {documents.prefix: part}}, self.index, metadata or None)
+        return Action("update", self.id, {"doc": {documents.prefix: part}}, self.index, self.metadata)
 
-    def undone(self, reason: str) -> Undone:
-        """The document as one that cannot be done."""
-        return Undone(self.index, self.id, f"Document {self.id!r} {reason}")
+
+# A document, and what is to be written of it.
+Update: TypeAlias = tuple[Place, Action]
 
 
 @dataclass
 class Prepared:
-    """What is to be done about some documents: ``updates`` of some, while others are ``current`` or ``rejected``."""
+    """What is to be done about some documents: ``updates`` of some, while others are as they should be, ``current``,
+    or ``gone`` by now, or ``rejected``.
+    """
 
-    updates: list[tuple[Found, Action]] = field(default_factory=list)
+    updates: list[Update] = field(default_factory=list)
     current: int = 0
+    gone: int = 0
     rejected: list[Undone] = field(default_factory=list)
     characters: int = 0
 

@@ -12,8 +12,9 @@ from es_simhash.documents import Documents
 from es_simhash.fields import Json
 from es_simhash.operations import Count, Operation, Plan, Refresh
 
-# How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run.
-_MOST = 5
+# How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run. One of
+# several machines cannot tell the changes of the others from those of strangers.
+_MOST, _MOST_SHARED = 5, 1
 
 
 @dataclass(frozen=True)
@@ -43,26 +44,23 @@ def passes(parts: list[Part], documents: Documents, options: BackfillOptions, pr
 
 
 def _whole(part: Part, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
-    changes, written = part.changes, progress.written
+    changes, written, rejected = part.changes, progress.written, progress.rejected
     query = due_query(documents, options)
+    is_alone = options.share == (0, 1)
     yield Pass(part.index, query)
-    for _ in range(_MOST):
+    for _ in range(_MOST if is_alone else _MOST_SHARED):
         yield from patiently(Refresh(part.index), options.patience)
-        if (now := (yield from changes_of(part.index))) and changes:
+        if changes and (now := (yield from changes_of(part.index, options.patience))):
             by_others = sum(now) - sum(changes) - (progress.written - written)
-            changes, since, written = now, changes, progress.written
+            since, changes, written = changes, now, progress.written
             if by_others > 0:
                 # A text may have changed after its fingerprint was made.
                 yield Pass(part.index, changed_query(options, since), again=True)
                 continue
-        if options.stale or not (yield from _some_left(part.index, query, options, progress)):
+        if options.stale or not is_alone:
             return
+        left = yield from patiently(Count(part.index, query), options.patience)
+        if left <= progress.rejected - rejected:
+            return
+        # New documents, or some that a lost reader left out.
         yield Pass(part.index, query, again=True)
-
-
-def _some_left(index: str, query: Json, options: BackfillOptions, progress: Progress) -> Plan[bool]:
-    """Whether there is more to do than what was rejected: new documents, or some that a lost reader left out."""
-    if options.share != (0, 1):
-        return False  # what is left may be that of the other machines
-    left = yield from patiently(Count(index, query), options.patience)
-    return left > progress.rejected

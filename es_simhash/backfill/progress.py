@@ -18,6 +18,7 @@ from es_simhash.operations import Plan, Wait
 class Progress:
     """Counts of a run: of ``total`` documents ``done``, which are the sum of ``written``, ``current``, ``gone`` and
     ``rejected``; ``conflicts`` with others' changes and ``refusals`` of an overloaded engine were met on the way.
+    Nothing was done in the indices that are ``left_out``.
     """
 
     index: str
@@ -29,12 +30,13 @@ class Progress:
     conflicts: int = 0
     refusals: int = 0
     characters: int = 0
+    left_out: Sequence[str] = ()
     started: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(cls, index: str, parts: Sequence[Part]) -> Progress:
+    def of(cls, index: str, parts: Sequence[Part], left_out: Sequence[str] = ()) -> Progress:
         """The beginning of a run over these parts."""
-        return cls(index, sum(part.due for part in parts))
+        return cls(index, sum(part.due for part in parts), left_out=left_out)
 
     @property
     def done(self) -> int:

@@ -25,7 +25,9 @@ class Reading:
     is then read, some of it perhaps once more.
     """
 
-    def __init__(self, index: str, query: Json, source: Sequence[str], share: Share | None, patience: float) -> None:
+    def __init__(
+        self, index: str, query: Json, source: Sequence[str] | bool, share: Share | None, patience: float
+    ) -> None:
         self._index = index
         self._query = query
         self._source = source
@@ -77,6 +79,6 @@ class Reading:
 
     def _adapt(self, hits: Sequence[Json]) -> None:
         """Ask for as many documents next time as make a page of the right length, growing step by step."""
-        length = sum(len(str(hit["_source"])) for hit in hits)
+        length = sum(len(str(hit.get("_source"))) for hit in hits)
         fitting = _PAGE_LENGTH * len(hits) // max(1, length)
         self._size = max(1, min(fitting, 4 * self._size, _MOST))

@@ -3,62 +3,48 @@
 from __future__ import annotations
 
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import suppress
-from functools import partial
+from contextlib import ExitStack, closing, suppress
 from itertools import count, takewhile
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from es_simhash.ahead import ahead
-from es_simhash.backfill.found import prepare, sources
 from es_simhash.backfill.passes import Pass, passes, settings_for
 from es_simhash.backfill.progress import OnProgress, OnUndone, Pace, Progress, Teller
 from es_simhash.backfill.reading import Reading
-from es_simhash.backfill.scope import BackfillOptions, Part, resolve
+from es_simhash.backfill.scope import BackfillOptions, RunOptions
+from es_simhash.backfill.survey import survey
 from es_simhash.backfill.tuning import set_back
+from es_simhash.backfill.work import Fingerprinting, Work
 from es_simhash.backfill.writing import Pressure, write
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import EngineError
 
 if TYPE_CHECKING:
+    from es_simhash.doctor.finding import Finding
     from es_simhash.documents import Documents
     from es_simhash.operations import Operation, Plan, Share
 
 Result = TypeVar("Result")
 
 
-class Backfill:
-    """One run over an index, or over the indices behind a name, by an engine that can be used by several threads."""
+class _StoppedError(Exception):
+    """What ends a wait in one slice when another has failed, or the run is interrupted."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        index: str,
-        documents: Documents,
-        options: BackfillOptions | None = None,
-    ) -> None:
+
+class Runner:
+    """An engine, which can be used by several threads, that also does passes: some work on all documents of an index.
+
+    Of what becomes of them the ``teller`` is told.
+    """
+
+    def __init__(self, engine: Engine, work: Work, options: RunOptions, teller: Teller) -> None:
         self._engine = engine
-        self._documents = documents
-        self._options = options or BackfillOptions()
-        self._pace = Pace(self._options.max_rate)
+        self._work = work
+        self._options = options
+        self._pace = Pace(options.max_rate)
+        self._teller = teller
         self._is_stopped = Event()
-        self.parts: list[Part] = run(resolve(index, documents, self._options), engine)
-        self.progress = Progress.of(index, self.parts)
-        self._teller = Teller(self.progress)
-
-    def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Progress:
-        """Do what is to be done; the result counts it."""
-        self._teller = Teller(self.progress, on_progress, on_undone)
-        try:
-            for part in self.parts:
-                self._run(settings_for(part, self._options))
-            run(passes(self.parts, self._documents, self._options, self.progress), self)
-        finally:
-            # If the engine is away for good, the next run does it.
-            with suppress(EngineError):
-                for part in self.parts:
-                    self._run(set_back(part.index))
-        return self.progress
 
     def perform(self, operation: Operation[Result]) -> Result:
         """Carry out an operation, by the engine unless it is a pass."""
@@ -71,6 +57,7 @@ class Backfill:
         """Leave the engine open."""
 
     def _pass(self, operation: Pass) -> None:
+        self._is_stopped.clear()
         shares = self._options.shares
         if len(shares) == 1:
             self._slice(operation, shares[0])
@@ -78,27 +65,75 @@ class Backfill:
         with ThreadPoolExecutor(len(shares)) as threads:
             slices = [threads.submit(self._slice, operation, share) for share in shares]
             try:
-                done, _ = wait(slices, return_when=FIRST_EXCEPTION)
-            except BaseException:
-                self._is_stopped.set()
-                raise
-            if any(each.exception() for each in done):
-                self._is_stopped.set()
-        for each in slices:
-            each.result()
+                wait(slices, return_when=FIRST_EXCEPTION)
+            finally:
+                if not all(each.done() and not each.exception() for each in slices):
+                    self._is_stopped.set()
+        for error in filter(None, (each.exception() for each in slices)):
+            if not isinstance(error, _StoppedError):
+                raise error
 
     def _slice(self, operation: Pass, share: Share | None) -> None:
         patience, pressure = self._options.patience, Pressure()
-        reading = Reading(operation.index, operation.query, sources(self._documents), share, patience)
-        try:
-            pages = takewhile(bool, ahead(lambda _: self._run(reading.next()), count()))
-            for prepared in ahead(partial(prepare, self._documents), pages):
+        reading = Reading(operation.index, operation.query, self._work.source, share, patience)
+        with ExitStack() as stack:
+            stack.callback(lambda: self._run(reading.close()))
+            pages = stack.enter_context(closing(ahead(lambda _: self._run(reading.next()), count())))
+            ready = stack.enter_context(closing(ahead(self._work.prepare, takewhile(bool, pages))))
+            stack.push(self._stop_at_error)
+            for prepared in ready:
                 self._run(self._pace.turn(len(prepared.updates)))
-                self._teller.add(self._run(write(self._documents, prepared, pressure, patience)), operation.again)
+                self._teller.add(self._run(write(self._work, prepared, pressure, patience)), operation.again)
                 if self._is_stopped.is_set():
                     return
-        finally:
-            self._run(reading.close())
+
+    def _stop_at_error(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Whoever reads ahead, or another slice, must not go on waiting for an engine then."""
+        if kind is not None:
+            self._is_stopped.set()
 
     def _run(self, plan: Plan[Result]) -> Result:
-        return run(plan, self._engine)
+        return run(plan, self._engine, self._sleep)
+
+    def _sleep(self, seconds: float) -> None:
+        if self._is_stopped.wait(seconds):
+            raise _StoppedError
+
+
+class Backfill:
+    """One run over an index, or over the indices behind a name."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        index: str,
+        documents: Documents,
+        options: BackfillOptions | None = None,
+    ) -> None:
+        self._engine = engine
+        self._documents = documents
+        self._options = options or BackfillOptions()
+        self.survey = run(survey(index, documents, self._options), engine)
+        self.progress = Progress.of(index, self.survey.parts, self.survey.left_out)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the doctor says of the indices that something is due in."""
+        return self.survey.findings
+
+    def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Progress:
+        """Do what is to be done; the result counts it. If the doctor found what stops it, that is raised."""
+        self.survey.check()
+        parts = self.survey.parts
+        teller = Teller(self.progress, on_progress, on_undone)
+        runner = Runner(self._engine, Fingerprinting(self._documents), self._options, teller)
+        try:
+            for part in parts:
+                run(settings_for(part, self._options), runner)
+            run(passes(parts, self._documents, self._options, self.progress), runner)
+        finally:
+            # If the engine is away for good, the next run does it.
+            with suppress(EngineError):
+                for part in parts:
+                    run(set_back(part.index), runner)
+        return self.progress

@@ -7,68 +7,35 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from es_simhash.backfill.found import Prepared, prepare, sources
+from es_simhash.backfill.found import Prepared
 from es_simhash.backfill.passes import Pass, passes, settings_for
 from es_simhash.backfill.progress import OnProgress, OnUndone, Pace, Progress, Teller
 from es_simhash.backfill.reading import Reading
-from es_simhash.backfill.scope import BackfillOptions, Part, resolve
+from es_simhash.backfill.scope import BackfillOptions, RunOptions
+from es_simhash.backfill.survey import Survey, survey
 from es_simhash.backfill.tuning import set_back
+from es_simhash.backfill.work import Fingerprinting, Work
 from es_simhash.backfill.writing import Outcome, Pressure, write
 from es_simhash.engines.base import AsyncEngine, run_async
 from es_simhash.errors import EngineError
 
 if TYPE_CHECKING:
+    from es_simhash.doctor.finding import Finding
     from es_simhash.documents import Documents
     from es_simhash.operations import Operation, Plan, Share
 
 Result = TypeVar("Result")
 
 
-class AsyncBackfill:
-    """One run over an index, or over the indices behind a name."""
+class AsyncRunner:
+    """See `es_simhash.backfill.run.Runner`."""
 
-    def __init__(
-        self,
-        engine: AsyncEngine,
-        index: str,
-        documents: Documents,
-        parts: list[Part],
-        options: BackfillOptions,
-    ) -> None:
+    def __init__(self, engine: AsyncEngine, work: Work, options: RunOptions, teller: Teller) -> None:
         self._engine = engine
-        self._documents = documents
+        self._work = work
         self._options = options
         self._pace = Pace(options.max_rate)
-        self.parts = parts
-        self.progress = Progress.of(index, parts)
-        self._teller = Teller(self.progress)
-
-    @classmethod
-    async def begin(
-        cls,
-        engine: AsyncEngine,
-        index: str,
-        documents: Documents,
-        options: BackfillOptions | None = None,
-    ) -> AsyncBackfill:
-        """A run, with what is to be done already known."""
-        options = options or BackfillOptions()
-        parts = await run_async(resolve(index, documents, options), engine)
-        return cls(engine, index, documents, parts, options)
-
-    async def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Progress:
-        """Do what is to be done; the result counts it."""
-        self._teller = Teller(self.progress, on_progress, on_undone)
-        try:
-            for part in self.parts:
-                await self._run(settings_for(part, self._options))
-            await run_async(passes(self.parts, self._documents, self._options, self.progress), self)
-        finally:
-            # If the engine is away for good, the next run does it.
-            with suppress(EngineError):
-                for part in self.parts:
-                    await self._run(set_back(part.index))
-        return self.progress
+        self._teller = teller
 
     async def perform(self, operation: Operation[Result]) -> Result:
         """Carry out an operation, by the engine unless it is a pass."""
@@ -89,13 +56,13 @@ class AsyncBackfill:
 
     async def _slice(self, operation: Pass, share: Share | None) -> None:
         pressure = Pressure()
-        reading = Reading(operation.index, operation.query, sources(self._documents), share, self._options.patience)
+        reading = Reading(operation.index, operation.query, self._work.source, share, self._options.patience)
         coming = asyncio.ensure_future(self._run(reading.next()))
         writing: asyncio.Future[Outcome] | None = None
         try:
             while hits := await coming:
                 coming = asyncio.ensure_future(self._run(reading.next()))
-                prepared = await asyncio.to_thread(prepare, self._documents, hits)
+                prepared = await asyncio.to_thread(self._work.prepare, hits)
                 if writing:
                     self._teller.add(await writing, operation.again)
                 writing = asyncio.ensure_future(self._write(prepared, pressure))
@@ -107,10 +74,63 @@ class AsyncBackfill:
 
     async def _write(self, prepared: Prepared, pressure: Pressure) -> Outcome:
         await self._run(self._pace.turn(len(prepared.updates)))
-        return await self._run(write(self._documents, prepared, pressure, self._options.patience))
+        return await self._run(write(self._work, prepared, pressure, self._options.patience))
 
     async def _run(self, plan: Plan[Result]) -> Result:
         return await run_async(plan, self._engine)
+
+
+class AsyncBackfill:
+    """One run over an index, or over the indices behind a name."""
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        index: str,
+        documents: Documents,
+        survey: Survey,
+        options: BackfillOptions,
+    ) -> None:
+        self._engine = engine
+        self._documents = documents
+        self._options = options
+        self.survey = survey
+        self.progress = Progress.of(index, survey.parts, survey.left_out)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the doctor says of the indices that something is due in."""
+        return self.survey.findings
+
+    @classmethod
+    async def begin(
+        cls,
+        engine: AsyncEngine,
+        index: str,
+        documents: Documents,
+        options: BackfillOptions | None = None,
+    ) -> AsyncBackfill:
+        """A run, with what is to be done already known."""
+        options = options or BackfillOptions()
+        found = await run_async(survey(index, documents, options), engine)
+        return cls(engine, index, documents, found, options)
+
+    async def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Progress:
+        """Do what is to be done; the result counts it. If the doctor found what stops it, that is raised."""
+        self.survey.check()
+        parts = self.survey.parts
+        teller = Teller(self.progress, on_progress, on_undone)
+        runner = AsyncRunner(self._engine, Fingerprinting(self._documents), self._options, teller)
+        try:
+            for part in parts:
+                await run_async(settings_for(part, self._options), runner)
+            await run_async(passes(parts, self._documents, self._options, self.progress), runner)
+        finally:
+            # If the engine is away for good, the next run does it.
+            with suppress(EngineError):
+                for part in parts:
+                    await run_async(set_back(part.index), runner)
+        return self.progress
 
 
 async def _end(tasks: Sequence[asyncio.Future[Any]]) -> None:

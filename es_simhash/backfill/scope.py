@@ -10,43 +10,71 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from es_simhash.backfill.patience import patiently
+from es_simhash.doctor.finding import check_accepted
 from es_simhash.documents import Documents
-from es_simhash.errors import EngineError, InputError
+from es_simhash.errors import EngineError, InputError, UnavailableError, UnreachableError
 from es_simhash.fields import DEFERRED, Json
 from es_simhash.operations import Count, GetMappings, Look, Plan, Refresh, Share
 
 
 @dataclass(frozen=True)
-class BackfillOptions:
-    """How a backfill goes about it.
+class RunOptions:
+    """How a run goes about it.
+
+    ``slices`` read and write side by side. At most ``max_rate`` documents a second are written. An engine that is away
+    or overloaded is waited for ``patience`` seconds.
+    """
+
+    slices: int = 1
+    max_rate: float | None = None
+    patience: float = 600.0
+
+    def __post_init__(self) -> None:
+        if self.slices < 1:
+            raise InputError(f"An index cannot be read in {self.slices} slices. Choose 1 or more.")
+        if self.max_rate is not None and self.max_rate <= 0:
+            raise InputError(f"{self.max_rate} documents a second are none. Choose a rate above 0, or none.")
+
+    @property
+    def shares(self) -> list[Share | None]:
+        """The share of each slice; None where one reads all."""
+        return shares_of(self.slices, 0, 1)
+
+
+def shares_of(slices: int, number: int, count: int) -> list[Share | None]:
+    """The shares of the slices of one of ``count`` machines; None where one reads all."""
+    if slices * count == 1:
+        return [None]
+    return [Share(number * slices + i, count * slices) for i in range(slices)]
+
+
+@dataclass(frozen=True)
+class BackfillOptions(RunOptions):
+    """How a backfill goes about it, beside what `RunOptions` say.
 
     ``query`` restricts it to documents that a query finds, ``since`` to those whose date in a field is not before a
     moment: ``("published", "2026-11-01")``. ``stale`` also looks at documents that have a fingerprint, whether it is
-    that of their text. ``slices`` read and write side by side; ``share`` (number from 0, and count) is the part of one
-    of several machines. At most ``max_rate`` documents a second are written. An engine that is away or overloaded is
-    waited for ``patience`` seconds.
+    that of their text. ``share`` (number from 0, and count) is the part of one of several machines.
 
     ``without_refresh`` and ``without_replicas`` do so meanwhile, and set that back in the end (see `tuning`).
+    ``accept`` has the codes of what the doctor finds that is no reason to stop (see `es_simhash.doctor.finding`).
     """
 
     query: Json | None = None
     since: tuple[str, str] | None = None
     stale: bool = False
-    slices: int = 1
     share: tuple[int, int] = (0, 1)
-    max_rate: float | None = None
-    patience: float = 600.0
     without_refresh: bool = False
     without_replicas: bool = False
+    accept: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        if self.slices < 1:
-            raise InputError(f"An index cannot be read in {self.slices} slices. Choose 1 or more.")
+        super().__post_init__()
+        check_accepted(self.accept)
         number, count = self.share
         if not 0 <= number < count:
             raise InputError(f"There is no share {number + 1} of {count}. Choose one from 1 to {max(1, count)}.")
-        if self.max_rate is not None and self.max_rate <= 0:
-            raise InputError(f"{self.max_rate} documents a second are none. Choose a rate above 0, or none.")
         if count > 1 and self.settings:
             raise InputError(
                 "Of several machines, none can tell when the last has finished and settings must be set back. "
@@ -62,10 +90,7 @@ class BackfillOptions:
     @property
     def shares(self) -> list[Share | None]:
         """The share of each slice; None where one reads all."""
-        number, count = self.share
-        if self.slices * count == 1:
-            return [None]
-        return [Share(number * self.slices + i, count * self.slices) for i in range(self.slices)]
+        return shares_of(self.slices, *self.share)
 
     @property
     def filters(self) -> list[Json]:
@@ -106,25 +131,32 @@ def _all_of(filters: list[Json]) -> Json:
     return {"bool": {"filter": filters}} if filters else {"match_all": {}}
 
 
-def resolve(index: str, documents: Documents, options: BackfillOptions) -> Plan[list[Part]]:
-    """The indices behind a name, with what is to be done in each."""
+def resolve(index: str, query: Json) -> Plan[list[Part]]:
+    """The indices behind a name, with how much a query finds in each."""
     names = sorted((yield GetMappings(index)))
     parts = []
     for name in names:
-        # What was written a moment ago counts as well.
-        yield Refresh(name)
-        changes = yield from changes_of(name)
-        due = yield Count(name, due_query(documents, options))
-        total = yield Count(name, {"match_all": {}})
-        parts.append(Part(name, due, total, changes))
+        parts.append((yield from part_of(name, query)))
     return parts
 
 
-def changes_of(index: str) -> Plan[list[int] | None]:
+def part_of(index: str, query: Json) -> Plan[Part]:
+    """One concrete index, with how much a query finds in it."""
+    # What was written a moment ago counts as well.
+    yield Refresh(index)
+    changes = yield from changes_of(index, 0)
+    due = yield Count(index, query)
+    total = yield Count(index, {"match_all": {}})
+    return Part(index, due, total, changes)
+
+
+def changes_of(index: str, patience: float) -> Plan[list[int] | None]:
     """The number of the last change of each shard; None where the engine has no such numbers or does not tell them."""
     fields = "indices.*.shards.*.seq_no,indices.*.shards.*.routing.primary"
     try:
-        reply = yield Look(f"/{index}/_stats?level=shards&filter_path={fields}", index)
+        reply = yield from patiently(Look(f"/{index}/_stats?level=shards&filter_path={fields}", index), patience)
+    except (UnreachableError, UnavailableError):
+        raise
     except EngineError:
         return None
     found: list[Any] = [

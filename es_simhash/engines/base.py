@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from es_simhash.operations import Operation, Plan, Wait
@@ -38,8 +39,8 @@ class AsyncEngine(Protocol):
         ...
 
 
-def run(plan: Plan[Result], engine: Engine) -> Result:
-    """What a plan comes to on an engine."""
+def run(plan: Plan[Result], engine: Engine, sleep: Callable[[float], object] | None = None) -> Result:
+    """What a plan comes to on an engine; ``sleep`` lets time go by where the plan waits."""
     reply: Any = None
     send = plan.send
     while True:
@@ -51,7 +52,7 @@ def run(plan: Plan[Result], engine: Engine) -> Result:
         try:
             reply, send = None, plan.send
             if isinstance(operation, Wait):
-                time.sleep(operation.seconds)
+                (sleep or time.sleep)(operation.seconds)
             else:
                 reply = engine.perform(operation)
         except Exception as error:

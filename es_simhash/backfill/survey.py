@@ -1,0 +1,102 @@
+"""What a backfill has before it: which indices can be done, which cannot, and what the doctor says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from es_simhash.backfill.scope import BackfillOptions, Part, due_query, part_of
+from es_simhash.doctor.examine import examine
+from es_simhash.doctor.facts import Due
+from es_simhash.doctor.finding import CODES, Finding, accepting, of_error
+from es_simhash.documents import Documents
+from es_simhash.errors import EngineError, IndexStateError, MappingError, SchemeMismatchError
+from es_simhash.operations import GetMappings, Look, Plan
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The ``parts`` that can be done, the names of the indices that are ``left_out``, and the findings that say why."""
+
+    index: str
+    parts: list[Part]
+    left_out: list[str]
+    findings: list[Finding]
+
+    def check(self) -> None:
+        """Raise if nothing can be done, with what stops it."""
+        if self.parts or not self.left_out:
+            return
+        stops = [finding for finding in self.findings if finding.level == "stop"]
+        reasons = " ".join(f"{stop.code}: {stop.message} {stop.remedy}" for stop in stops)
+        acceptable = sorted({stop.code for stop in stops if CODES[stop.code].may_be_accepted})
+        accept = "".join(f" --accept {code}" for code in acceptable)
+        end = f"Do so, or accept it:{accept}." if acceptable else "Do so, then begin again."
+        raise IndexStateError(f"{self.index!r} cannot be backfilled. {reasons} {end}")
+
+
+def survey(index: str, documents: Documents, options: BackfillOptions) -> Plan[Survey]:
+    """Count what is due; if anything is, examine the indices that it is in."""
+    parts, unreadable = yield from _count(index, documents, options)
+    due = [Due(part.index, part.due, part.documents) for part in parts if part.due or part.index in unreadable]
+    if not due:
+        return Survey(index, parts, [], [])
+    findings = yield from _examine(index, documents, due, unreadable, options)
+    stopped = {finding.index for finding in findings if finding.level == "stop"}
+    left_out = [each.index for each in due if each.index in stopped or None in stopped]
+    return Survey(index, [part for part in parts if part.index not in left_out], left_out, findings)
+
+
+def diagnose(
+    index: str, opening: Generator[Any, Any, Documents], options: BackfillOptions | None = None
+) -> Plan[list[Finding]]:
+    """What would go wrong with a backfill, whether or not anything is due; ``opening`` tells how to fingerprint."""
+    options = options or BackfillOptions()
+    try:
+        documents = yield from opening
+    except (MappingError, SchemeMismatchError) as error:
+        code = "no-fields" if isinstance(error, MappingError) else "scheme-mismatch"
+        due = [Due(name, 0, 0) for name in sorted((yield GetMappings(index)))]
+        found = yield from examine(index, None, due, bool(options.settings))
+        return accepting([*found, of_error(code, error, index)], options.accept)
+    parts, unreadable = yield from _count(index, documents, options)
+    due = [Due(part.index, part.due, part.documents) for part in parts]
+    return (yield from _examine(index, documents, due, unreadable, options))
+
+
+def _count(
+    index: str, documents: Documents, options: BackfillOptions
+) -> Plan[tuple[list[Part], dict[str, IndexStateError]]]:
+    """All indices behind a name, with what is due in each, and why some cannot be counted: they are closed, say."""
+    query = due_query(documents, options)
+    names = {*(yield GetMappings(index)), *(yield from _closed_ones(index))}
+    parts, unreadable = [], {}
+    for name in sorted(names):
+        try:
+            parts.append((yield from part_of(name, query)))
+        except IndexStateError as error:
+            unreadable[name] = error
+            parts.append(Part(name, 0, 0, None))
+    return parts, unreadable
+
+
+def _closed_ones(index: str) -> Plan[list[str]]:
+    """The closed indices that a pattern fits, which servers otherwise leave out without a word."""
+    if "*" not in index and index != "_all":
+        return []
+    try:
+        reply = yield Look(f"/_resolve/index/{quote(index, safe='*,')}?expand_wildcards=closed", index)
+    except EngineError:
+        return []
+    return [found["name"] for found in reply["indices"]]
+
+
+def _examine(
+    index: str, documents: Documents, due: list[Due], unreadable: dict[str, IndexStateError], options: BackfillOptions
+) -> Plan[list[Finding]]:
+    found = yield from examine(index, documents, due, bool(options.settings))
+    told = {finding.index for finding in found if finding.level == "stop"}
+    others = [of_error("read-only", error, name) for name, error in unreadable.items() if name not in told]
+    return accepting([*found, *others], options.accept)
