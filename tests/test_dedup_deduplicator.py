@@ -128,7 +128,7 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
         ample = pairs(found)
         counts = found.counts
     # Less than anyone can ask for, so that a few documents need files and pieces.
-    monkeypatch.setattr("es_simhash.dedup.job._BYTES_A_NUMBER", LITTLE // 50)
+    monkeypatch.setattr("es_simhash.dedup.linking._BYTES_A_NUMBER", LITTLE // 50)
     monkeypatch.setattr("es_simhash.dedup.job._BYTES_A_BYTE", LITTLE // 50)
     monkeypatch.setattr("es_simhash.dedup.deduplicator._SPOOL_SHARE", LITTLE)
     with run(texts, memory=LITTLE, **options) as found:
@@ -181,7 +181,7 @@ def test_fingerprints_that_very_many_share_make_one_group_and_the_rest_is_counte
 
 
 def test_near_duplicates_are_found_behind_a_boilerplate_that_all_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("es_simhash.dedup.job._ALL", 4)
+    monkeypatch.setattr("es_simhash.dedup.linking._ALL", 4)
     boilerplate = " ".join(words(np.random.default_rng(6), 120))
     texts = [f"{boilerplate} {text}" for text in families(6, 50, 1)]
     with run(texts, similarity=0.9) as found:
