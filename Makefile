@@ -10,7 +10,7 @@ BENCH_INSTALLED := $(VENV)/.bench-installed
 CLIENT8 := $(VENV)-client8
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test test-all lint types pytest pytest-all pytest-client8 bench node-opensearch node-elasticsearch clean
+.PHONY: demo test test-all lint types pytest pytest-all pytest-client8 soak bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -57,6 +57,10 @@ $(CLIENT8_INSTALLED): $(INSTALLED)
 	$(CLIENT8)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(CLIENT8)/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' 'elasticsearch<9' --group dev
 	touch $@
+
+# Backfills of 200,000 documents that are killed, restarted and refused again and again; takes about half an hour.
+soak: $(INSTALLED)
+	$(BIN)/python -m pytest tests/soak --soak
 
 # Measurements: peers in the same run, ratios. Takes some minutes; use a quiet machine.
 bench: $(BENCH_INSTALLED)

@@ -48,11 +48,12 @@ SECTIONS = {
     "layouts": Section(("numba", *CLIENTS), SERVERS),
     "finding": Section(("numba", *CLIENTS), SERVERS),
     "bulk": Section(("numba", *CLIENTS), SERVERS),
+    "backfill": Section(("numba", *CLIENTS), SERVERS),
     "dedup": Section(("rensa", "numba")),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",)),
 }
 # The sections that can be run on a share of their documents.
-SHARED = ("layouts", "finding", "bulk", "million")
+SHARED = ("layouts", "finding", "bulk", "backfill", "million")
 
 
 def main() -> None:

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
     from es_simhash.backfill.progress import OnProgress, OnUndone, Progress
     from es_simhash.backfill.scope import BackfillOptions
+    from es_simhash.doctor.finding import Finding
+    from es_simhash.grouping.options import GroupOptions
+    from es_simhash.grouping.result import Grouped
+    from es_simhash.grouping.run import OnRead
 
 Result = TypeVar("Result")
 
@@ -141,6 +145,24 @@ class Index:
         from es_simhash.backfill.run import Backfill
 
         return Backfill(self.engine, self.name, self.documents, options).run(progress, on_undone)
+
+    def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
+        """What would go wrong with a backfill, found out without changing anything; see `es_simhash.doctor`.
+
+        Before the fields are in the index it tells whether they can be brought there.
+        """
+        from es_simhash.backfill.survey import diagnose
+
+        return self._run(diagnose(self.name, self._plans.wanted_documents(), options))
+
+    def group(self, options: GroupOptions | None = None, *, progress: OnRead | None = None) -> Grouped:
+        """All groups of near-duplicates among the documents that have fingerprints; close the result in the end.
+
+        Nothing is written. ``progress`` hears how many documents were read.
+        """
+        from es_simhash.grouping.run import group
+
+        return group(self.engine, self.name, self.documents, options, progress)
 
     def info(self) -> Info:
         """What the index holds."""
@@ -255,6 +277,12 @@ class AsyncIndex:
         engine, documents = await self.engine(), await self.documents()
         run = await AsyncBackfill.begin(engine, self.name, documents, options)
         return await run.run(progress, on_undone)
+
+    async def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
+        """See `Index.doctor`."""
+        from es_simhash.backfill.survey import diagnose
+
+        return await self._run(diagnose(self.name, self._plans.wanted_documents(), options))
 
     async def info(self) -> Info:
         """See `Index.info`."""

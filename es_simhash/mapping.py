@@ -148,6 +148,12 @@ def _is_false(value: Any) -> bool:
     return str(value).lower() == "false"
 
 
+def number_of_fields(mapping: Any) -> int:
+    """The fields of a mapping, as total_fields.limit counts them: objects, multi-fields and runtime fields too."""
+    parts = [mapping.get(part) for part in ("properties", "fields", "runtime")] if isinstance(mapping, dict) else []
+    return sum(1 + number_of_fields(inner) for part in parts if isinstance(part, dict) for inner in part.values())
+
+
 def leaf_paths(properties: Json, prefix: str = "") -> Iterator[str]:
     """The full names of all fields of a mapping's properties that hold values."""
     for name, field in properties.items():

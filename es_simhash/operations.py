@@ -256,10 +256,14 @@ class UpdateAliases(Operation[None]):
 
 @dataclass(frozen=True)
 class Look(Operation[Json]):
-    """What a server's REST interface answers to a GET of a path that only some servers have."""
+    """What a server's REST interface answers at a path that only some servers have: to a GET, or to a question posted.
+
+    It changes nothing.
+    """
 
     path: str
     index: str = ""
+    question: Json | None = None
 
 
 @dataclass(frozen=True)

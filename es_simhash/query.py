@@ -48,6 +48,11 @@ class Criteria:
             _similarity(settings, similarity) if by in ("minhash", "both") else None,
         )
 
+    def are_met(self, distance: int | None, similarity: float | None) -> bool:
+        """Whether a pair of this distance and similarity is a match; what is None is not known."""
+        near = self.distance is not None and distance is not None and distance <= self.distance
+        return near or (self.similarity is not None and similarity is not None and similarity >= self.similarity)
+
 
 def _implied(settings: Settings, distance: int | None, similarity: float | None) -> By:
     if distance is not None:

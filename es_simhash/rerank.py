@@ -142,16 +142,10 @@ def matches_of(
             source=hit["_source"] if with_source else None,
         )
         for hit, distance, similarity, same_text in rows
-        if _meets(criteria, distance, similarity)
+        if criteria.are_met(distance, similarity)
     ]
     found.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
     return Matches(tuple(found), len(compared.hits) + compared.foreign, complete, compared.foreign, status)
-
-
-def _meets(criteria: Criteria, distance: int | None, similarity: float | None) -> bool:
-    near = criteria.distance is not None and distance is not None and distance <= criteria.distance
-    alike = criteria.similarity is not None and similarity is not None and similarity >= criteria.similarity
-    return near or alike
 
 
 def _by_distance(match: Match) -> tuple[float, float, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
 pytest_plugins = ["tests.nodes.pytest_nodes"]
@@ -9,3 +10,7 @@ pytest_plugins = ["tests.nodes.pytest_nodes"]
 # A busy machine is no failure.
 settings.register_profile("es_simhash", deadline=None)
 settings.load_profile("es_simhash")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="run tests/soak in its full form, which takes long")

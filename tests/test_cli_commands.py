@@ -179,6 +179,12 @@ def test_a_text_comes_by_option_or_file(loaded: Path) -> None:
     assert lines(by_file) == lines(run("find", "news", "--file", "-", "--json", cwd=loaded, stdin=text))
 
 
+def test_a_backfill_makes_no_index(tmp_path: Path) -> None:
+    done = run("backfill", "nwes", "--field", "title", cwd=tmp_path, code=3)
+    assert "There is no index 'nwes'" in done.stderr
+    run("info", "nwes", cwd=tmp_path, code=3)
+
+
 def test_a_dry_run_of_a_load_or_a_backfill_changes_nothing(loaded: Path) -> None:
     before = lines(run("info", "news", "--json", cwd=loaded))
     [load] = lines(run("load", "news", "news.jsonl", "--dry-run", "--json", cwd=loaded))
@@ -312,6 +318,8 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
     runs = {
         "init": ["init", "other", "--field", "title"],
         "load": ["load", "news", str(news)],
+        "doctor": ["doctor", "news"],
+        "backfill": ["backfill", "news", "--field", "title", "--prefix", "titles"],
         "find": ["find", "news", "--id", "4"],
         "check": ["check", "news", str(news)],
         "info": ["info", "news"],
@@ -329,6 +337,8 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
     last = dict(printed)
     demo = last["demo"]
     objects = [
+        next(line for _, line in printed if line.get("event") == "plan")["indices"][0],
+        last["backfill"]["all_runs"],
         last["find"]["matches"][0],
         last["dedup"]["summary"],
         demo["loading"],
@@ -340,7 +350,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
     assert [list(each) for each in objects] == [keys for _, keys in documented("objects")]
     assert list(demo["ways"][0]["searches"]) == list(demo["loading"])
     copy = next(line for name, line in printed if name == "check" and line["id"] == "copy")
-    assert list(copy["in_index"][0]) == list(copy["earlier"][0]) == list(objects[0])
+    assert list(copy["in_index"][0]) == list(copy["earlier"][0]) == list(last["find"]["matches"][0])
 
 
 # ---- files that are bad

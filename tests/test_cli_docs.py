@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
 import os
@@ -9,12 +10,14 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from es_simhash.cli.profiles import SETTINGS
 from es_simhash.testing.corpus import corpus, edited
+from tests.nodes import Node
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -24,6 +27,7 @@ else:
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+RUNBOOK = (ROOT / "docs" / "backfill.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -33,9 +37,9 @@ def commands(page: str) -> list[str]:
     return [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
 
 
-def part(name: str) -> str:
-    """A part of the page that is marked."""
-    return PAGE.split(f"<!-- {name} -->")[1].split(f"<!-- end of {name} -->")[0]
+def part(name: str, page: str = PAGE) -> str:
+    """A part of a page that is marked."""
+    return page.split(f"<!-- {name} -->")[1].split(f"<!-- end of {name} -->", maxsplit=1)[0]
 
 
 @pytest.fixture
@@ -56,10 +60,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def shell(folder: Path, line: str) -> None:
+def shell(folder: Path, line: str, **more: str) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
     environment["PATH"] = f"{folder / 'bin'}{os.pathsep}{environment['PATH']}"
-    environment["PYTHONPATH"] = str(ROOT)
+    environment |= {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder / "state"), **more}
     done = subprocess.run(line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
 
@@ -78,6 +82,44 @@ def test_the_commands_of_the_page_run_in_their_order(folder: Path) -> None:
     assert len(here) == 4
     for line in here:
         shell(folder, line)
+
+
+@pytest.fixture
+def articles(opensearch_node: Node) -> Iterator[Node]:
+    """A server with the index of the runbook."""
+    text = {"type": "text"}
+    mappings = {"properties": {"title": text, "body": text, "published": {"type": "date"}, "number": {"type": "long"}}}
+    settings = {"number_of_replicas": 0}
+    ask = opensearch_node.request
+    assert ask("PUT", "/articles", {"settings": settings, "mappings": mappings}).status == 200
+    for number, each in enumerate(corpus(30)):
+        document = {**each, "number": number, "published": f"2026-01-{number % 28 + 1:02}"}
+        assert ask("PUT", f"/articles/_doc/{number}?refresh=true", document).status == 201
+    yield opensearch_node
+    ask("DELETE", "/articles")
+
+
+def test_the_commands_of_the_runbook_run_in_their_order(folder: Path, articles: Node) -> None:
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```", RUNBOOK, re.MULTILINE | re.DOTALL)
+    for kind, line in ((kind, line) for kind, block in blocks for line in block.splitlines()):
+        if kind == "http":
+            method, path, *body = line.split(maxsplit=2)
+            assert articles.request(method, path, *map(json.loads, body)).status == 200, line
+        elif not line.startswith("$ export "):
+            typed = line.removeprefix("$ ") if kind == "console" else line.split(maxsplit=5)[5]
+            shell(folder, typed, ES_SIMHASH_URL=articles.url)
+    count = articles.request("GET", "/articles/_count?q=dedup.status:ok%20AND%20dedup2.status:ok").body["count"]
+    assert count == 30
+    assert not [*folder.glob("rejected.jsonl"), *folder.glob("articles.jsonl")]
+
+
+def test_the_runbook_quotes_what_is_said() -> None:
+    modules = [path.read_text(encoding="utf-8") for path in (ROOT / "es_simhash").rglob("*.py")]
+    nodes = [node for module in modules for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Constant)]
+    said = "\n".join(node.value for node in nodes if isinstance(node.value, str))
+    quoted = re.findall(r"^\| `([^`]+)` \|", part("messages", RUNBOOK), re.MULTILINE)
+    assert len(quoted) > 9
+    assert [text for text in quoted if text not in said] == []
 
 
 def test_the_installation_names_what_is_there() -> None:

@@ -8,10 +8,11 @@ import hmac
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -352,9 +353,9 @@ def node() -> Iterator[Node]:
         yield node
 
 
-def api_key(node: Node, *privileges: str) -> str:
+def api_key(node: Node, *privileges: str, index: str = INDEX) -> str:
     """An API key, encoded, that may do this with the index."""
-    role = {"only": {"cluster": ["monitor"], "index": [{"names": [INDEX], "privileges": list(privileges)}]}}
+    role = {"only": {"cluster": ["monitor"], "index": [{"names": [index], "privileges": list(privileges)}]}}
     key: str = node.request("POST", "/_security/api_key", {"name": "test", "role_descriptors": role}).body["encoded"]
     return key
 
@@ -419,6 +420,52 @@ def test_what_each_command_may_not_do_is_named(
     assert "is unauthorized for API key" in run.err
     assert privilege in run.err
     assert "Have the privilege granted, or use credentials that have it." in run.err
+    assert "Traceback" not in run.err
+
+
+RUNBOOK = (Path(__file__).parent.parent / "docs" / "backfill.md").read_text(encoding="utf-8")
+TABLE = RUNBOOK.split("<!-- privileges -->")[1].split("<!-- end of privileges -->")[0]
+PRIVILEGES = re.findall(r"^\| `(\w+)` \|", TABLE, re.MULTILINE)
+
+
+@pytest.fixture
+def unfinished(node: Node) -> Iterator[str]:
+    """An index of one document, which has no fingerprint; its mapping has the fields."""
+    name = "unfinished"
+    admin = ("--url", node.url, "--user", "elastic")
+    assert process("init", name, "--field", "body", *admin, ES_SIMHASH_PASSWORD=str(node.password)).code == 0
+    assert node.request("PUT", f"/{name}/_doc/1?refresh=true", {"body": "some text"}).status == 201
+    yield name
+    node.request("DELETE", f"/{name}")
+
+
+def backfill(node: Node, index: str, folder: Path, *privileges: str, options: Sequence[str] = ()) -> Run:
+    key = api_key(node, *privileges, index=index)
+    return process("backfill", index, *options, "--url", node.url, ES_SIMHASH_API_KEY=key, XDG_STATE_HOME=str(folder))
+
+
+def test_the_privileges_of_the_runbook_are_enough_for_a_backfill(node: Node, unfinished: str, tmp_path: Path) -> None:
+    assert PRIVILEGES[-1] == "manage"
+    run = backfill(node, unfinished, tmp_path, *PRIVILEGES[:-1])
+    assert run.code == 0, run.err
+    assert "1 written" in run.out
+    title = ("--field", "title", "--prefix", "titles")
+    assert backfill(node, unfinished, tmp_path, *PRIVILEGES, options=title).code == 0
+
+
+@pytest.mark.parametrize("missing", PRIVILEGES)
+def test_a_backfill_names_the_privilege_that_it_has_not(
+    node: Node, unfinished: str, tmp_path: Path, missing: str
+) -> None:
+    others = [each for each in PRIVILEGES[:-1] if each != missing]
+    options = ("--field", "title", "--prefix", "titles") if missing == "manage" else ()
+    run = backfill(node, unfinished, tmp_path, *others, options=options)
+    if missing == "monitor":
+        assert run.code == 0
+        return
+    assert run.code == 3, run.out + run.err
+    assert missing in run.err
+    assert re.search("Have .*privileges? .*granted", run.err)
     assert "Traceback" not in run.err
 
 

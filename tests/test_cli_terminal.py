@@ -65,7 +65,8 @@ def terminals(tmp_path: Path) -> Iterator[Start]:
             stdout=theirs,
             stderr=theirs,
             cwd=tmp_path,
-            env=kept | {"TERM": "xterm-256color", "COLUMNS": "120", **environment},
+            env=kept
+            | {"TERM": "xterm-256color", "COLUMNS": "120", "XDG_STATE_HOME": str(tmp_path / "state"), **environment},
         )
         os.close(theirs)
         opened.append(Terminal(process, ours))
@@ -147,3 +148,34 @@ def test_an_interrupted_check_changes_nothing(terminals: Start, tmp_path: Path) 
     check.process.send_signal(signal.SIGINT)
     assert check.ended() == 130, check.shown
     assert "Interrupted. 100 documents were checked. Nothing was written to news." in check.shown
+
+
+@pytest.fixture
+def unfinished(terminals: Start, tmp_path: Path) -> Path:
+    """An index of which no document has a fingerprint of its titles."""
+    (tmp_path / "news.jsonl").write_bytes(lines(700))
+    assert terminals("load", "news", "news.jsonl", "--field", "body").ended() == 0
+    return tmp_path
+
+
+TITLES = ("--field", "title", "--prefix", "titles")
+
+
+def test_a_backfill_shows_how_far_it_is(terminals: Start, unfinished: Path) -> None:
+    backfill = terminals("backfill", "news", *TITLES)
+    assert backfill.ended() == 0, backfill.shown
+    assert re.search(r"Backfilling .*━.*700 documents, [\d,]+/s, \d+\.\d MB/s, 0 conflicts", backfill.shown)
+    assert "news: 700 written, 0 up to date" in backfill.shown
+
+
+def test_an_interrupted_backfill_says_what_was_done_and_is_gone_on_with(terminals: Start, unfinished: Path) -> None:
+    backfill = terminals("backfill", "news", *TITLES, "--max-rate", "10")
+    backfill.await_text(r"100 documents")
+    backfill.process.send_signal(signal.SIGINT)
+    assert backfill.ended() == 130, backfill.shown
+    assert "Interrupted. 100 documents of news were given fingerprints. Run the command again" in backfill.shown
+    assert "Traceback" not in backfill.shown
+    rest = terminals("backfill", "news", *TITLES)
+    assert rest.ended() == 0, rest.shown
+    assert "news: 600 written" in rest.shown
+    assert "Run 2: 100 documents were written before" in rest.shown

@@ -12,7 +12,7 @@ from es_simhash.doctor.examine import examine
 from es_simhash.doctor.facts import Due
 from es_simhash.doctor.finding import CODES, Finding, accepting, of_error
 from es_simhash.documents import Documents
-from es_simhash.errors import EngineError, IndexStateError, MappingError, SchemeMismatchError
+from es_simhash.errors import AccessError, EngineError, IndexStateError, MappingError, SchemeMismatchError
 from es_simhash.operations import GetMappings, Look, Plan
 
 
@@ -68,15 +68,15 @@ def diagnose(
 
 def _count(
     index: str, documents: Documents, options: BackfillOptions
-) -> Plan[tuple[list[Part], dict[str, IndexStateError]]]:
-    """All indices behind a name, with what is due in each, and why some cannot be counted: they are closed, say."""
+) -> Plan[tuple[list[Part], dict[str, EngineError]]]:
+    """All indices behind a name, with what is due in each, and why some cannot be counted: closed, or not allowed."""
     query = due_query(documents, options)
     names = {*(yield GetMappings(index)), *(yield from _closed_ones(index))}
-    parts, unreadable = [], {}
+    parts, unreadable = list[Part](), dict[str, EngineError]()
     for name in sorted(names):
         try:
             parts.append((yield from part_of(name, query)))
-        except IndexStateError as error:
+        except (IndexStateError, AccessError) as error:
             unreadable[name] = error
             parts.append(Part(name, 0, 0, None))
     return parts, unreadable
@@ -94,9 +94,14 @@ def _closed_ones(index: str) -> Plan[list[str]]:
 
 
 def _examine(
-    index: str, documents: Documents, due: list[Due], unreadable: dict[str, IndexStateError], options: BackfillOptions
+    index: str, documents: Documents, due: list[Due], unreadable: dict[str, EngineError], options: BackfillOptions
 ) -> Plan[list[Finding]]:
     found = yield from examine(index, documents, due, bool(options.settings))
     told = {finding.index for finding in found if finding.level == "stop"}
-    others = [of_error("read-only", error, name) for name, error in unreadable.items() if name not in told]
-    return accepting([*found, *others], options.accept)
+    others = [of_error(_code_of(error), error, name) for name, error in unreadable.items() if name not in told]
+    # What cannot even be counted cannot be accepted.
+    return [*accepting(found, options.accept - set(map(_code_of, unreadable.values()))), *others]
+
+
+def _code_of(error: EngineError) -> str:
+    return "privileges" if isinstance(error, AccessError) else "read-only"

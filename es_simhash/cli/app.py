@@ -19,6 +19,7 @@ from es_simhash.cli import exits
 COMMANDS = {
     "init": "Bring the fields of fingerprints into an index, or make one.",
     "load": "Write the documents of files, with their fingerprints.",
+    "doctor": "Tell what would go wrong with a backfill, before it begins.",
     "backfill": "Give the documents that an index has their fingerprints.",
     "find": "Find the near-duplicates of a text, a document or a file.",
     "check": "Tell which documents of a file are already in an index.",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from es_simhash.cli.findings import tell_findings
 from es_simhash.cli.output import Advance, Output
 
 if TYPE_CHECKING:
     from es_simhash.backfill.checkpoint import Checkpoint
     from es_simhash.backfill.progress import Progress
-    from es_simhash.backfill.scope import Part
+    from es_simhash.backfill.survey import Survey
 
 _SECONDS_BETWEEN_EVENTS = 1.0
 
@@ -24,12 +25,16 @@ class Report:
 
     output: Output
     checkpoint: Checkpoint
-    _said: float = field(default_factory=monotonic)
+    _said: float = float("-inf")
 
-    def begin(self, parts: Sequence[Part]) -> None:
-        """Tell which indices there are, and how much is to be done in each."""
+    def begin(self, survey: Survey) -> None:
+        """Tell what the doctor found, which indices there are, and how much is to be done in each."""
+        parts = survey.parts
+        tell_findings(self.output, survey.findings)
         rows = [{"index": part.index, "due": part.due, "documents": part.documents} for part in parts]
-        self.output.result({"event": "plan", "indices": rows, "run": self.checkpoint.before.runs})
+        findings = [asdict(finding) for finding in survey.findings if finding.level != "ok"]
+        plan = {"event": "plan", "indices": rows, "left_out": survey.left_out, "findings": findings}
+        self.output.result({**plan, "run": self.checkpoint.before.runs})
         table = [[part.index, f"{part.due:,}", f"{part.documents:,}"] for part in parts]
         self.output.table(["index", "to do", "documents"], table)
         before = self.checkpoint.before
@@ -60,13 +65,17 @@ class Report:
         """Tell what it came to."""
         totals = self.checkpoint.totals(progress)
         done = {**_counts(progress), **_rates(progress), "seconds": round(progress.seconds, 3)}
-        self.output.result({"event": "done", **done, "rejects": rejects, "all_runs": asdict(totals)})
+        self.output.result(
+            {"event": "done", **done, "rejects": rejects, "left_out": progress.left_out, "all_runs": asdict(totals)}
+        )
         self.output.line(
             f"{progress.index}: {progress.written:,} written, {progress.current:,} up to date, {progress.gone:,} gone "
             f"meanwhile, {progress.rejected:,} rejected; {progress.conflicts:,} conflicts with others' changes"
         )
         self.output.note(f"{self.so_far(progress)} in {progress.seconds:,.1f} s.")
-        if progress.rejected:
+        if progress.left_out:
+            self.output.warn(f"Left out: {', '.join(progress.left_out)}. The reasons were told before.")
+        if progress.rejected or progress.left_out:
             self.checkpoint.write(progress)
         else:
             self.checkpoint.remove()

@@ -9,13 +9,22 @@ if TYPE_CHECKING:
     from es_simhash.engines.base import Engine
 
 
-def documents_of(engine: Engine, index: str, known: dict[str, Any], dry_run: bool) -> Documents:
-    """What the index says; with fields given it gets them first, unless nothing is to be changed."""
+def wanted_documents(engine: Engine, index: str, known: dict[str, Any]) -> Documents:
+    """What the options say, where they name fields, else what the index says."""
     from es_simhash.documents import Documents
     from es_simhash.index import Index
     from es_simhash.scheme import Scheme
 
+    if known["fields"]:
+        return Documents(known["scheme"] or Scheme.preset("default"), known["fields"], known["prefix"])
+    return Index(index, engine, **known).documents
+
+
+def documents_of(engine: Engine, index: str, known: dict[str, Any], dry_run: bool) -> Documents:
+    """What the index says; with fields given it gets them first, unless nothing is to be changed."""
+    from es_simhash.index import Index
+
     opened = Index(index, engine, **known)
     if known["fields"] and opened.init(dry_run=dry_run).bodies and dry_run:
-        return Documents(known["scheme"] or Scheme.preset("default"), known["fields"], known["prefix"])
+        return wanted_documents(engine, index, known)
     return opened.documents

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from es_simhash import fields
+from es_simhash.doctor.disk import json_bytes
 from es_simhash.planning import band_probability
 
 if TYPE_CHECKING:
     from es_simhash.scheme import Scheme
 
 SIMILARITIES = (0.2, 0.4, 0.5, 0.6, 0.8)
-# Fingerprints have the same size whatever the text, once it is long enough.
-_TOKENS = [f"token{number}" for number in range(100)]
 
 
 @dataclass(frozen=True)
@@ -44,13 +41,5 @@ def trade_offs(scheme: Scheme) -> TradeOffs:
         similarity=minhash.similarity if minhash else None,
         recall=recall,
         keys=(simhash.blocks if simhash else 0) + (minhash.bands if minhash else 0),
-        json_bytes=_json_bytes(scheme),
+        json_bytes=json_bytes(scheme),
     )
-
-
-def _json_bytes(scheme: Scheme) -> int:
-    """How long the fields of a fingerprint are as JSON."""
-    tokens = [(token, 1.0) for token in _TOKENS] if scheme.weights == "own" else _TOKENS
-    [batch] = scheme.fingerprint_batches_of_tokens([tokens])
-    [stored] = fields.write(scheme, scheme.id, [""], batch)
-    return len(json.dumps(stored, separators=(",", ":")))

@@ -89,7 +89,7 @@ class Comparison:
 
     def _are_similar(self, pairs: Pairs, threshold: float) -> npt.NDArray[np.bool_]:
         first, second = _rows(self._kept.values, pairs["first"], pairs["second"])
-        bits, size = 8 * first.itemsize, first.shape[1]
+        bits, size = self._kept.value_bits, first.shape[1]
         for start in range(0, len(pairs), _ESTIMATED_AT_ONCE):
             here = slice(start, start + _ESTIMATED_AT_ONCE)
             pairs["similarity"][here] = estimates(first[here], second[here], bits)

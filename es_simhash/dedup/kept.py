@@ -16,22 +16,28 @@ from es_simhash.dedup.sorting import Numbers, Read
 from es_simhash.dedup.spool import Columns, Room, Rows
 from es_simhash.errors import InputError
 from es_simhash.fingerprint import STATUSES
+from es_simhash.minhash.common import VALUE_BITS
 from es_simhash.settings import Settings
 
 _EMPTY = STATUSES.index("empty")
 
 
 class Kept:
-    """The fingerprints of all documents; ``compared`` tells which of them are compared, once all are there."""
+    """The fingerprints of all documents; ``compared`` tells which of them are compared, once all are there.
 
-    def __init__(self, settings: Settings, room: Room) -> None:
+    Of the signature's values ``value_bits`` bits are known: by default as many as are kept.
+    """
+
+    def __init__(self, settings: Settings, room: Room, value_bits: int = VALUE_BITS) -> None:
         self.settings = settings
         self._statuses: list[npt.NDArray[np.uint8]] = []
         self.contents = Columns(room, 2, np.uint64)
         if settings.simhash:
             self.simhashes = Columns(room, words(settings.simhash.bits), np.uint64)
         if settings.minhash:
-            self.values = Columns(room, settings.minhash.size, value_type(settings.minhash))
+            kept = value_type(settings.minhash)
+            self.values = Columns(room, settings.minhash.size, kept)
+            self.value_bits = min(value_bits, 8 * kept.itemsize)
         self.compared = np.empty(0, dtype=np.bool_)
 
     def __len__(self) -> int:

@@ -28,7 +28,7 @@ def _update_aliases(operation: UpdateAliases) -> Conversation[None]:
 
 
 def _look(operation: Look) -> Conversation[Json]:
-    return (yield Request("GET", operation.path))
+    return (yield Request("POST" if operation.question else "GET", operation.path, body=operation.question))
 
 
 CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]] = {

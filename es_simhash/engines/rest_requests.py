@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from es_simhash.engines.rest_errors import error_of, incompleteness
 from es_simhash.errors import EngineError, IndexStateError, InputError
+from es_simhash.mapping import number_of_fields
 from es_simhash.operations import (
     Bulk,
     CloseReader,
@@ -89,7 +90,7 @@ def checked(operation: Operation[Any], reply: Reply) -> Json:
 def doing(operation: Operation[Any]) -> str:
     """What an operation does, and to which index, as the beginning of a sentence."""
     body = getattr(operation, "body", {})
-    new_fields = _number_of_fields(body.get("mappings") if isinstance(operation, CreateIndex) else body)
+    new_fields = number_of_fields(body.get("mappings") if isinstance(operation, CreateIndex) else body)
     return _DOING[type(operation)].format(index=repr(_index_of(operation)), fields=new_fields)
 
 
@@ -139,12 +140,6 @@ def one_index(operation: CreateIndex | PutMapping | DeleteIndex | OpenReader) ->
 def _index_of(operation: Operation[Any]) -> str:
     index: str = getattr(getattr(operation, "reader", operation), "index", "")
     return index
-
-
-def _number_of_fields(mapping: Any) -> int:
-    """The fields of a mapping, as total_fields.limit counts them: objects and multi-fields too."""
-    parts = [mapping.get("properties"), mapping.get("fields")] if isinstance(mapping, dict) else []
-    return sum(1 + _number_of_fields(inner) for part in parts if isinstance(part, dict) for inner in part.values())
 
 
 def error_in(operation: Operation[Any], status: int, body: Any) -> EngineError | InputError:

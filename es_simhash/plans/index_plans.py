@@ -76,6 +76,12 @@ class IndexPlans:
             self._opened = yield from setup.open_index(self.name, self._expected)
         return self._opened
 
+    def wanted_documents(self) -> Plan[Documents]:
+        """How the documents are to be fingerprinted: as the caller says, who may know it before the index does."""
+        if self._expected.fields:
+            return Documents(self._scheme, self._expected.fields, self._expected.prefix)
+        return (yield from self.documents())
+
     def find(self, kind: str, item: Any, options: Options) -> Plan[Matches]:
         """The near-duplicates of one ``text``, document in the index by its ``id``, or ``doc`` that is not in it."""
         [matches] = yield from self.find_many(kind, [item], options)

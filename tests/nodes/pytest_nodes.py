@@ -17,7 +17,9 @@ from .node import Node, NodeUnavailable
 from .sources import start_node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from .node import Setting
 
 _NOT_TESTED = "NOT TESTED: "
 _ADDITIONAL = {"elasticsearch8_node", "opensearch2_node"}
@@ -61,10 +63,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in additional]
 
 
-def required_node(name: str, *, security: bool = False, port: int | None = None) -> Node:
+def required_node(
+    name: str, *, settings: Mapping[str, Setting] | None = None, security: bool = False, port: int | None = None
+) -> Node:
     """A node that every complete run has: without it the test is skipped, and fails under CI."""
     try:
-        return start_node(name, security=security, port=port)
+        return start_node(name, settings=settings, security=security, port=port)
     except NodeUnavailable as unavailable:
         if os.environ.get("CI") == "true":
             pytest.fail(unavailable.reason, pytrace=False)

@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.backfill_report import Report
-from es_simhash.cli.documents_of import documents_of
+from es_simhash.cli.documents_of import wanted_documents
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.findings import accept_option
 from es_simhash.cli.index_options import index_argument, index_options
 from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.places import is_server
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
 
 if TYPE_CHECKING:
     from es_simhash.backfill.checkpoint import Checkpoint
     from es_simhash.backfill.scope import BackfillOptions
+    from es_simhash.backfill.survey import Survey
     from es_simhash.documents import Documents
+    from es_simhash.engines.base import Engine
 
 
 @click.command(name="backfill")
@@ -42,6 +46,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where to append what could not be done, with its id and the reason.",
 )
+@accept_option
 @click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
 @index_options
 @target_options
@@ -59,7 +64,8 @@ def command(
 
     Only what has none yet is done, so a run that was stopped is gone on with by running the same command again. With
     --field the index is first given the fields, as by init. Documents are updated in place, in these fields only, and
-    never if somebody else has changed them since they were read.
+    never if somebody else has changed them since they were read. What doctor would tell is looked at first: an index in
+    which something stops the backfill is left out if there are others, and the exit code is 1.
 
     Example: es-simhash backfill articles --field title --field body
     """
@@ -68,12 +74,15 @@ def command(
 
     options = _options(given)
     with target.opened(output) as engine, RejectFile(rejects) as undone:
-        documents = documents_of(engine, index, known, dry_run)
+        documents = wanted_documents(engine, index, known)
         report = Report(output, _checkpoint(target, index, documents, options))
         backfill = Backfill(engine, index, documents, options)
-        report.begin(backfill.parts)
+        report.begin(backfill.survey)
         if dry_run:
-            return FINE
+            return SOME_FAILED if backfill.survey.left_out else FINE
+        backfill.survey.check()
+        if known["fields"]:
+            _add_fields(engine, backfill.survey, known)
         with (
             report.telling(backfill.progress.total) as tell,
             saying_if_interrupted(lambda: f"{report.so_far(backfill.progress)}. Run the command again for the rest."),
@@ -82,7 +91,15 @@ def command(
         report.end(progress, rejects)
     if undone.count:
         output.note(f"{undone.count:,} could not be done; {rejects} tells which, and why.")
-    return SOME_FAILED if undone.count else FINE
+    return SOME_FAILED if undone.count or progress.left_out else FINE
+
+
+def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:
+    """Give the fields to the indices that can be done."""
+    from es_simhash.index import Index
+
+    for part in survey.parts:
+        Index(part.index, engine, **known).init()
 
 
 def _options(given: dict[str, Any]) -> BackfillOptions:
@@ -99,6 +116,7 @@ def _options(given: dict[str, Any]) -> BackfillOptions:
         patience=given["patience"],
         without_refresh=given["no_refresh"],
         without_replicas=given["no_replicas"],
+        accept=frozenset(given["accept"]),
     )
 
 
@@ -121,7 +139,8 @@ def _checkpoint(target: Target, index: str, documents: Documents, options: Backf
     """The totals of the backfill with these aims, under the user's state directory."""
     from es_simhash.backfill.checkpoint import Checkpoint
 
-    aims = (target.place, index, documents.prefix, documents.scheme.id, options.query, options.since, options.share)
+    place = target.place if is_server(target.place) else str(Path(target.place).resolve())
+    aims = (place, index, documents.prefix, documents.scheme.id, options.query, options.since, options.share)
     name = hashlib.sha256(repr(aims).encode()).hexdigest()[:16]
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Checkpoint(Path(state) / "es-simhash" / "backfill" / f"{name}.json", repr(aims))

@@ -1,0 +1,186 @@
+"""How long a backfill takes beside the same updates, with values that are known beforehand, by ``parallel_bulk``.
+
+The documents are English ones of 1.3 kB, with a title and a body, in an index of one shard. A backfill reads them,
+makes their fingerprints (character 5-grams, the default scheme) and writes these under the condition that nobody has
+changed the document since. Beside it the clients' own ``parallel_bulk``, with 2 threads, updates the same documents of
+the same index by their ids: with the fields of one document for all, and with the right ones, made beforehand. Before
+each way everything is updated with the constant values, so that it is to be done again; ratios are those to these
+updates just before, in the median of {rounds} rounds. CPU time is that of this process, the client's. Client and server
+share the machine.
+
+The second table has a process of its own for each backfill, of more and more documents.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
+from statistics import median
+from typing import NamedTuple
+
+from benchmarks.corpora import topical
+from benchmarks.nodes import CHUNK, SERVERS, Json, Server, running, seconds
+from benchmarks.tables import Table
+from es_simhash import Index
+from es_simhash.backfill.scope import BackfillOptions
+from es_simhash.documents import Documents
+
+DOCUMENTS, ROUNDS = 100_000, 3
+SIZES = (100_000, 300_000, 1_000_000)
+__doc__ = __doc__.format(rounds=ROUNDS)
+
+INDEX, FIELDS = "documents", ("title", "body")
+_TEXTS = 20_000
+
+
+def run(share: float = 1.0) -> Iterator[Table]:
+    """Measure it on both servers."""
+    texts = topical(min(_TEXTS, int(DOCUMENTS * share)))
+    for name in SERVERS:
+        yield _beside_others(name, texts, int(DOCUMENTS * share))
+    for name in SERVERS:
+        yield _larger_and_larger(name, texts, [int(size * share) for size in SIZES])
+
+
+def document(texts: Sequence[str], number: int) -> Json:
+    """A document with a text of its own."""
+    text = texts[number % len(texts)]
+    return {"title": text[:60], "body": f"{number} {text}"}
+
+
+def _fill(server: Server, texts: Sequence[str], count: int) -> Index:
+    """Make an index of documents that have no fingerprints yet."""
+    server.create(INDEX, {field: {"type": "text"} for field in FIELDS})
+    server.load(INDEX, ({"_id": str(i), "_source": document(texts, i)} for i in range(count)))
+    server.http("POST", f"/{INDEX}/_refresh")
+    index = Index(INDEX, server.client, scheme="default", fields=FIELDS)
+    index.init()
+    return index
+
+
+# --- beside others
+
+
+@dataclass(frozen=True)
+class Ways:
+    """The ways to bring the fields of fingerprints into an index."""
+
+    server: Server
+    index: Index
+    texts: Sequence[str]
+    count: int
+
+    def constant(self) -> None:
+        """Give all documents the same fields, which are those of no scheme that there is."""
+        [fields] = self._documents.fields_of([self.texts[0]])
+        assert isinstance(fields, dict)
+        self._update(repeat(fields | {"scheme": "constant"}, self.count))
+
+    def made_beforehand(self) -> Callable[[], None]:
+        """What gives each document its own fields."""
+        documents = (document(self.texts, i) for i in range(self.count))
+        made = [source[self._documents.prefix] for source in self._documents.add_fields_to_all(documents)]
+        return lambda: self._update(made)
+
+    def backfill(self, slices: int) -> None:
+        """Do what a user does."""
+        done = self.index.backfill(BackfillOptions(slices=slices))
+        assert done.written == self.count, done
+
+    @property
+    def _documents(self) -> Documents:
+        return self.index.documents
+
+    def _update(self, values: Iterable[Json]) -> None:
+        prefix = self._documents.prefix
+        actions = ({"_op_type": "update", "_id": str(i), "doc": {prefix: fields}} for i, fields in enumerate(values))
+        helper = self.server.helpers.parallel_bulk
+        deque(helper(self.server.client, actions, index=INDEX, chunk_size=CHUNK, thread_count=2), maxlen=0)
+
+
+class Measured(NamedTuple):
+    """What a way took, in seconds, and the constant values before it."""
+
+    wall: float
+    cpu: float
+    constant: float
+
+
+def _beside_others(name: str, texts: Sequence[str], count: int) -> Table:
+    table = Table(
+        f"Backfilling an index of {name.capitalize()}",
+        ["", "documents a second", "wall × constant values", "client CPU, % of the wall"],
+        f"{count:,} documents.",
+    )
+    with running(name) as server:
+        ways = Ways(server, _fill(server, texts, count), texts, count)
+        tried: dict[str, Callable[[], None]] = {
+            "backfill": lambda: ways.backfill(1),
+            "backfill, 2 slices": lambda: ways.backfill(2),
+            "parallel_bulk, fields made beforehand": ways.made_beforehand(),
+        }
+        _measured(ways, tried["backfill"])  # the server compiles what it does often
+        rounds = {label: list[Measured]() for label in tried}
+        for number in range(ROUNDS):
+            for label in _turned(list(tried), number):
+                rounds[label].append(_measured(ways, tried[label]))
+        constant = [each.constant for each in chain.from_iterable(rounds.values())]
+        table.add("parallel_bulk, constant values", f"{count / median(constant):,.0f}", "1.00", "")
+        for label, times in rounds.items():
+            rate = count / median(each.wall for each in times)
+            ratio = median(each.wall / each.constant for each in times)
+            share = median(each.cpu / each.wall for each in times)
+            table.add(label, f"{rate:,.0f}", f"{ratio:.2f}", f"{100 * share:.0f}")
+    return table
+
+
+def _turned(labels: list[str], number: int) -> list[str]:
+    """The same labels, beginning with another each time."""
+    turn = number % len(labels)
+    return labels[turn:] + labels[:turn]
+
+
+def _measured(ways: Ways, way: Callable[[], None]) -> Measured:
+    constant, _ = seconds(ways.constant)
+    ways.server.http("POST", f"/{INDEX}/_refresh")
+    wall, cpu = seconds(way)
+    ways.server.http("POST", f"/{INDEX}/_refresh")
+    return Measured(wall, cpu, constant)
+
+
+# --- larger and larger
+
+
+def _larger_and_larger(name: str, texts: Sequence[str], sizes: Sequence[int]) -> Table:
+    table = Table(
+        f"Backfills of more and more documents, {name.capitalize()}",
+        ["documents", "documents a second", "client CPU, % of the wall", "peak of the process, MB"],
+        "Each in a process of its own, one slice.",
+    )
+    with running(name) as server:
+        for count in sizes:
+            _fill(server, texts, count)
+            command = [sys.executable, "-m", "benchmarks.backfill", name, server.url]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            wall, cpu, peak = json.loads(done.stdout)
+            table.add(f"{count:,}", f"{count / wall:,.0f}", f"{100 * cpu / wall:.0f}", f"{peak:.0f}")
+            server.delete(INDEX)
+    return table
+
+
+def _alone(name: str, url: str) -> None:
+    """Backfill the index, and print what it took: seconds by the clock and of CPU time, and megabytes."""
+    import resource
+
+    index = Index(INDEX, Server(name, url).client)
+    wall, cpu = seconds(index.backfill)
+    print(json.dumps([wall, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+
+
+if __name__ == "__main__":
+    _alone(*sys.argv[1:])

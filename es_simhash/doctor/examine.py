@@ -1,0 +1,44 @@
+"""The examination: everything is asked for once, and each part of it comes to findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from es_simhash.doctor import blocks, disk, fields, rights, server, source
+from es_simhash.doctor.facts import Due, Facts, gather
+from es_simhash.doctor.finding import Finding
+from es_simhash.documents import Documents
+from es_simhash.operations import Plan
+
+
+def examine(
+    index: str, documents: Documents | None, due: Sequence[Due], changes_settings: bool = False
+) -> Plan[list[Finding]]:
+    """What would go wrong if the documents that are due were given fingerprints.
+
+    Without ``documents``, what does not depend on scheme and fields is examined. ``changes_settings`` says that
+    settings are to be changed meanwhile.
+    """
+    facts = yield from gather(index, documents, due, changes_settings)
+    return list(_findings(index, facts))
+
+
+def _findings(index: str, facts: Facts) -> Iterator[Finding]:
+    yield from server.check_engine(facts)
+    yield from server.check_names(index, facts)
+    yield from blocks.check_cluster(facts)
+    documents = facts.documents
+    for there in facts.indices:
+        yield from blocks.check_index(there)
+        if documents:
+            yield from fields.check_mapping(there, documents)
+        yield from fields.check_dynamic(there)
+        yield from source.check_source(there)
+        yield from fields.check_nested(there)
+        yield from server.check_pipelines(there)
+        yield from server.check_changes(facts, there)
+        yield from server.check_speed(there)
+    if documents:
+        yield from fields.check_texts(facts, documents)
+        yield from disk.check_disks(facts, documents.scheme)
+    yield from rights.check_rights(facts)

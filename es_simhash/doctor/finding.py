@@ -1,0 +1,86 @@
+"""What an examination of an index comes to: findings, each with its code, its level and its remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from es_simhash.errors import EngineError, InputError
+
+# From what is as it should be to what a backfill cannot be begun with.
+Level: TypeAlias = Literal["ok", "note", "warning", "stop"]
+
+
+@dataclass(frozen=True)
+class Code:
+    """What findings of one code are about, their levels, and whether one may go on in spite of them."""
+
+    about: str
+    levels: tuple[Level, ...]
+    may_be_accepted: bool = False
+
+
+CODES = {
+    "engine": Code("which engine this is, and whether it is one of those tested", ("ok", "warning")),
+    "indices": Code("which indices a name, alias, pattern or data stream stands for", ("note",)),
+    "writable": Code("no block keeps documents from being updated", ("ok",)),
+    "closed": Code("the index is closed", ("stop",)),
+    "read-only": Code("a block, of the index or of the cluster, or a full disk, refuses updates", ("stop",)),
+    "searchable-snapshot": Code("the index is a snapshot that is searched, and cannot be written to", ("stop",)),
+    "mapping": Code("the mapping has, or can take, the fields", ("ok",)),
+    "no-fields": Code("neither the index nor the caller says which fields the texts are in", ("stop",)),
+    "mapping-conflict": Code("the mapping has other fields where ours are to be", ("stop",)),
+    "scheme-mismatch": Code("the index holds fingerprints of another scheme, or of other fields", ("stop",)),
+    "subobjects": Code("the mapping takes no objects (`subobjects: false`)", ("stop",)),
+    "dynamic": Code("the mapping takes no unmapped fields (`dynamic: strict` or `false`)", ("note",)),
+    "total-fields": Code("how many fields the index may have, and has", ("ok", "warning", "stop")),
+    "nested": Code("nested documents, which are written anew with each update", ("warning",)),
+    "source": Code("`_source` is whole, so that updates lose nothing", ("ok",)),
+    "source-disabled": Code("`_source` is not kept, so there are neither texts nor updates", ("stop",)),
+    "source-excludes": Code("`_source` leaves fields out, which every update would lose", ("stop",), True),
+    "source-synthetic": Code("`_source` is put together from other parts of the index", ("warning",), True),
+    "text-fields": Code("whether documents have the fields that the texts are to come from", ("ok", "warning")),
+    "pipeline": Code("the index has an ingest pipeline", ("note",)),
+    "changes-unknown": Code("changes that others make meanwhile cannot be noticed", ("warning",), True),
+    "disk": Code("the room that the fields and the rewritten documents take", ("ok", "warning", "stop"), True),
+    "disk-unknown": Code("how much room there is was not told", ("note",)),
+    "privileges": Code("what the login may do with the index", ("ok", "stop"), True),
+    "privileges-unknown": Code("what the login may do was not told", ("note",)),
+    "hidden-parts": Code("the login does not see all fields, or all documents", ("stop",), True),
+    "speed": Code("what would make the backfill of a large index quicker", ("note",)),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was found, and what to do about it; ``index`` is set where it concerns one concrete index."""
+
+    code: str
+    level: Level
+    message: str
+    remedy: str = ""
+    index: str | None = None
+
+
+def of_error(code: str, error: EngineError, index: str) -> Finding:
+    """What an exception says, whose last sentence is always the remedy."""
+    message, _, remedy = str(error).rpartition(". ")
+    return Finding(code, "stop", f"{message}.", remedy, index)
+
+
+def check_accepted(codes: Iterable[str]) -> None:
+    """Refuse codes of what cannot be accepted."""
+    acceptable = [name for name, code in CODES.items() if code.may_be_accepted]
+    for code in codes:
+        if code not in acceptable:
+            raise InputError(f"{code!r} is nothing that can be accepted. Choose from: {', '.join(acceptable)}.")
+
+
+def accepting(findings: Iterable[Finding], accepted: Collection[str]) -> list[Finding]:
+    """The findings, with what is accepted one level lower: a warning does not stop, a note does not warn."""
+    lower: dict[Level, Level] = {"stop": "warning", "warning": "note"}
+    return [
+        replace(finding, level=lower.get(finding.level, finding.level)) if finding.code in accepted else finding
+        for finding in findings
+    ]

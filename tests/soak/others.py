@@ -1,0 +1,45 @@
+"""Others who write to an index while a backfill runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Event, Thread
+
+from es_simhash.chunks import chunks
+from tests.soak.live_index import LiveIndex
+
+_AT_ONCE = 10
+# The last of the changes comes when so much of the index has been written.
+_SPAN = 0.8
+
+
+class Writer(Thread):
+    """Changes the texts of some documents, a few at a time, all through a backfill of the index."""
+
+    def __init__(self, index: LiveIndex, numbers: Sequence[int]) -> None:
+        super().__init__(daemon=True)
+        self._index = index
+        self._numbers = numbers
+        self._is_stopped = Event()
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        """Make the changes, each when the backfill has come so far."""
+        try:
+            for done, numbers in chunks(self._numbers, _AT_ONCE):
+                self._await(_SPAN * self._index.count * done / len(self._numbers))
+                self._index.change(numbers)
+        except BaseException as error:
+            self.failure = error
+
+    def _await(self, changes: float) -> None:
+        while not self._is_stopped.wait(0.01) and self._index.written < changes:
+            pass
+
+    def ended(self) -> None:
+        """Hold that it made all its changes, before now."""
+        is_late = self.is_alive()
+        self._is_stopped.set()
+        self.join()
+        assert self.failure is None, self.failure
+        assert not is_late, "The backfill ended before the changes did."

@@ -1,0 +1,59 @@
+"""A backfill that is killed, or whose documents others change meanwhile, ends with every document right."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.nodes import Node
+from tests.soak.conftest import Begin, Fill, Scale
+from tests.soak.others import Writer
+
+# What may be written, in documents, for each that there is.
+MOST = 1.1
+
+
+def test_a_run_that_is_killed_again_and_again_goes_on_each_time(
+    node: Node, fill: Fill, begin: Begin, scale: Scale
+) -> None:
+    index, chance = fill(node), random.Random(1)
+    for kills in range(scale.kills, 0, -1):
+        command = begin(index)
+        left = index.count - index.written
+        command.await_written(index.written + chance.uniform(0, 1.5 * left / (kills + 1)))
+        command.kill()
+    done = begin(index).ended()
+    assert done["rejected"] == 0
+    assert index.wrong() == []
+    assert index.count <= index.written <= MOST * index.count
+
+
+def test_others_change_texts_meanwhile(node: Node, fill: Fill, begin: Begin) -> None:
+    index = fill(node)
+    numbers = index.some(0.05)
+    writer = Writer(index, numbers)
+    command = begin(index)
+    writer.start()
+    done = command.ended()
+    writer.ended()
+    assert done["rejected"] == 0
+    assert index.wrong() == []
+    assert index.count <= index.written - len(numbers) <= MOST * index.count
+
+
+@pytest.mark.long
+def test_others_change_texts_of_a_run_that_is_killed(node: Node, fill: Fill, begin: Begin, scale: Scale) -> None:
+    """Nobody has seen what was changed between two runs, so the last one compares all texts."""
+    index, chance = fill(node), random.Random(2)
+    numbers = index.some(0.05)
+    writer = Writer(index, numbers)
+    writer.start()
+    while writer.is_alive():
+        command = begin(index)
+        command.await_written(index.written + chance.uniform(0, 1.5 * index.count / (scale.kills + 1)))
+        command.kill()
+    writer.ended()
+    begin(index, "--refresh-stale").ended()
+    assert index.wrong() == []
+    assert index.written - len(numbers) <= MOST * index.count

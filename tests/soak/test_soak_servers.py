@@ -1,0 +1,107 @@
+"""Servers that go away, have too much to do, or have no room left: nothing is lost, and the reason is told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.nodes import Node
+from tests.nodes.pytest_nodes import required_node
+from tests.soak.command import Command
+from tests.soak.conftest import Begin, Fill
+from tests.soak.others import Writer
+
+# One thread that writes, with one request that waits for it; and the disk is looked at as often as can be.
+SMALL: dict[str, str | int | bool] = {
+    "thread_pool.write.size": 1,
+    "thread_pool.write.queue_size": 1,
+    "cluster.info.update.interval": "10s",
+}
+WATERMARKS = "cluster.routing.allocation.disk"
+
+
+@pytest.fixture(scope="module", params=["opensearch", pytest.param("elasticsearch", marks=pytest.mark.long)])
+def small_node(request: pytest.FixtureRequest) -> Iterator[Node]:
+    """A node that no other test has, which soon has too much to do."""
+    with required_node(request.param, settings=SMALL) as node:
+        yield node
+
+
+def test_a_server_that_is_restarted_in_the_middle(small_node: Node, fill: Fill, begin: Begin) -> None:
+    index = fill(small_node)
+    command = begin(index)
+    command.await_written(index.count / 3)
+    small_node.restart()
+    done = command.ended()
+    assert done["done"] >= index.count
+    assert done["rejected"] == 0
+    assert index.wrong() == []
+    assert index.written == index.count
+
+
+def test_a_server_that_refuses_for_now(small_node: Node, fill: Fill, begin: Begin) -> None:
+    index = fill(small_node, shards=5)
+    writer = Writer(index, index.some(0.05))
+    command = begin(index, "--slices", "4")
+    writer.start()
+    done = command.ended()
+    writer.ended()
+    assert done["refusals"] > 0
+    assert done["rejected"] == 0
+    assert index.wrong() == []
+
+
+def test_a_server_without_room(node: Node, fill: Fill, begin: Begin) -> None:
+    index = fill(node, 1_500)
+    block = "index.blocks.read_only_allow_delete"
+    command = begin(index, "--max-rate", "1000")
+    command.await_written(100)
+    set_block(node, index.name, {block: True})
+    assert_stopped(command)
+    set_block(node, index.name, {block: None})
+    begin(index).ended()
+    assert index.wrong() == []
+
+
+def set_block(node: Node, index: str, settings: dict[str, bool | None]) -> None:
+    assert node.request("PUT", f"/{index}/_settings", settings).status == 200
+
+
+def assert_stopped(command: Command) -> None:
+    command.ended(3)
+    assert "flood-stage" in command.said
+    assert "Make room on the engine's disk" in command.said
+
+
+@pytest.mark.long
+def test_a_disk_that_fills_up_meanwhile(small_node: Node, fill: Fill, begin: Begin) -> None:
+    index = fill(small_node, 20_000)
+    command = begin(index, "--max-rate", "200")
+    command.await_written(1_000)
+    set_free_space(small_node, "999999gb")
+    assert_stopped(command)
+    set_free_space(small_node, "1b")
+    await_true(lambda: not is_blocked(small_node, index.name))
+    begin(index).ended()
+    assert index.wrong() == []
+
+
+def set_free_space(node: Node, needed: str) -> None:
+    """Have the server take its disk for full if less than this is free on it."""
+    marks = {f"{WATERMARKS}.watermark.{mark}": needed for mark in ("low", "high", "flood_stage")}
+    settings = {f"{WATERMARKS}.threshold_enabled": True, **marks}
+    reply = node.request("PUT", "/_cluster/settings", {"persistent": settings})
+    assert reply.status == 200, reply
+
+
+def is_blocked(node: Node, index: str) -> bool:
+    return "read_only_allow_delete" in str(node.request("GET", f"/{index}/_settings").body)
+
+
+def await_true(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 90
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
