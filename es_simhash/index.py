@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from es_simhash.backfill.progress import OnProgress, OnUndone, Progress
-    from es_simhash.backfill.scope import BackfillOptions
+    from es_simhash.backfill.scope import BackfillOptions, RunOptions
     from es_simhash.doctor.finding import Finding
     from es_simhash.grouping.options import GroupOptions
     from es_simhash.grouping.result import Grouped
     from es_simhash.grouping.run import OnRead
+    from es_simhash.reindex.plan import Reindexed
+    from es_simhash.reindex.prospect import ReindexOptions
+    from es_simhash.removal import Removed
 
 Result = TypeVar("Result")
 
@@ -145,6 +148,39 @@ class Index:
         from es_simhash.backfill.run import Backfill
 
         return Backfill(self.engine, self.name, self.documents, options).run(progress, on_undone)
+
+    def reindex(
+        self,
+        destination: str,
+        options: ReindexOptions | None = None,
+        *,
+        progress: OnProgress | None = None,
+        on_undone: OnUndone | None = None,
+    ) -> Reindexed:
+        """Copy the index, with fingerprints, into another that is made for it; see `es_simhash.reindex`.
+
+        The copy gets the scheme and the fields that were given to this `Index`, else those that the index has. To go on
+        where a run was stopped, and to catch up with what was changed since, run it again. Nothing is deleted.
+        """
+        from es_simhash.reindex.run import Reindexing
+
+        documents = self._plans.documents_of_copy()
+        return Reindexing(self.engine, self.name, destination, documents, options).run(progress, on_undone)
+
+    def remove_fields(
+        self,
+        options: RunOptions | None = None,
+        *,
+        progress: OnProgress | None = None,
+        on_undone: OnUndone | None = None,
+    ) -> Removed:
+        """Take the fields of fingerprints out of all documents, and our note out of the mapping; it cannot lose fields.
+
+        To go on where a run was stopped, run it again. What cannot be done is told to ``on_undone``, and counted.
+        """
+        from es_simhash.removal import Removal
+
+        return Removal(self.engine, self.name, self.documents, options).run(progress, on_undone)
 
     def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
         """What would go wrong with a backfill, found out without changing anything; see `es_simhash.doctor`.
@@ -276,6 +312,34 @@ class AsyncIndex:
 
         engine, documents = await self.engine(), await self.documents()
         run = await AsyncBackfill.begin(engine, self.name, documents, options)
+        return await run.run(progress, on_undone)
+
+    async def reindex(
+        self,
+        destination: str,
+        options: ReindexOptions | None = None,
+        *,
+        progress: OnProgress | None = None,
+        on_undone: OnUndone | None = None,
+    ) -> Reindexed:
+        """See `Index.reindex`."""
+        from es_simhash.reindex.run import AsyncReindexing
+
+        documents = self._plans.documents_of_copy()
+        run = await AsyncReindexing.begin(await self.engine(), self.name, destination, documents, options)
+        return await run.run(progress, on_undone)
+
+    async def remove_fields(
+        self,
+        options: RunOptions | None = None,
+        *,
+        progress: OnProgress | None = None,
+        on_undone: OnUndone | None = None,
+    ) -> Removed:
+        """See `Index.remove_fields`."""
+        from es_simhash.removal import AsyncRemoval
+
+        run = await AsyncRemoval.begin(await self.engine(), self.name, await self.documents(), options)
         return await run.run(progress, on_undone)
 
     async def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:

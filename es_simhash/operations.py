@@ -182,7 +182,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Page:
-    """Some hits of a reader, each with ``_seq_no`` and ``_primary_term`` where the engine has them.
+    """Some hits of a reader, each with ``_seq_no``, ``_primary_term`` and ``_version`` where the engine has them.
 
     ``after`` says where the next page begins; it means something to this reader only. ``reader`` is to be used then.
     """

@@ -267,6 +267,22 @@ def test_documents_that_are_refused_for_now_are_sent_again_a_few_at_a_time(
     assert_right(engine, index)
 
 
+def test_a_document_that_is_always_refused_does_not_hold_up_the_others(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
+    def refuse(operation: Operation[Any], results: Any) -> Any:
+        if not isinstance(operation, Bulk):
+            return results
+        # What the engine did after all would end in a conflict.
+        return [ActionResult("id5", 429, "too large") if each.id == "id5" else each for each in results]
+
+    meddler.after = refuse
+    told: list[Undone] = []
+    assert index.backfill(BackfillOptions(patience=60), on_undone=told.append).written == COUNT - 1
+    assert [each.id for each in told] == ["id5"]
+    assert "again and again" in told[0].reason
+
+
 def test_a_request_that_is_too_large_is_split(engine: Engine, meddler: Meddler, index: Index) -> None:
     def refuse(operation: Operation[Any]) -> None:
         if isinstance(operation, Bulk) and len(operation.actions) > 20:

@@ -32,6 +32,7 @@ LAYERS = [
     {"plans", "engines"},
     {"doctor"},
     {"groups", "backfill"},
+    {"reindex", "removal"},
     {"dedup"},
     {"grouping"},
     {"index"},

@@ -94,13 +94,14 @@ Update: TypeAlias = tuple[Place, Action]
 @dataclass
 class Prepared:
     """What is to be done about some documents: ``updates`` of some, while others are as they should be, ``current``,
-    or ``gone`` by now, or ``rejected``.
+    or ``gone`` by now, or ``rejected``. Those ``unfit`` for a fingerprint are written all the same, without one.
     """
 
     updates: list[Update] = field(default_factory=list)
     current: int = 0
     gone: int = 0
     rejected: list[Undone] = field(default_factory=list)
+    unfit: list[Undone] = field(default_factory=list)
     characters: int = 0
 
 

@@ -18,7 +18,8 @@ from es_simhash.operations import Plan, Wait
 class Progress:
     """Counts of a run: of ``total`` documents ``done``, which are the sum of ``written``, ``current``, ``gone`` and
     ``rejected``; ``conflicts`` with others' changes and ``refusals`` of an overloaded engine were met on the way.
-    Nothing was done in the indices that are ``left_out``.
+    Nothing was done in the indices that are ``left_out``. Copies that are ``unfit`` for a fingerprint were written
+    without one.
     """
 
     index: str
@@ -27,6 +28,7 @@ class Progress:
     current: int = 0
     gone: int = 0
     rejected: int = 0
+    unfit: int = 0
     conflicts: int = 0
     refusals: int = 0
     characters: int = 0
@@ -62,7 +64,7 @@ class Teller:
         self.progress = progress
         self._on_progress = on_progress
         self._on_undone = on_undone
-        self._rejected: set[tuple[str, str]] = set()
+        self._told: set[tuple[str, str, str]] = set()
         self._lock = Lock()
 
     def add(self, outcome: Outcome, again: bool = False) -> None:
@@ -76,18 +78,20 @@ class Teller:
             now.conflicts += outcome.conflicts
             now.refusals += outcome.refusals
             now.characters += outcome.characters
-            for undone in outcome.rejected:
-                self._reject(undone)
+            now.rejected += sum(self._tell("rejected", undone) for undone in outcome.rejected)
+            now.unfit += sum(self._tell("unfit", undone) for undone in outcome.unfit)
             if self._on_progress:
                 self._on_progress(now)
 
-    def _reject(self, undone: Undone) -> None:
-        # A document may be met again where an index is read again.
-        if (undone.index, undone.id) not in self._rejected:
-            self._rejected.add((undone.index, undone.id))
-            self.progress.rejected += 1
-            if self._on_undone:
-                self._on_undone(undone)
+    def _tell(self, kind: str, undone: Undone) -> bool:
+        """Tell of a document that is undone, if that is new: it may be met again where an index is read again."""
+        key = (kind, undone.index, undone.id)
+        if key in self._told:
+            return False
+        self._told.add(key)
+        if self._on_undone:
+            self._on_undone(undone)
+        return True
 
 
 class Pace:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from es_simhash.backfill.patience import patiently
 from es_simhash.doctor.finding import check_accepted
@@ -150,8 +150,13 @@ def part_of(index: str, query: Json) -> Plan[Part]:
     return Part(index, due, total, changes)
 
 
-def changes_of(index: str, patience: float) -> Plan[list[int] | None]:
-    """The number of the last change of each shard; None where the engine has no such numbers or does not tell them."""
+def changes_of(
+    index: str, patience: float, which: Literal["max_seq_no", "global_checkpoint"] = "max_seq_no"
+) -> Plan[list[int] | None]:
+    """The number of the last change of each shard; None where the engine has no such numbers or does not tell them.
+
+    That of the global checkpoint, and all before, no copy of the shard lacks.
+    """
     fields = "indices.*.shards.*.seq_no,indices.*.shards.*.routing.primary"
     try:
         reply = yield from patiently(Look(f"/{index}/_stats?level=shards&filter_path={fields}", index), patience)
@@ -160,7 +165,7 @@ def changes_of(index: str, patience: float) -> Plan[list[int] | None]:
     except EngineError:
         return None
     found: list[Any] = [
-        copy["seq_no"]["max_seq_no"]
+        copy["seq_no"][which]
         for there in reply.get("indices", {}).values()
         for copies in there["shards"].values()
         for copy in copies

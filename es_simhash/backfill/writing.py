@@ -44,12 +44,14 @@ class Outcome:
     refusals: int = 0
     characters: int = 0
     rejected: list[Undone] = field(default_factory=list)
+    unfit: list[Undone] = field(default_factory=list)
 
     def add(self, prepared: Prepared) -> None:
         """Count those that need no writing."""
         self.current += prepared.current
         self.gone += prepared.gone
         self.rejected += prepared.rejected
+        self.unfit += prepared.unfit
 
 
 def write(work: Work, prepared: Prepared, pressure: Pressure, patience: float) -> Plan[Outcome]:
@@ -87,7 +89,8 @@ def _send_all(updates: Sequence[Update], outcome: Outcome, pressure: Pressure, p
             outcome.rejected.append(batch[0][0].undone(f"cannot be sent: {error}"))
             continue
         refused = _sort(batch, results, outcome, conflicts)
-        waiting = refused + waiting[len(batch) :]
+        # At the end, so that one which is never taken, being too large for the engine, does not hold up the others.
+        waiting = waiting[len(batch) :] + refused
         if not refused:
             pressure.press()
             waits = delays(patience)

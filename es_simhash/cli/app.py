@@ -21,6 +21,8 @@ COMMANDS = {
     "load": "Write the documents of files, with their fingerprints.",
     "doctor": "Tell what would go wrong with a backfill, before it begins.",
     "backfill": "Give the documents that an index has their fingerprints.",
+    "reindex": "Copy an index, with fingerprints, into another, and move an alias to it.",
+    "remove": "Take the fields of fingerprints out of the documents of an index.",
     "find": "Find the near-duplicates of a text, a document or a file.",
     "check": "Tell which documents of a file are already in an index.",
     "info": "Show what an index holds.",

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from es_simhash.cli.findings import tell_findings
-from es_simhash.cli.output import Advance, Output
+from es_simhash.cli.output import Output
+from es_simhash.cli.running import counts, rates, telling
 
 if TYPE_CHECKING:
     from es_simhash.backfill.checkpoint import Checkpoint
     from es_simhash.backfill.progress import Progress
     from es_simhash.backfill.survey import Survey
-
-_SECONDS_BETWEEN_EVENTS = 1.0
 
 
 @dataclass
@@ -25,7 +23,6 @@ class Report:
 
     output: Output
     checkpoint: Checkpoint
-    _said: float = float("-inf")
 
     def begin(self, survey: Survey) -> None:
         """Tell what the doctor found, which indices there are, and how much is to be done in each."""
@@ -46,16 +43,13 @@ class Report:
     @contextmanager
     def telling(self, total: int) -> Iterator[Callable[[Progress], None]]:
         """What is to be told how far the run is."""
-        with self.output.progress("Backfilling", total) as advance:
-            yield lambda progress: self._tell(progress, advance)
+        with telling(self.output, "Backfilling", total, _more) as tell:
 
-    def _tell(self, progress: Progress, advance: Advance) -> None:
-        self.checkpoint.update(progress)
-        rates = f", {_megabytes(progress):.1f} MB/s, {progress.conflicts:,} conflicts"
-        advance(progress.done, progress.rejected, min(progress.done, progress.total), more=rates)
-        if monotonic() - self._said >= _SECONDS_BETWEEN_EVENTS:
-            self._said = monotonic()
-            self.output.result({"event": "progress", **_counts(progress), **_rates(progress)})
+            def tell_and_keep(progress: Progress) -> None:
+                self.checkpoint.update(progress)
+                tell(progress)
+
+            yield tell_and_keep
 
     def so_far(self, progress: Progress) -> str:
         """What was done, in a sentence without its end."""
@@ -64,7 +58,8 @@ class Report:
     def end(self, progress: Progress, rejects: str) -> None:
         """Tell what it came to."""
         totals = self.checkpoint.totals(progress)
-        done = {**_counts(progress), **_rates(progress), "seconds": round(progress.seconds, 3)}
+        done = {**counts(progress), **rates(progress), **_megabytes_per_second(progress)}
+        done["seconds"] = round(progress.seconds, 3)
         self.output.result(
             {"event": "done", **done, "rejects": rejects, "left_out": progress.left_out, "all_runs": asdict(totals)}
         )
@@ -81,19 +76,13 @@ class Report:
             self.checkpoint.remove()
 
 
-def _counts(progress: Progress) -> dict[str, Any]:
-    names = ("index", "total", "done", "written", "current", "gone", "rejected", "conflicts", "refusals")
-    return {name: getattr(progress, name) for name in names}
+def _more(progress: Progress) -> tuple[str, dict[str, Any]]:
+    """What else there is to see of a run on its way."""
+    return f", {_megabytes(progress):.1f} MB/s, {progress.conflicts:,} conflicts", _megabytes_per_second(progress)
 
 
-def _rates(progress: Progress) -> dict[str, Any]:
-    a_second = progress.done / progress.seconds if progress.seconds else 0.0
-    left = max(0, progress.total - progress.done)
-    return {
-        "documents_per_second": round(a_second, 1),
-        "megabytes_per_second": round(_megabytes(progress), 3),
-        "seconds_left": round(left / a_second, 1) if a_second else None,
-    }
+def _megabytes_per_second(progress: Progress) -> dict[str, Any]:
+    return {"megabytes_per_second": round(_megabytes(progress), 3)}
 
 
 def _megabytes(progress: Progress) -> float:

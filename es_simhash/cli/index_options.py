@@ -35,14 +35,18 @@ def scheme_option(command: Command) -> Command:
     )(command)
 
 
-def field_options(command: Command) -> Command:
-    """Which fields texts are in, and where the fingerprints go."""
-    click.option(
+def prefix_option(command: Command) -> Command:
+    """Where the fingerprints go."""
+    return click.option(
         "--prefix", default="dedup", show_default=True, metavar="NAME", help="The object of the fingerprint's fields."
     )(command)
+
+
+def field_options(command: Command) -> Command:
+    """Which fields texts are in, and where the fingerprints go."""
     return click.option(
         "--field", "fields", multiple=True, metavar="PATH", help="A field with text, as a dotted path; repeat for more."
-    )(command)
+    )(prefix_option(command))
 
 
 def index_options(command: Command) -> Command:

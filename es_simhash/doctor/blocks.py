@@ -32,9 +32,14 @@ def check_index(there: IndexFacts) -> Iterator[Finding]:
     yield from found or [Finding("writable", "ok", f"The index {there.name!r} can be written to.", index=there.name)]
 
 
+def is_closed(there: IndexFacts) -> bool:
+    """Whether an index is closed, which it then has among its settings."""
+    return there.is_set("index.verified_before_close")
+
+
 def _reasons(there: IndexFacts) -> Iterator[Finding]:
     name = there.name
-    if there.is_set("index.verified_before_close"):
+    if is_closed(there):
         remedy = f"Open it with POST {name}/_open, or leave it out."
         yield Finding("closed", "stop", f"The index {name!r} is closed.", remedy, name)
     if there.settings.get("index.store.type") in _SNAPSHOTS or there.is_set("index.frozen"):

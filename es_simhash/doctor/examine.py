@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from es_simhash.doctor import blocks, disk, fields, rights, server, source
-from es_simhash.doctor.facts import Due, Facts, gather
+from es_simhash.doctor.facts import Due, Facts, IndexFacts, gather
 from es_simhash.doctor.finding import Finding
 from es_simhash.documents import Documents
 from es_simhash.operations import Plan
@@ -27,18 +27,22 @@ def _findings(index: str, facts: Facts) -> Iterator[Finding]:
     yield from server.check_engine(facts)
     yield from server.check_names(index, facts)
     yield from blocks.check_cluster(facts)
-    documents = facts.documents
     for there in facts.indices:
         yield from blocks.check_index(there)
-        if documents:
-            yield from fields.check_mapping(there, documents)
-        yield from fields.check_dynamic(there)
-        yield from source.check_source(there)
-        yield from fields.check_nested(there)
-        yield from server.check_pipelines(there)
-        yield from server.check_changes(facts, there)
-        yield from server.check_speed(there)
-    if documents:
-        yield from fields.check_texts(facts, documents)
-        yield from disk.check_disks(facts, documents.scheme)
+        if not blocks.is_closed(there):  # else there is nothing more to be known of it
+            yield from _of_index(there, facts)
+    if facts.documents:
+        yield from fields.check_texts(facts, facts.documents)
+        yield from disk.check_disks(facts, facts.documents.scheme)
     yield from rights.check_rights(facts)
+
+
+def _of_index(there: IndexFacts, facts: Facts) -> Iterator[Finding]:
+    if facts.documents:
+        yield from fields.check_mapping(there, facts.documents)
+    yield from fields.check_dynamic(there)
+    yield from source.check_source(there)
+    yield from fields.check_nested(there)
+    yield from server.check_pipelines(there)
+    yield from server.check_changes(facts, there)
+    yield from server.check_speed(there)

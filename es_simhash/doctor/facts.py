@@ -101,7 +101,7 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
     indices = []
     for each in due:
         indices.append((yield from _index_facts(each)))
-    rights, roles, hides_rights = yield from _logins([each.index for each in due])
+    rights, roles, hides_rights = yield from _logins(engine, [each.index for each in due])
     return Facts(
         engine=engine,
         documents=documents,
@@ -166,15 +166,20 @@ def _disks() -> Plan[dict[str, Disk]]:
     }
 
 
-def _logins(names: Sequence[str]) -> Plan[tuple[Mapping[str, Mapping[str, bool]] | None, list[Json], bool]]:
+def _logins(
+    engine: EngineInfo, names: Sequence[str]
+) -> Plan[tuple[Mapping[str, Mapping[str, bool]] | None, Sequence[Json], bool]]:
     """What the login may do with indices, what its roles say, and whether that is kept secret."""
+    if engine.distribution != "elasticsearch":
+        # OpenSearch's security has no such question.
+        plugins = yield from _look("/_nodes/plugins?filter_path=nodes.*.plugins.name")
+        return None, [], "opensearch-security" in str(plugins)
     asked = {"index": [{"names": list(names), "privileges": list(PRIVILEGES)}]}
     rights = yield from _look("/_security/user/_has_privileges", asked)
-    if rights:
-        roles = yield from _look("/_security/user/_privileges")
-        return rights["index"], roles.get("indices", []), False
-    # OpenSearch's security has no such question, but says who asks.
-    return None, [], bool((yield from _look("/_plugins/_security/authinfo")))
+    if not rights:  # there are no logins
+        return None, [], False
+    roles = yield from _look("/_security/user/_privileges")
+    return rights["index"], roles.get("indices", []), False
 
 
 def _look(path: str, question: Json | None = None) -> Plan[Json]:

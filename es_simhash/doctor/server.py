@@ -77,20 +77,22 @@ def check_changes(facts: Facts, there: IndexFacts) -> Iterator[Finding]:
 
 
 def check_speed(there: IndexFacts) -> Iterator[Finding]:
-    """What would be quicker, where it matters."""
-    replicas = there.settings.get("index.number_of_replicas", "0")
+    """What would be quicker, where it matters and there are settings to change."""
+    if there.due < _MANY or not there.settings:
+        return
+    replicas = there.settings.get("index.number_of_replicas", "1")
     refreshes = there.settings.get("index.refresh_interval", "1s")
     options = []
     if replicas != "0":
         options.append(f"--no-replicas (it has {replicas}; meanwhile there is one copy only)")
     if not refreshes.startswith("-"):
         options.append(f"--no-refresh (it refreshes each {refreshes}; meanwhile searches see nothing new)")
-    if there.due >= _MANY and options:
+    if options:
         yield Finding(
             "speed",
             "note",
             f"{there.due:,} documents of the index {there.name!r} are to be written.",
-            f"Quicker are {' and '.join(options)}, which are set back afterwards.",
+            f"Quicker, if you can do without, are {' and '.join(options)}; both are set back afterwards.",
             there.name,
         )
 

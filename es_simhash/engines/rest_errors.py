@@ -100,6 +100,11 @@ REMEDIES = (
         MappingError,
         "Correct the value, or map its field to a type that takes it.",
     ),
+    Remedy(
+        r"script_lang not supported|cannot execute \[\w+\] scripts",
+        IndexStateError,
+        "This server runs no Painless scripts (a module that was left out, or script.allowed_types): have it run them.",
+    ),
     Remedy("document already exists", IndexStateError, "Leave it as it is, or replace it with op_type index."),
     Remedy("version_conflict", IndexStateError, "Read the document again and repeat the change."),
     Remedy(r"^401\b", AccessError, "Check user and password, or the API key."),

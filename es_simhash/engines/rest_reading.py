@@ -82,7 +82,8 @@ def _scroll(operation: ReadPage) -> Conversation[Page]:
 
 def _body(operation: ReadPage) -> Json:
     source = operation.source if isinstance(operation.source, bool) else list(operation.source)
-    body: Json = {"query": operation.query, "size": operation.size, "_source": source, "seq_no_primary_term": True}
+    body: Json = {"query": operation.query, "size": operation.size, "_source": source}
+    body |= {"seq_no_primary_term": True, "version": True}
     if share := operation.share:
         body["slice"] = {"field": "_id", "id": share.number, "max": share.count}
     return body

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypedDict
 
 from es_simhash.documents import Documents
-from es_simhash.errors import InputError, TextError
+from es_simhash.errors import InputError, MappingError, TextError
 from es_simhash.fields import Json
 from es_simhash.idf import IdfTable
 from es_simhash.mapping import DEFAULT_PREFIX
@@ -81,6 +82,17 @@ class IndexPlans:
         if self._expected.fields:
             return Documents(self._scheme, self._expected.fields, self._expected.prefix)
         return (yield from self.documents())
+
+    def documents_of_copy(self) -> Plan[Documents]:
+        """How documents are to be fingerprinted in a copy of the index: as the caller says, and else as the index."""
+        given = self._expected
+        try:
+            here = yield from setup.open_index(self.name, replace(given, scheme=None, fields=None))
+        except MappingError:
+            if not given.fields:
+                raise
+            return Documents(self._scheme, given.fields, given.prefix)
+        return Documents(given.scheme or here.scheme, given.fields or here.fields, given.prefix)
 
     def find(self, kind: str, item: Any, options: Options) -> Plan[Matches]:
         """The near-duplicates of one ``text``, document in the index by its ``id``, or ``doc`` that is not in it."""

@@ -37,7 +37,7 @@ def init(index: str, documents: Documents, create: Json | None = None, dry_run: 
     try:
         present = yield GetMappings(index)
     except MissingError:
-        body = _new_index(wanted, create or {})
+        body = new_index(index, wanted, create or {})
         if not dry_run:
             yield CreateIndex(index, body)
         return Initialised(True, {index: list(mapping.leaf_paths(wanted["properties"]))}, {index: body})
@@ -49,12 +49,17 @@ def init(index: str, documents: Documents, create: Json | None = None, dry_run: 
     return Initialised(False, {name: change.added for name, change in changes.items()}, bodies)
 
 
-def _new_index(wanted: Json, create: Json) -> Json:
+def new_index(index: str, wanted: Json, create: Json) -> Json:
+    """What makes an index with the fields, and with further settings and mappings."""
     mappings: Json = dict(create.get("mappings") or {})
-    change = mapping.merge("", mappings, wanted)
+    change = mapping.merge(index, mappings, wanted)
     assert change.body
-    mappings["properties"] = (mappings.get("properties") or {}) | change.body["properties"]
-    return {**create, "mappings": {**mappings, "_meta": change.body["_meta"]}}
+    properties: Json = dict(mappings.get("properties") or {})
+    for prefix, added in change.body["properties"].items():
+        there: Json = properties.get(prefix) or {}
+        inner = (there.get("properties") or {}) | added["properties"]
+        properties[prefix] = {**there, **added, "properties": inner}
+    return {**create, "mappings": {**mappings, "properties": properties, "_meta": change.body["_meta"]}}
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,7 @@ class ReaderSuite(EngineBase):
         self.put(engine, many, {other["_id"]: {"number": -1}})
         results = self.act(engine, many, *(self._conditional(each) for each in (hit, other)))
         assert [result.status for result in results] == [200, 409]
+        assert hit["_version"] == 1
 
     def _conditional(self, hit: Json) -> Action:
         metadata = {"if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}

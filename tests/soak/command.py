@@ -12,7 +12,7 @@ from tests.cli_targets import environment
 from tests.soak.live_index import FIELDS, LiveIndex
 
 _LIMIT_SECONDS = 3_600
-_MOMENT_SECONDS = 0.01
+_MOMENT_SECONDS = 0.05
 
 
 class Command:

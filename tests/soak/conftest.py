@@ -20,7 +20,7 @@ class Scale(NamedTuple):
     kills: int
 
 
-SHORT, FULL = Scale(6_000, 4), Scale(200_000, 20)
+SHORT, FULL = Scale(3_000, 4), Scale(200_000, 20)
 
 Begin: TypeAlias = Callable[..., Command]
 Fill: TypeAlias = Callable[..., LiveIndex]

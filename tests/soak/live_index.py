@@ -76,7 +76,7 @@ class LiveIndex:
         reply = self.node.request("PUT", f"/{self.name}", {"settings": settings, "mappings": _MAPPINGS})
         assert reply.status == 200, reply
         self._send({"_id": str(n), "_source": document(n), **_routed(n)} for n in range(self.count))
-        self.node.request("POST", f"/{self.name}/_refresh")
+        self._refresh()
         self._before = self._changes()
 
     def change(self, numbers: Iterable[int]) -> None:
@@ -96,12 +96,25 @@ class LiveIndex:
     def _send(self, actions: Iterable[Json]) -> None:
         with client_of(self.node) as (client, helpers):
             # The queues of some of these servers are short.
-            helpers.bulk(client, actions, index=self.name, max_retries=20, initial_backoff=0.1, max_backoff=1)
+            patience = {"max_retries": 20, "initial_backoff": 0.1, "max_backoff": 1, "raise_on_error": False}
+            for is_done, told in helpers.streaming_bulk(client, actions, index=self.name, **patience):
+                assert is_done, told
 
     @property
     def written(self) -> int:
         """How many changes there were, by whomever, since the index was filled."""
         return self._changes() - self._before
+
+    @property
+    def left(self) -> int:
+        """How many documents have no fingerprint yet."""
+        self._refresh()
+        without = {"bool": {"must_not": [{"exists": {"field": "dedup.scheme"}}]}}
+        count: int = self.node.request("GET", f"/{self.name}/_count", {"query": without}).body["count"]
+        return count
+
+    def _refresh(self) -> None:
+        assert self.node.request("POST", f"/{self.name}/_refresh").body["_shards"]["failed"] == 0
 
     def _changes(self) -> int:
         kept = "indices.*.shards.*.seq_no.max_seq_no,indices.*.shards.*.routing.primary"
@@ -115,16 +128,18 @@ class LiveIndex:
         documents = Documents(Scheme.preset("default"), FIELDS)
         seen: set[int] = set()
         wrong = []
-        self.node.request("POST", f"/{self.name}/_refresh")
+        self._refresh()
         for _, hits in chunks(self._hits(), 1_000):
             numbers = [int(hit["_id"]) for hit in hits]
             seen.update(numbers)
             expected = documents.add_fields_to_all(map(self._expected, numbers))
             for number, hit, source in zip(numbers, hits, expected, strict=True):
-                if hit["_source"] != source or hit.get("_routing") != routing(number):
-                    wrong.append(f"{number}: {hit} is not {source}")
+                if differing := _differing(hit["_source"], source):
+                    wrong.append(f"{number} has other {', '.join(differing)}")
+                if hit.get("_routing") != routing(number):
+                    wrong.append(f"{number} has another routing value")
         lost = [f"{number} is lost" for number in range(self.count) if number not in seen]
-        return (wrong + lost)[:3]
+        return wrong + lost
 
     def _hits(self) -> Iterator[Mapping[str, Any]]:
         with client_of(self.node) as (client, helpers):
@@ -142,3 +157,8 @@ class LiveIndex:
 def _routed(number: int) -> Json:
     value = routing(number)
     return {} if value is None else {"routing": value}
+
+
+def _differing(one: Json, other: Json) -> list[str]:
+    """The fields in which two documents differ."""
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))

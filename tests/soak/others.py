@@ -9,8 +9,9 @@ from es_simhash.chunks import chunks
 from tests.soak.live_index import LiveIndex
 
 _AT_ONCE = 10
-# The last of the changes comes when so much of the index has been written.
-_SPAN = 0.8
+# The last of the changes comes when so much of the index has been written: what is changed after a backfill has looked
+# for changes the last time, it cannot see.
+_SPAN = 0.6
 
 
 class Writer(Thread):
@@ -20,7 +21,8 @@ class Writer(Thread):
         super().__init__(daemon=True)
         self._index = index
         self._numbers = numbers
-        self._is_stopped = Event()
+        self._halt = Event()
+        self._left = 0
         self.failure: BaseException | None = None
 
     def run(self) -> None:
@@ -29,17 +31,17 @@ class Writer(Thread):
             for done, numbers in chunks(self._numbers, _AT_ONCE):
                 self._await(_SPAN * self._index.count * done / len(self._numbers))
                 self._index.change(numbers)
+            self._left = self._index.left
         except BaseException as error:
             self.failure = error
 
     def _await(self, changes: float) -> None:
-        while not self._is_stopped.wait(0.01) and self._index.written < changes:
+        while not self._halt.wait(0.05) and self._index.written < changes:
             pass
 
     def ended(self) -> None:
-        """Hold that it made all its changes, before now."""
-        is_late = self.is_alive()
-        self._is_stopped.set()
+        """Hold that it made all its changes while there was still something to do."""
+        self._halt.set()
         self.join()
         assert self.failure is None, self.failure
-        assert not is_late, "The backfill ended before the changes did."
+        assert self._left, "The changes came too late."

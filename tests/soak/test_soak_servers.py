@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator
 
@@ -11,14 +12,18 @@ from tests.nodes import Node
 from tests.nodes.pytest_nodes import required_node
 from tests.soak.command import Command
 from tests.soak.conftest import Begin, Fill
+from tests.soak.live_index import LiveIndex
 from tests.soak.others import Writer
 
-# One thread that writes, with one request that waits for it; and the disk is looked at as often as can be.
+# One thread that writes, with one request that waits for it; memory for a large document, which takes four times its
+# length; and the disk is looked at as often as can be.
 SMALL: dict[str, str | int | bool] = {
     "thread_pool.write.size": 1,
     "thread_pool.write.queue_size": 1,
+    "indexing_pressure.memory.limit": "60%",
     "cluster.info.update.interval": "10s",
 }
+MEGABYTES = 20
 WATERMARKS = "cluster.routing.allocation.disk"
 
 
@@ -43,8 +48,8 @@ def test_a_server_that_is_restarted_in_the_middle(small_node: Node, fill: Fill, 
 
 def test_a_server_that_refuses_for_now(small_node: Node, fill: Fill, begin: Begin) -> None:
     index = fill(small_node, shards=5)
-    writer = Writer(index, index.some(0.05))
-    command = begin(index, "--slices", "4")
+    writer = Writer(index, index.some(0.01))
+    command = begin(index, "--slices", "4", "--max-rate", str(index.count // 6))
     writer.start()
     done = command.ended()
     writer.ended()
@@ -105,3 +110,38 @@ def await_true(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.5)
+
+
+# --- a document that is larger than all others
+
+
+def put(index: LiveIndex, id_: str, source: object) -> None:
+    reply = index.node.request("PUT", f"/{index.name}/_doc/{id_}?refresh=true", source)
+    assert reply.status == 201, reply
+
+
+def get(index: LiveIndex, id_: str) -> dict[str, object]:
+    source: dict[str, object] = index.node.request("GET", f"/{index.name}/_doc/{id_}").body["_source"]
+    return source
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    """A text of 20 MB."""
+    words = ["".join(random.Random(i).choices("abcdefghij", k=8)) for i in range(1_000)]
+    return " ".join(random.Random(0).choices(words, k=MEGABYTES * 1_000_000 // 9))
+
+
+def test_a_document_of_20_mb_and_one_without_the_fields(small_node: Node, fill: Fill, begin: Begin, text: str) -> None:
+    index = fill(small_node, 300)
+    put(index, "300", {"title": "long", "body": text})
+    put(index, "301", {"number": 301})
+    done = begin(index).ended()
+    assert (done["written"], done["rejected"]) == (302, 0)
+    long, without = get(index, "300"), get(index, "301")
+    assert long["body"] == text
+    assert long["dedup"]["status"] == "ok"  # type: ignore[index]
+    assert without["dedup"]["status"] == "empty"  # type: ignore[index]
+    for id_ in ("300", "301"):
+        small_node.request("DELETE", f"/{index.name}/_doc/{id_}")
+    assert index.wrong() == []

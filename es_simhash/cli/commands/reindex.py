@@ -1,0 +1,157 @@
+"""``es-simhash reindex``: copy an index, with fingerprints, into another."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.index_options import index_options
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.running import counts, rates, run_options, telling
+from es_simhash.cli.target import Target, target_options
+
+if TYPE_CHECKING:
+    from es_simhash.reindex.plan import Reindexed
+    from es_simhash.reindex.prospect import Prospect
+
+
+# What of a prospect is told as JSON.
+_PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "meanwhile", "left_out", "aliases")
+
+
+@click.command(name="reindex")
+@click.argument("source")
+@click.argument("destination")
+@click.option(
+    "--alias",
+    "aliases",
+    multiple=True,
+    metavar="NAME",
+    help="In the end, move this alias from SOURCE to DESTINATION, or make it; repeat for more.",
+)
+@click.option("--fast", is_flag=True, help="Without refreshes and replicas of DESTINATION until it is complete.")
+@click.option("--into-existing", is_flag=True, help="Take DESTINATION though it is there, if it is empty.")
+@click.option(
+    "--sample", type=click.IntRange(0), default=1000, show_default=True, help="Compare so many documents in the end."
+)
+@run_options
+@click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
+@index_options
+@target_options
+@output_options
+def command(
+    source: str,
+    destination: str,
+    known: dict[str, Any],
+    rejects: str,
+    dry_run: bool,
+    target: Target,
+    output: Output,
+    **given: Any,
+) -> int:
+    """Copy the index SOURCE, with fingerprints, into DESTINATION, which is made with its settings and mapping.
+
+    A run that was stopped is gone on with by running the same command again; a later run catches up with what was
+    changed since. In the end both are counted, and a sample is compared; only then an alias is moved, at once. To miss
+    nothing, let no one write to SOURCE during the last run. Nothing is ever deleted.
+
+    Example: es-simhash reindex articles-1 articles-2 --field title --field body --alias articles
+    """
+    from es_simhash.files import RejectFile
+    from es_simhash.plans.index_plans import IndexPlans
+    from es_simhash.reindex.prospect import ReindexOptions
+    from es_simhash.reindex.run import Reindexing
+
+    options = ReindexOptions(**given)
+    with target.opened(output) as engine, RejectFile(rejects) as undone:
+        documents = IndexPlans(source, **known).documents_of_copy()
+        run = Reindexing(engine, source, destination, documents, options)
+        _show_prospect(output, run.prospect, dry_run)
+        if dry_run:
+            return FINE
+        with (
+            telling(output, "Copying", run.progress.total) as tell,
+            saying_if_interrupted(lambda: f"{_so_far(run.progress.written)}. Run the command again for the rest."),
+        ):
+            done = run.run(tell, undone)
+    _show(output, run.prospect, done, rejects)
+    if undone.count:
+        output.note(f"{undone.count:,} are not as they should be; {rejects} tells which, and why.")
+    return FINE if done.is_whole and not undone.count else SOME_FAILED
+
+
+def _show_prospect(output: Output, prospect: Prospect, dry_run: bool) -> None:
+    values = {name: getattr(prospect, name) for name in _PLANNED}
+    output.result({"event": "plan", **values, "dry_run": dry_run})
+    made = "which will be made" if prospect.create else "which is there"
+    output.line(
+        f"{prospect.source}: {prospect.due:,} of {prospect.documents:,} documents are to be copied to "
+        f"{prospect.destination}, {made}"
+    )
+    if prospect.left_out:
+        output.note(
+            f"The copy does not get {', '.join(prospect.left_out)}. Set that yourself in the end if it is to have it."
+        )
+    if dry_run:
+        requests = {
+            f"PUT /{prospect.destination}": prospect.create,
+            f"PUT /{prospect.destination}/_mapping": prospect.mapping,
+            f"PUT /{prospect.destination}/_settings (until it is complete)": prospect.meanwhile,
+            "POST /_aliases (in the end)": {"actions": prospect.aliases} if prospect.aliases else None,
+        }
+        for request, body in requests.items():
+            if body:
+                output.line(request)
+                output.line(json.dumps(body, ensure_ascii=False, indent=2))
+
+
+def _so_far(written: int) -> str:
+    return f"{written:,} documents were copied"
+
+
+def _show(output: Output, prospect: Prospect, done: Reindexed, rejects: str) -> None:
+    progress, verified = done.progress, done.verified
+    told = {**asdict(verified), "missing": verified.missing, "different": len(verified.different)}
+    output.result(
+        {
+            "event": "done",
+            **counts(progress),
+            **rates(progress),
+            "seconds": round(progress.seconds, 3),
+            "rejects": rejects,
+            "verified": told,
+            "is_whole": done.is_whole,
+            "unfit": progress.unfit,
+            "aliases": done.aliases,
+            "late": done.late,
+        }
+    )
+    output.line(
+        f"{prospect.destination}: {progress.written:,} copied, {progress.current:,} were there already, "
+        f"{progress.gone:,} gone meanwhile, {progress.rejected:,} rejected, {progress.unfit:,} without a fingerprint"
+    )
+    output.line(
+        f"{'Verified' if done.is_verified else 'NOT verified'}: {verified.documents:,} documents and "
+        f"{verified.copies:,} copies; {verified.missing:,} missing, {verified.extra:,} of documents that are deleted; "
+        f"of {verified.compared:,} that were compared, {len(verified.different):,} are different"
+    )
+    for alias in done.aliases:
+        output.line(f"The alias {alias} stands for {prospect.destination} now.")
+    if done.late:
+        output.warn(
+            f"{done.late:,} documents came into {prospect.source} while the alias was moved; {rejects} has them."
+        )
+    output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s. {_next(prospect, done)}")
+
+
+def _next(prospect: Prospect, done: Reindexed) -> str:
+    """What the person who ran this may do now."""
+    if not done.is_verified:
+        return "Look at what was told, and run the command again."
+    if not done.aliases:
+        return f"{prospect.source} is as it was. Run the command again with --alias, or let programs use the copy."
+    return f"{prospect.source} is as it was, and still there: whether it is needed is for you to say."

@@ -1,0 +1,98 @@
+"""``es-simhash remove``: take the fields of fingerprints out of an index."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.index_options import index_argument, prefix_option
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.running import counts, rates, run_options, telling
+from es_simhash.cli.target import Target, target_options
+
+if TYPE_CHECKING:
+    from es_simhash.removal import Removal, Removed
+
+
+@click.command(name="remove")
+@index_argument
+@prefix_option
+@run_options
+@click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+@target_options
+@output_options
+def command(
+    index: str,
+    prefix: str,
+    rejects: str,
+    dry_run: bool,
+    yes: bool,
+    target: Target,
+    output: Output,
+    **given: Any,
+) -> int:
+    """Take the fields of fingerprints out of all documents of INDEX, and our note out of its mapping.
+
+    Only these fields go; a run that was stopped is gone on with by running the same command again. The mapping itself
+    cannot lose fields: they stay in it, and hold nothing.
+
+    Example: es-simhash remove articles --dry-run
+    """
+    from es_simhash.backfill.scope import RunOptions
+    from es_simhash.files import RejectFile
+    from es_simhash.index import Index
+    from es_simhash.removal import Removal
+
+    with target.opened(output) as engine, RejectFile(rejects) as undone:
+        documents = Index(index, engine, prefix=prefix).documents
+        removal = Removal(engine, index, documents, RunOptions(**given))
+        _show_prospect(output, removal, prefix)
+        if dry_run:
+            return FINE
+        if not yes:
+            _confirm(index, removal.progress.total)
+        with (
+            telling(output, "Removing", removal.progress.total) as tell,
+            saying_if_interrupted(lambda: f"{_so_far(removal.progress.written)}. Run the command again for the rest."),
+        ):
+            removed = removal.run(tell, undone)
+    _show(output, removed, prefix, rejects)
+    return SOME_FAILED if removed.left or undone.count else FINE
+
+
+def _show_prospect(output: Output, removal: Removal, prefix: str) -> None:
+    parts = removal.prospect.parts
+    rows = [{"index": part.index, "due": part.due, "documents": part.documents} for part in parts]
+    output.result({"event": "plan", "indices": rows, "prefix": prefix})
+    table = [[part.index, f"{part.due:,}", f"{part.documents:,}"] for part in parts]
+    output.table(["index", "to do", "documents"], table)
+
+
+def _confirm(index: str, total: int) -> None:
+    if not sys.stdin.isatty():
+        raise click.UsageError("There is no terminal to ask whether this is meant. Say so with --yes.")
+    question = f"Take the fingerprints out of {total:,} documents of {index}?"
+    if not click.confirm(question, err=True):
+        raise click.UsageError("Nothing was changed.")
+
+
+def _so_far(written: int) -> str:
+    return f"The fields were taken out of {written:,} documents"
+
+
+def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:
+    progress = removed.progress
+    done = {**counts(progress), **rates(progress), "seconds": round(progress.seconds, 3)}
+    output.result({"event": "done", **done, "rejects": rejects, "left": removed.left})
+    output.line(f"{progress.index}: {progress.written:,} done, {progress.rejected:,} rejected, {removed.left:,} left")
+    output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s.")
+    if removed.left:
+        output.note("Some have the fields still, or again. See that nobody writes them, then run the command again.")
+    else:
+        output.note(f"The mapping still has the fields of {prefix}, which hold nothing: a mapping cannot lose fields.")
+    if progress.rejected:
+        output.note(f"{progress.rejected:,} could not be done; {rejects} tells which, and why.")

@@ -1,0 +1,107 @@
+"""The work of a reindexing: documents with the fields of their texts, written to another index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from es_simhash.backfill.found import Place, Prepared, Undone, Update
+from es_simhash.backfill.patience import patiently
+from es_simhash.backfill.work import read_again
+from es_simhash.documents import Documents, Rejected
+from es_simhash.fields import Json, names
+from es_simhash.operations import Action, Plan
+
+
+@dataclass(frozen=True)
+class Copying:
+    """Each document is written to ``destination`` with its id, its routing value and its version.
+
+    One whose text cannot be fingerprinted is copied without a fingerprint, and told. ``old`` names fields of another
+    scheme that documents may have under the same prefix; these are left out.
+    """
+
+    documents: Documents
+    destination: str
+    old: frozenset[str] = frozenset()
+
+    @property
+    def source(self) -> bool:
+        """All of a document."""
+        return True
+
+    def prepare(self, hits: Sequence[Json]) -> Prepared:
+        """The copies of the documents of hits."""
+        bodies, unfit = self.bodies(hits)
+        updates = [
+            (Place.at(hit), self._action(hit, body, _version(hit))) for hit, body in zip(hits, bodies, strict=True)
+        ]
+        return Prepared(updates, unfit=unfit)
+
+    def bodies(self, hits: Sequence[Json]) -> tuple[list[Json], list[Undone]]:
+        """The documents as they are to be in the destination, and those of them without a fingerprint."""
+        plain = [self._without_ours(hit["_source"]) for hit in hits]
+        rejected: dict[int, Rejected] = {}
+        sources = ({"_id": hit["_id"], "_source": source} for hit, source in zip(hits, plain, strict=True))
+        made = iter(list(self.documents.actions(sources, lambda one: rejected.update({one.position: one}))))
+        bodies = [plain[i] if i in rejected else next(made)["_source"] for i in range(len(hits))]
+        told = [
+            Undone(hits[i]["_index"], hits[i]["_id"], f"Copied without a fingerprint: {one.reason}")
+            for i, one in rejected.items()
+        ]
+        return bodies, told
+
+    def _without_ours(self, source: Json) -> Json:
+        prefix = self.documents.prefix
+        own = source.get(prefix)
+        if not isinstance(own, dict) or not self._names & own.keys():
+            return source
+        kept = {name: value for name, value in own.items() if name not in self._names}
+        rest = {name: value for name, value in source.items() if name != prefix}
+        return {**rest, prefix: kept} if kept else rest
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return self.old.union(names(self.documents.scheme))
+
+    def _action(self, hit: Json, body: Json, condition: Json) -> Action:
+        return Action("index", hit["_id"], body, self.destination, {**condition, **Place.at(hit).way} or None)
+
+    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
+        """What was there in the same version or a newer one is compared, and overwritten if it is another document.
+
+        A document that was deleted and written anew counts its versions from the beginning.
+        """
+        copies = yield from patiently(read_again(self.destination, conflicts, True), patience)
+        pairs = zip(conflicts, copies, strict=True)
+        differing = [(update, copy) for update, copy in pairs if copy.get("_source") != update[1].body]
+        prepared = Prepared(current=len(conflicts) - len(differing))
+        if differing:
+            yield from self._settle_differing(differing, prepared, patience)
+        return prepared
+
+    def _settle_differing(
+        self, differing: Sequence[tuple[Update, Json]], prepared: Prepared, patience: float
+    ) -> Plan[None]:
+        """Compare copies with the documents as they are by now."""
+        updates = [update for update, _ in differing]
+        now = yield from patiently(read_again(updates[0][0].index, updates, True), patience)
+        found = [(hit, copy) for hit, (_, copy) in zip(now, differing, strict=True) if hit["found"]]
+        prepared.gone += len(now) - len(found)
+        bodies, prepared.unfit = self.bodies([hit for hit, _ in found])
+        for (hit, copy), body in zip(found, bodies, strict=True):
+            if copy.get("_source") == body:
+                prepared.current += 1
+            else:
+                prepared.updates.append((Place.at(hit), self._action(hit, body, _unless_changed(copy))))
+
+
+def _version(hit: Json) -> Json:
+    """The version of a document, where the engine has such, as what its copy must be older than to be replaced."""
+    return {"version": hit["_version"], "version_type": "external"} if "_version" in hit else {}
+
+
+def _unless_changed(copy: Json) -> Json:
+    """The condition that the copy is still what was read."""
+    return Place.at(copy).version if copy["found"] else {}

@@ -1,0 +1,175 @@
+"""Taking the fields of fingerprints out of the documents of an index again, and our note out of its mapping.
+
+The mapping itself cannot lose fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from es_simhash.backfill.found import Place, Prepared, Update
+from es_simhash.backfill.notes import note
+from es_simhash.backfill.passes import Pass
+from es_simhash.backfill.patience import patiently
+from es_simhash.backfill.progress import OnProgress, OnUndone, Progress, Teller
+from es_simhash.backfill.run import Runner
+from es_simhash.backfill.run_async import AsyncRunner
+from es_simhash.backfill.scope import Part, RunOptions, resolve
+from es_simhash.backfill.work import as_they_are_now
+from es_simhash.documents import Documents
+from es_simhash.engines.base import AsyncEngine, Engine, run, run_async
+from es_simhash.fields import Json, names
+from es_simhash.operations import Action, Count, GetInfo, Plan, Refresh
+
+# How often an index is gone through; the rest is for the next run.
+_MOST = 5
+# By parameters, so that a server compiles it once.
+_SCRIPT = """
+def own = ctx._source[params.prefix];
+if (own instanceof Map) {
+  for (name in params.names) { own.remove(name); }
+  if (own.isEmpty()) { ctx._source.remove(params.prefix); }
+}
+"""
+
+
+@dataclass(frozen=True)
+class Removing:
+    """The work: our fields go from each document, and their object if nothing else is in it.
+
+    By a script of the server, or where it runs none, by writing the document anew.
+    """
+
+    documents: Documents
+    by_script: bool
+
+    @property
+    def source(self) -> Sequence[str] | bool:
+        """Our own fields, or all that is to be written anew."""
+        return [self.documents.prefix] if self.by_script else True
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return names(self.documents.scheme)
+
+    def prepare(self, hits: Sequence[Json]) -> Prepared:
+        """What takes the fields out of the documents of hits."""
+        prepared = Prepared()
+        for hit in hits:
+            self._prepare(hit, prepared)
+        return prepared
+
+    def _prepare(self, hit: Json, prepared: Prepared) -> None:
+        place, prefix = Place.at(hit), self.documents.prefix
+        source: Json = hit.get("_source") or {}
+        own = source.get(prefix)
+        if isinstance(own, dict) and any(name in own for name in self._names):
+            prepared.updates.append((place, self._action(place, source)))
+        elif isinstance(own, list) or any(name.startswith(f"{prefix}.") for name in source):
+            prepared.rejected.append(
+                place.undone(f"has the fields in another form than one object {prefix!r}. Take them out yourself.")
+            )
+        else:
+            prepared.current += 1
+
+    def _action(self, place: Place, source: Json) -> Action:
+        prefix = self.documents.prefix
+        if self.by_script:
+            parameters = {"prefix": prefix, "names": self._names}
+            script = {"lang": "painless", "source": _SCRIPT, "params": parameters}
+            return Action("update", place.id, {"script": script}, place.index, place.metadata)
+        rest = {name: value for name, value in source[prefix].items() if name not in self._names}
+        body = {name: value for name, value in source.items() if name != prefix} | ({prefix: rest} if rest else {})
+        return Action("index", place.id, body, place.index, place.metadata)
+
+    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
+        """The same of the documents as they are now."""
+        return (yield from as_they_are_now(self, conflicts, patience))
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What is to be done in each index that a name stands for."""
+
+    parts: list[Part]
+    removing: Removing
+
+
+@dataclass
+class Removed:
+    """What a removal came to; ``left`` documents have the fields still, or again."""
+
+    progress: Progress
+    left: int = 0
+
+
+def look(index: str, documents: Documents) -> Plan[Prospect]:
+    """What is to be done."""
+    by_script = (yield GetInfo()).distribution != "embedded"
+    parts = yield from resolve(index, _query(documents))
+    return Prospect(parts, Removing(documents, by_script))
+
+
+def _query(documents: Documents) -> Json:
+    """The documents that have the fields."""
+    has = [{"exists": {"field": f"{documents.prefix}.{name}"}} for name in ("scheme", "status")]
+    return {"bool": {"should": has, "minimum_should_match": 1}}
+
+
+def _remove(prospect: Prospect, patience: float, removed: Removed) -> Plan[Removed]:
+    documents = prospect.removing.documents
+    query = _query(documents)
+    for part in prospect.parts:
+        left = part.due
+        rejected = removed.progress.rejected
+        for round_ in range(_MOST):
+            if left <= removed.progress.rejected - rejected:
+                break
+            yield Pass(part.index, query, again=round_ > 0)
+            yield from patiently(Refresh(part.index), patience)
+            left = yield from patiently(Count(part.index, query), patience)
+        removed.left += left
+        if not left:
+            yield from note(part.index, documents.prefix, None)
+    return removed
+
+
+class Removal:
+    """One run, by an engine that can be used by several threads."""
+
+    def __init__(self, engine: Engine, index: str, documents: Documents, options: RunOptions | None = None) -> None:
+        self._engine = engine
+        self._options = options or RunOptions()
+        self.prospect = run(look(index, documents), engine)
+        self.progress = Progress.of(index, self.prospect.parts)
+
+    def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Removed:
+        """Do what is to be done."""
+        teller = Teller(self.progress, on_progress, on_undone)
+        runner = Runner(self._engine, self.prospect.removing, self._options, teller)
+        return run(_remove(self.prospect, self._options.patience, Removed(self.progress)), runner)
+
+
+class AsyncRemoval:
+    """The same by an asynchronous engine."""
+
+    def __init__(self, engine: AsyncEngine, index: str, prospect: Prospect, options: RunOptions) -> None:
+        self._engine = engine
+        self._options = options
+        self.prospect = prospect
+        self.progress = Progress.of(index, prospect.parts)
+
+    @classmethod
+    async def begin(
+        cls, engine: AsyncEngine, index: str, documents: Documents, options: RunOptions | None = None
+    ) -> AsyncRemoval:
+        """A run, with what is to be done already known."""
+        return cls(engine, index, await run_async(look(index, documents), engine), options or RunOptions())
+
+    async def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Removed:
+        """See `Removal.run`."""
+        teller = Teller(self.progress, on_progress, on_undone)
+        runner = AsyncRunner(self._engine, self.prospect.removing, self._options, teller)
+        return await run_async(_remove(self.prospect, self._options.patience, Removed(self.progress)), runner)
