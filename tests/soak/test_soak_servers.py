@@ -82,7 +82,7 @@ def assert_stopped(command: Command) -> None:
 
 @pytest.mark.long
 def test_a_disk_that_fills_up_meanwhile(small_node: Node, fill: Fill, begin: Begin) -> None:
-    index = fill(small_node, 20_000)
+    index = fill(small_node, 8_000)
     command = begin(index, "--max-rate", "200")
     command.await_written(1_000)
     set_free_space(small_node, "999999gb")
