@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from threading import Event, get_ident
+from threading import Barrier, Event, get_ident
 
 import pytest
 
@@ -29,6 +29,12 @@ def test_the_next_result_is_made_while_the_caller_has_the_last() -> None:
     next(made)
     assert begun[1].wait(10)
     assert not begun[2].is_set()
+
+
+def test_as_many_results_as_there_are_threads_are_made_at_once() -> None:
+    together = Barrier(3)
+    made = ahead(lambda i: (i, together.wait(10)), range(9), threads=3)
+    assert [i for i, _ in made] == list(range(9))
 
 
 def test_items_are_read_in_the_thread_of_the_caller_and_results_made_in_another() -> None:

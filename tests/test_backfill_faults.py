@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import Any, TypeVar
 
 import pytest
@@ -50,15 +51,19 @@ class Meddler:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._one_at_a_time = Lock()
         self.seen: list[Operation[Any]] = []
         self.before: Callable[[Operation[Any]], None] = lambda operation: None
         self.after: Callable[[Operation[Any], Any], Any] = lambda operation, result: result
 
     def perform(self, operation: Operation[Result]) -> Result:
         self.seen.append(operation)
-        self.before(operation)
-        result: Result = self.after(operation, self.engine.perform(operation))
-        return result
+        with self._one_at_a_time:
+            self.before(operation)
+        result = self.engine.perform(operation)
+        with self._one_at_a_time:
+            meddled: Result = self.after(operation, result)
+        return meddled
 
     def close(self) -> None:
         """Leave the engine open."""

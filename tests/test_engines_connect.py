@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import elasticsearch
 import opensearchpy
@@ -298,6 +298,14 @@ def test_options_reach_the_client_under_its_own_names() -> None:
     assert host.timeout == 7
     assert host.headers["authorization"].startswith("Basic ")
     engine.close()
+
+
+@pytest.mark.parametrize("distribution", ["elasticsearch", "opensearch"])
+def test_several_threads_keep_a_connection_each(distribution: Literal["elasticsearch", "opensearch"]) -> None:
+    transport = connect("http://localhost:9", distribution=distribution)._client.transport  # type: ignore[attr-defined]
+    is_elasticsearch = distribution == "elasticsearch"
+    connection = transport.node_pool.get() if is_elasticsearch else transport.get_connection()
+    assert connection.pool.pool.maxsize == 10
 
 
 def test_options_that_a_client_does_not_have() -> None:

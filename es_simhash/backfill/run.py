@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, suppress
+from functools import partial
 from itertools import count, takewhile
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -16,16 +17,20 @@ from es_simhash.backfill.scope import BackfillOptions, RunOptions
 from es_simhash.backfill.survey import survey
 from es_simhash.backfill.tuning import set_back
 from es_simhash.backfill.work import Fingerprinting, Work
-from es_simhash.backfill.writing import Pressure, write
+from es_simhash.backfill.writing import Outcome, Pressure, write
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import EngineError
 
 if TYPE_CHECKING:
+    from es_simhash.backfill.found import Prepared
     from es_simhash.doctor.finding import Finding
     from es_simhash.documents import Documents
     from es_simhash.operations import Operation, Plan, Share
 
 Result = TypeVar("Result")
+
+# How many requests of a slice are on their way to the engine at once: while one is answered, the next is taken.
+WRITERS = 2
 
 
 class _StoppedError(Exception):
@@ -74,18 +79,21 @@ class Runner:
                 raise error
 
     def _slice(self, operation: Pass, share: Share | None) -> None:
-        patience, pressure = self._options.patience, Pressure()
-        reading = Reading(operation.index, operation.query, self._work.source, share, patience)
+        reading = Reading(operation.index, operation.query, self._work.source, share, self._options.patience)
         with ExitStack() as stack:
             stack.callback(lambda: self._run(reading.close()))
             pages = stack.enter_context(closing(ahead(lambda _: self._run(reading.next()), count())))
             ready = stack.enter_context(closing(ahead(self._work.prepare, takewhile(bool, pages))))
+            written = stack.enter_context(closing(ahead(partial(self._write, Pressure()), ready, WRITERS)))
             stack.push(self._stop_at_error)
-            for prepared in ready:
-                self._run(self._pace.turn(len(prepared.updates)))
-                self._teller.add(self._run(write(self._work, prepared, pressure, patience)), operation.again)
+            for outcome in written:
+                self._teller.add(outcome, operation.again)
                 if self._is_stopped.is_set():
                     return
+
+    def _write(self, pressure: Pressure, prepared: Prepared) -> Outcome:
+        self._run(self._pace.turn(len(prepared.updates)))
+        return self._run(write(self._work, prepared, pressure, self._options.patience))
 
     def _stop_at_error(self, kind: type[BaseException] | None, *_: object) -> None:
         """Whoever reads ahead, or another slice, must not go on waiting for an engine then."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -11,6 +12,7 @@ from es_simhash.backfill.found import Prepared
 from es_simhash.backfill.passes import Pass, passes, settings_for
 from es_simhash.backfill.progress import OnProgress, OnUndone, Pace, Progress, Teller
 from es_simhash.backfill.reading import Reading
+from es_simhash.backfill.run import WRITERS
 from es_simhash.backfill.scope import BackfillOptions, RunOptions
 from es_simhash.backfill.survey import Survey, survey
 from es_simhash.backfill.tuning import set_back
@@ -58,18 +60,18 @@ class AsyncRunner:
         pressure = Pressure()
         reading = Reading(operation.index, operation.query, self._work.source, share, self._options.patience)
         coming = asyncio.ensure_future(self._run(reading.next()))
-        writing: asyncio.Future[Outcome] | None = None
+        writing: deque[asyncio.Future[Outcome]] = deque()
         try:
             while hits := await coming:
                 coming = asyncio.ensure_future(self._run(reading.next()))
                 prepared = await asyncio.to_thread(self._work.prepare, hits)
-                if writing:
-                    self._teller.add(await writing, operation.again)
-                writing = asyncio.ensure_future(self._write(prepared, pressure))
-            if writing:
-                self._teller.add(await writing, operation.again)
+                if len(writing) == WRITERS:
+                    self._teller.add(await writing.popleft(), operation.again)
+                writing.append(asyncio.ensure_future(self._write(prepared, pressure)))
+            while writing:
+                self._teller.add(await writing.popleft(), operation.again)
         finally:
-            await _end([coming, writing] if writing else [coming])
+            await _end([coming, *writing])
             await self._run(reading.close())
 
     async def _write(self, prepared: Prepared, pressure: Pressure) -> Outcome:

@@ -16,6 +16,8 @@ from es_simhash.operations import GetInfo
 
 Distribution: TypeAlias = Literal["elasticsearch", "opensearch"]
 
+# As many as the client of Elasticsearch keeps.
+_CONNECTIONS = 10
 _DEFAULT_PORTS = {"http": 9200, "https": 443}
 
 # What options of the elasticsearch client are called in opensearch-py (None: it has none such, and would ignore it).
@@ -145,7 +147,8 @@ def _opensearch_client(server: Server, name: str) -> Any:
         import opensearchpy
     except ImportError:
         raise MissingExtraError("opensearch-py", "opensearch") from None
-    options = {}
+    # By default its synchronous client keeps one connection, and makes another for each request beside that.
+    options: dict[str, Any] = {"pool_maxsize": _CONNECTIONS} if name == "OpenSearch" else {}
     for option, value in server.options.items():
         own_name = _OPENSEARCH_NAMES.get(option, option)
         if own_name is None:

@@ -99,7 +99,8 @@ class BackfillSuite(IndexBase):
             raise RuntimeError("stopped")
 
         with pytest.raises(RuntimeError, match="stopped"):
-            index.backfill(progress=stop)
+            # At this rate the second page has to wait, so that it is not on its way when the first is told.
+            index.backfill(BackfillOptions(max_rate=20), progress=stop)
         rest = index.backfill()
         assert 0 < rest.written < self.count
         self.assert_right(engine, index, self.documents)

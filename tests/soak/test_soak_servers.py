@@ -46,6 +46,7 @@ def test_a_server_that_is_restarted_in_the_middle(small_node: Node, fill: Fill, 
     assert index.written == index.count
 
 
+@pytest.mark.long  # whether requests meet in the queue depends on how busy the machine is
 def test_a_server_that_refuses_for_now(small_node: Node, fill: Fill, begin: Begin) -> None:
     index = fill(small_node, shards=5)
     writer = Writer(index, index.some(0.01))
