@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from itertools import count, takewhile
-from typing import TypeVar
-
-import numpy as np
 
 from es_simhash.ahead import ahead
 from es_simhash.backfill.reading import Reading
@@ -27,7 +26,6 @@ from es_simhash.grouping.result import Grouped, places_of
 from es_simhash.operations import GetMappings, Plan, Refresh
 from es_simhash.query import Criteria
 
-Result = TypeVar("Result")
 OnRead = Callable[[int], object]
 
 _SPOOL_SHARE = 32
@@ -85,16 +83,17 @@ def _read(
     """Keep what the documents of an index tell; the result is how many tell nothing."""
     reading = Reading(index, _query(documents, options), stored.paths(documents), None, options.patience)
     others = 0
-    try:
-        pages = takewhile(bool, ahead(lambda _: run(reading.next(), engine), count()))
-        for found in ahead(lambda hits: stored.rows(documents, kept.settings, hits), pages):
+    with ExitStack() as stack:
+        stack.callback(lambda: run(reading.close(), engine))
+        # Nobody reads on once the reader is closed.
+        pages = stack.enter_context(closing(ahead(lambda _: run(reading.next(), engine), count())))
+        rows = partial(stored.rows, documents, kept.settings)
+        for found in stack.enter_context(closing(ahead(rows, takewhile(bool, pages)))):
             for name, id_ in found.places:
                 places.append(f"{name}/{id_}")
             kept.add(found.condensed)
             others += found.others
             on_read(len(kept) + others)
-    finally:
-        run(reading.close(), engine)
     return others
 
 
@@ -126,7 +125,7 @@ def _counts(kept: Kept, links: Links, comparison: Comparison, positions: list[li
         identical=links.identical,
         near=links.near,
         groups=len(positions),
-        duplicates=int(np.sum([len(each) - 1 for each in positions], dtype=np.int64)),
+        duplicates=sum(len(each) - 1 for each in positions),
         compared=comparison.compared,
         verified=comparison.verified,
         left_out=links.left_out,
