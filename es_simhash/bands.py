@@ -101,9 +101,12 @@ class Bands:
 
         ``key_bits`` must be a multiple of 6, so that every digit counts.
         """
-        points = digits.code_points(self.values(signatures), self.key_digits, digits.BASE64URL)
-        keys: list[list[str]] = digits.strings(points).tolist()
+        keys: list[list[str]] = digits.strings(self.key_points(signatures)).tolist()
         return keys
+
+    def key_points(self, signatures: Signatures) -> npt.NDArray[np.uint32]:
+        """The code points of the keys, along the last axis."""
+        return digits.code_points(self.values(signatures), self.key_digits, digits.BASE64URL)
 
     def signatures_of_keys(self, joined: Sequence[str]) -> Signatures:
         """What `signatures` gives for the keys of each document, as one text: in their order, with nothing between."""

@@ -87,6 +87,11 @@ class Blocks:
         """
         if not isinstance(codes, np.ndarray):
             return self.keys(codes_.from_ints([codes], self.bits))[0]
+        keys: list[list[str]] = digits.strings(self.key_points(codes)).tolist()
+        return keys
+
+    def key_points(self, codes: Codes) -> npt.NDArray[np.uint32]:
+        """The code points of the keys of an array of codes, along the last axis."""
         if self.count > MAX_KEYED_BLOCKS:
             raise SchemeError(
                 f"Keys cannot number {self.count} blocks with one base-36 digit. "
@@ -94,8 +99,7 @@ class Blocks:
             )
         values = digits.code_points(self.values(codes), -(-self.widths[0] // 6), digits.BASE64URL)
         prefix = np.broadcast_to(self._positions, (*values.shape[:2], 1))
-        keys: list[list[str]] = digits.strings(np.concatenate([prefix, values], axis=2)).tolist()
-        return keys
+        return np.concatenate([prefix, values], axis=2)
 
     @cached_property
     def _positions(self) -> npt.NDArray[np.uint32]:

@@ -61,6 +61,13 @@ def strings(points: npt.NDArray[np.uint32]) -> npt.NDArray[np.str_]:
     return texts
 
 
+def joined(points: npt.NDArray[np.uint32]) -> list[str]:
+    """For each row of texts, whose code points lie along the last axis, these with spaces between them."""
+    spaced = np.insert(points, 0, ord(" "), axis=-1)
+    rows: list[str] = strings(spaced.reshape(len(points), -1)[:, 1:]).tolist()
+    return rows
+
+
 def base36(value: int, digits: int) -> str:
     """``value`` in lower-case base 36, filled with zeros to ``digits`` digits."""
     return np.base_repr(value, 36).lower().zfill(digits)

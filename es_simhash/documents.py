@@ -83,6 +83,11 @@ class Documents:
                 yield done
 
     @cached_property
+    def names(self) -> list[str]:
+        """The names of the fields, which lie in the object ``prefix``."""
+        return stored.names(self.scheme)
+
+    @cached_property
     def _target(self) -> Target:
         return Target(self.scheme, self.fields, self.prefix)
 

@@ -23,13 +23,17 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from es_simhash import codes
+from es_simhash import codes, digits
 from es_simhash.errors import FormatError
 from es_simhash.fingerprint import STATUSES, Fingerprint, Fingerprints
 from es_simhash.minhash.codec import SignatureCodec
 from es_simhash.settings import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Json: TypeAlias = dict[str, Any]
 
@@ -121,18 +125,22 @@ def _columns(settings: Settings, fingerprints: Fingerprints) -> dict[str, list[s
     if settings.simhash and fingerprints.simhashes is not None:
         hex_digits = -(-settings.simhash.bits // 4)
         columns["simhash"] = [f"{code:0{hex_digits}x}" for code in codes.to_ints(fingerprints.simhashes)]
-        columns |= _key_columns(settings, "block", settings.simhash.layout.keys(fingerprints.simhashes))
+        columns |= _key_columns(settings, "block", settings.simhash.layout.key_points(fingerprints.simhashes))
     if settings.minhash and fingerprints.signatures is not None:
-        columns |= _key_columns(settings, "band", settings.minhash.layout.keys(fingerprints.signatures))
+        columns |= _key_columns(settings, "band", settings.minhash.layout.key_points(fingerprints.signatures))
         if settings.layout.signature_bits:
             columns["signature"] = signature_codec(settings).to_texts(fingerprints.signatures)
     return columns
 
 
-def _key_columns(settings: Settings, kind: str, keys: list[list[str]]) -> dict[str, Any]:
+def _key_columns(settings: Settings, kind: str, points: npt.NDArray[np.uint32]) -> dict[str, Any]:
+    """The columns of keys, given by their code points."""
+    if settings.layout.keys == "text":
+        return {f"{kind}s": digits.joined(points)}
+    keys = digits.strings(points)
     if settings.layout.keys == "fields":
-        return {f"{kind}{i}": column for i, column in enumerate(zip(*keys, strict=True))}
-    return {f"{kind}s": list(map(" ".join, keys)) if settings.layout.keys == "text" else keys}
+        return {f"{kind}{i}": column.tolist() for i, column in enumerate(keys.T)}
+    return {f"{kind}s": keys.tolist()}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from es_simhash.backfill.found import Place, Prepared, Update
 from es_simhash.backfill.notes import note
@@ -20,7 +19,7 @@ from es_simhash.backfill.scope import Part, RunOptions, resolve
 from es_simhash.backfill.work import as_they_are_now
 from es_simhash.documents import Documents
 from es_simhash.engines.base import AsyncEngine, Engine, run, run_async
-from es_simhash.fields import Json, names
+from es_simhash.fields import Json
 from es_simhash.operations import Action, Count, GetInfo, Plan, Refresh
 
 # How often an index is gone through; the rest is for the next run.
@@ -50,10 +49,6 @@ class Removing:
         """Our own fields, or all that is to be written anew."""
         return [self.documents.prefix] if self.by_script else True
 
-    @cached_property
-    def _names(self) -> list[str]:
-        return names(self.documents.scheme)
-
     def prepare(self, hits: Sequence[Json]) -> Prepared:
         """What takes the fields out of the documents of hits."""
         prepared = Prepared()
@@ -65,7 +60,7 @@ class Removing:
         place, prefix = Place.at(hit), self.documents.prefix
         source: Json = hit.get("_source") or {}
         own = source.get(prefix)
-        if isinstance(own, dict) and any(name in own for name in self._names):
+        if isinstance(own, dict) and any(name in own for name in self.documents.names):
             prepared.updates.append((place, self._action(place, source)))
         elif isinstance(own, list) or any(name.startswith(f"{prefix}.") for name in source):
             prepared.rejected.append(
@@ -77,10 +72,10 @@ class Removing:
     def _action(self, place: Place, source: Json) -> Action:
         prefix = self.documents.prefix
         if self.by_script:
-            parameters = {"prefix": prefix, "names": self._names}
+            parameters = {"prefix": prefix, "names": self.documents.names}
             script = {"lang": "painless", "source": _SCRIPT, "params": parameters}
             return Action("update", place.id, {"script": script}, place.index, place.metadata)
-        rest = {name: value for name, value in source[prefix].items() if name not in self._names}
+        rest = {name: value for name, value in source[prefix].items() if name not in self.documents.names}
         body = {name: value for name, value in source.items() if name != prefix} | ({prefix: rest} if rest else {})
         return Action("index", place.id, body, place.index, place.metadata)
 

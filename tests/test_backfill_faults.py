@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -70,6 +71,21 @@ class Meddler:
 
     def kinds(self) -> set[type[Operation[Any]]]:
         return {type(operation) for operation in self.seen}
+
+
+class StopsEarly(Meddler):
+    """An engine with which a run ends after the first request that writes documents, as if it had been killed."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self._one_bulk_at_a_time = Lock()
+
+    def perform(self, operation: Operation[Result]) -> Result:
+        is_bulk = isinstance(operation, Bulk)
+        with self._one_bulk_at_a_time if is_bulk else nullcontext():
+            if is_bulk and Bulk in self.kinds():
+                raise RuntimeError("stopped")
+            return super().perform(operation)
 
 
 @pytest.fixture(autouse=True)
@@ -165,6 +181,54 @@ def test_a_text_that_changes_after_its_fingerprint_was_written_gets_another(
 def test_documents_are_gone_through_once_where_nobody_else_writes(meddler: Meddler, index: Index) -> None:
     index.backfill()
     assert sum(isinstance(operation, OpenReader) for operation in meddler.seen) == 1
+
+
+def assert_nothing_is_noted(engine: Engine, index: Index) -> None:
+    noted = engine.perform(GetMappings(index.name))[index.name]["_meta"]["es_simhash"]
+    assert [name for name in noted if name.startswith("_")] == []
+
+
+def test_a_text_that_changes_after_a_run_was_killed_is_found_by_the_next(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
+    stopped = StopsEarly(engine)
+    with pytest.raises(RuntimeError, match="stopped"):
+        Index(index.name, stopped).backfill()
+    done = next(operation for operation in stopped.seen if isinstance(operation, Bulk))
+    changed = change(engine, index, [str(action.id) for action in done.actions[:5]])
+    progress = index.backfill()
+    assert progress.written == COUNT - len(done.actions) + 5
+    assert_right(engine, index, changed)
+    assert_nothing_is_noted(engine, index)
+
+
+def test_a_text_that_changes_after_all_was_done_but_not_told_is_found_by_the_next(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
+    def stop(operation: Operation[Any]) -> None:
+        if isinstance(operation, CloseReader):
+            raise RuntimeError("stopped")
+
+    meddler.before = stop
+    with pytest.raises(RuntimeError, match="stopped"):
+        index.backfill()
+    meddler.before = lambda operation: None
+    changed = change(engine, index, ["id3"])
+    assert index.backfill(BackfillOptions(query={"ids": {"values": ["id4"]}})).written == 0
+    assert index.backfill().written == 1
+    assert_right(engine, index, changed)
+    assert_nothing_is_noted(engine, index)
+
+
+def test_what_a_killed_run_has_done_is_not_read_again_where_nobody_else_writes(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
+    with pytest.raises(RuntimeError, match="stopped"):
+        Index(index.name, StopsEarly(engine)).backfill()
+    index.backfill()
+    assert sum(isinstance(operation, OpenReader) for operation in meddler.seen) == 1
+    assert_right(engine, index)
+    assert_nothing_is_noted(engine, index)
 
 
 def test_new_documents_that_come_meanwhile_are_done_too(engine: Engine, meddler: Meddler, index: Index) -> None:

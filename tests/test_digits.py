@@ -37,6 +37,12 @@ def test_what_was_never_written_is_not_read(text: str) -> None:
         digits.values_of(text, 6, digits.BASE64URL)
 
 
+@given(st.lists(st.lists(st.integers(0, 63), min_size=2, max_size=2), min_size=1))
+def test_joined_texts_are_those_of_python_with_spaces_between(rows: list[list[int]]) -> None:
+    points = digits.code_points(np.array(rows, dtype=np.uint64), 3, digits.BASE64URL)
+    assert digits.joined(points) == [" ".join(row) for row in digits.strings(points).tolist()]
+
+
 def test_digits_lie_along_a_new_last_axis() -> None:
     points = digits.code_points(np.array([[0x12, 0xAB], [0x00, 0xFF]], dtype=np.uint64), 2, digits.HEX)
     assert points.shape == (2, 2, 2)

@@ -38,7 +38,7 @@ from es_simhash.reindex.copying import Copying
 from es_simhash.reindex.prospect import ReindexOptions
 from es_simhash.scheme import Scheme
 from tests.nodes import Node
-from tests.test_backfill_faults import Meddler, once
+from tests.test_backfill_faults import Meddler, StopsEarly, once
 from tests.whole_indices import (
     COUNT,
     DOCUMENTS,
@@ -238,7 +238,7 @@ def stop(progress: Progress) -> None:
 
 def test_a_run_goes_on_where_another_was_stopped(engine: Engine, kind: str, index: Index, copy: str) -> None:
     with pytest.raises(RuntimeError, match="stopped"):
-        index.reindex(copy, progress=stop)
+        Index(index.name, StopsEarly(engine), fields=FIELDS).reindex(copy)
     engine.perform(Refresh(copy))
     before = engine.perform(Count(copy, {"match_all": {}}))
     assert 0 < before < COUNT

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from es_simhash.backfill.found import Undone
-from es_simhash.backfill.progress import Progress
 from es_simhash.backfill.scope import RunOptions
 from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine
@@ -18,7 +17,7 @@ from es_simhash.operations import Action, Bulk, CreateIndex, GetMappings
 from es_simhash.removal import Removing
 from es_simhash.scheme import Scheme
 from tests.nodes import Node
-from tests.test_backfill_faults import Meddler, once
+from tests.test_backfill_faults import Meddler, StopsEarly, once
 from tests.whole_indices import (
     COUNT,
     DOCUMENTS,
@@ -125,11 +124,8 @@ def test_routing_values_are_kept(engine: Engine, names: Callable[[], str]) -> No
 
 
 def test_a_run_goes_on_where_another_was_stopped(engine: Engine, index: Index) -> None:
-    def stop(progress: Progress) -> None:
-        raise RuntimeError("stopped")
-
     with pytest.raises(RuntimeError, match="stopped"):
-        index.remove_fields(progress=stop)
+        Index(index.name, StopsEarly(engine)).remove_fields()
     index.refresh()
     rest = index.remove_fields()
     assert 0 < rest.progress.total < COUNT

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from es_simhash.documents import Documents
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.fields import DEFERRED, Json, content_hash, names
+from es_simhash.fields import DEFERRED, Json, content_hash
 from es_simhash.operations import Action
 
 
@@ -81,10 +81,10 @@ class Found(Place):
 
     def update(self, documents: Documents, fields: Json) -> Action:
         """The update of our fields alone, unless the document has changed since."""
-        whole = dict.fromkeys(names(documents.scheme)) | fields
-        # An update is merged into what is there: what is not there needs no null to take it out.
-        part = {name: value for name, value in whole.items() if value is not None or name in self.stored}
-        return Action("update", self.id, {"doc": {documents.prefix: part}}, self.index, self.metadata)
+        # An update is merged into what is there, so that what is there too much needs a null to take it out.
+        if self.stored:
+            fields = {name: None for name in documents.names if name in self.stored} | fields
+        return Action("update", self.id, {"doc": {documents.prefix: fields}}, self.index, self.metadata)
 
 
 # A document, and what is to be written of it.
@@ -107,7 +107,7 @@ class Prepared:
 
 def sources(documents: Documents) -> list[str]:
     """The parts of documents that must be read."""
-    own = [f"{documents.prefix}.{name}" for name in names(documents.scheme)]
+    own = [f"{documents.prefix}.{name}" for name in documents.names]
     return [*documents.fields, *own]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from es_simhash.backfill.begun import begin, end, fingerprints
 from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import Progress
 from es_simhash.backfill.scope import BackfillOptions, Part, changed_query, changes_of, due_query
@@ -15,6 +16,8 @@ from es_simhash.operations import Count, Operation, Plan, Refresh
 # How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run. One of
 # several machines cannot tell the changes of the others from those of strangers.
 _MOST, _MOST_SHARED = 5, 1
+
+_ALONE = (0, 1)
 
 
 @dataclass(frozen=True)
@@ -39,14 +42,29 @@ def settings_for(part: Part, options: BackfillOptions) -> Plan[None]:
 def passes(parts: list[Part], documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
     """Everything that is to be done in these indices."""
     for part in parts:
-        if part.due:
-            yield from _whole(part, documents, options, progress)
+        if part.due or part.begun:
+            yield from _begun_and_ended(part, documents, options, progress)
 
 
-def _whole(part: Part, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
-    changes, written, rejected = part.changes, progress.written, progress.rejected
+def _begun_and_ended(part: Part, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
+    """All of one index, with a note of what it was like before, for the case that this run does not end."""
+    own = 0
+    if part.changes and part.begun:
+        own = (yield from fingerprints(part.index, documents)) - part.begun.fingerprints
+        part = replace(part, changes=part.begun.changes)
+    elif part.changes:
+        yield from begin(part.index, documents, part.changes)
+    yield from _whole(part, own, documents, options, progress)
+    if part.changes and options.share == _ALONE and not (part.begun and options.filters):
+        yield from end(part.index, documents)
+
+
+def _whole(part: Part, own: int, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
+    """All of one index, of whose changes since those of ``part`` so many are our ``own``."""
+    changes = part.changes
+    written, rejected = progress.written - own, progress.rejected
     query = due_query(documents, options)
-    is_alone = options.share == (0, 1)
+    is_alone = options.share == _ALONE
     yield Pass(part.index, query)
     for _ in range(_MOST if is_alone else _MOST_SHARED):
         yield from patiently(Refresh(part.index), options.patience)

@@ -14,6 +14,8 @@ from es_simhash.operations import CloseReader, OpenReader, Plan, Reader, ReadPag
 _FIRST_SIZE, _MOST = 100, 1_000
 # What a page should come to, in characters of JSON: enough that requests cost little, and no concern for memory.
 _PAGE_LENGTH = 2 << 20
+# Of how many hits the length is looked at, which is not for nothing.
+_SAMPLE = 50
 # A reader that is lost so often is not lost by accident.
 _LOSSES = 20
 
@@ -79,6 +81,7 @@ class Reading:
 
     def _adapt(self, hits: Sequence[Json]) -> None:
         """Ask for as many documents next time as make a page of the right length, growing step by step."""
-        length = sum(len(str(hit.get("_source"))) for hit in hits)
-        fitting = _PAGE_LENGTH * len(hits) // max(1, length)
+        sample = hits[:: 1 + len(hits) // _SAMPLE]
+        length = sum(len(str(hit.get("_source"))) for hit in sample)
+        fitting = _PAGE_LENGTH * len(sample) // max(1, length)
         self._size = max(1, min(fitting, 4 * self._size, _MOST))

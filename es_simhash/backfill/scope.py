@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from es_simhash.backfill.begun import Begun
 from es_simhash.backfill.patience import patiently
 from es_simhash.doctor.finding import check_accepted
 from es_simhash.documents import Documents
@@ -104,12 +105,16 @@ class BackfillOptions(RunOptions):
 
 @dataclass(frozen=True)
 class Part:
-    """One concrete index: how many documents are to be looked at, of how many, and its changes so far by shard."""
+    """One concrete index: how many documents are to be looked at, of how many, and its changes so far by shard.
+
+    ``begun`` is what it was like before runs that have not ended.
+    """
 
     index: str
     due: int
     documents: int
     changes: list[int] | None
+    begun: Begun | None = None
 
 
 def due_query(documents: Documents, options: BackfillOptions) -> Json:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
+from es_simhash.backfill.begun import begun
 from es_simhash.backfill.scope import BackfillOptions, Part, due_query, part_of
 from es_simhash.doctor.examine import examine
 from es_simhash.doctor.facts import Due
@@ -71,11 +72,12 @@ def _count(
 ) -> Plan[tuple[list[Part], dict[str, EngineError]]]:
     """All indices behind a name, with what is due in each, and why some cannot be counted: closed, or not allowed."""
     query = due_query(documents, options)
-    names = {*(yield GetMappings(index)), *(yield from _closed_ones(index))}
+    mappings = yield GetMappings(index)
     parts, unreadable = list[Part](), dict[str, EngineError]()
-    for name in sorted(names):
+    for name in sorted({*mappings, *(yield from _closed_ones(index))}):
         try:
-            parts.append((yield from part_of(name, query)))
+            part = yield from part_of(name, query)
+            parts.append(replace(part, begun=begun(mappings.get(name, {}), documents)))
         except (IndexStateError, AccessError) as error:
             unreadable[name] = error
             parts.append(Part(name, 0, 0, None))

@@ -50,6 +50,9 @@ from es_simhash.operations import (
 Result = TypeVar("Result")
 
 
+# What is read of the reply to a bulk request: a third of the whole.
+_OUTCOMES = "items.*._index,items.*._id,items.*.status,items.*.error"
+
 # Below index.max_result_window, whose default is 10,000.
 _IDS_IN_A_SEARCH = 1_000
 
@@ -173,7 +176,7 @@ def _bulk(operation: Bulk) -> Conversation[list[ActionResult]]:
     reply = yield Request(
         "POST",
         path_of(operation.index, "_bulk"),
-        {"refresh": "true"} if operation.refresh else {},
+        {"filter_path": _OUTCOMES} | ({"refresh": "true"} if operation.refresh else {}),
         [line for action in operation.actions for line in lines_of(action)],
         repeatable=all(map(_is_repeatable, operation.actions)),
     )

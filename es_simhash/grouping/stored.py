@@ -40,7 +40,7 @@ def known(settings: Settings) -> Settings:
 
 def paths(documents: Documents) -> list[str]:
     """The fields to read."""
-    own = fields.names(documents.scheme)
+    own = documents.names
     return [f"{documents.prefix}.{name}" for name in own if not name.startswith("block")]
 
 

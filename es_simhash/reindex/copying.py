@@ -10,7 +10,7 @@ from es_simhash.backfill.found import Place, Prepared, Undone, Update
 from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.work import read_again
 from es_simhash.documents import Documents, Rejected
-from es_simhash.fields import Json, names
+from es_simhash.fields import Json
 from es_simhash.operations import Action, Plan
 
 
@@ -63,7 +63,7 @@ class Copying:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        return self.old.union(names(self.documents.scheme))
+        return self.old.union(self.documents.names)
 
     def _action(self, hit: Json, body: Json, condition: Json) -> Action:
         return Action("index", hit["_id"], body, self.destination, {**condition, **Place.at(hit).way} or None)
