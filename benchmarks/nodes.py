@@ -141,7 +141,7 @@ class Server:
 @contextmanager
 def running(name: str) -> Iterator[Server]:
     """A node that runs within the block."""
-    with start_node(name, heap=HEAP) as node:
+    with start_node(name, heap=HEAP, is_measured=True) as node:
         yield Server(name, node.url)
 
 

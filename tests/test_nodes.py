@@ -429,7 +429,7 @@ def test_a_container_is_started_with_the_settings_restarted_and_removed_with_its
         "xpack.security.enabled": "true",
         "xpack.security.http.ssl.enabled": "false",
         "ELASTIC_PASSWORD": "secret",
-        "ES_JAVA_OPTS": "-Xms256m -Xmx256m -Des.queryable_built_in_roles_enabled=false",
+        "ES_JAVA_OPTS": "-Xms256m -Xmx256m -XX:TieredStopAtLevel=1 -Des.queryable_built_in_roles_enabled=false",
     }
     node.restart()
     assert node.is_running()
@@ -442,7 +442,7 @@ def test_a_container_is_started_with_the_settings_restarted_and_removed_with_its
 def test_opensearch_in_a_container_has_no_security_plugin() -> None:
     environment = container.container_environment(NodeSpec(OPENSEARCH))
     assert environment["DISABLE_SECURITY_PLUGIN"] == "true"
-    assert environment["OPENSEARCH_JAVA_OPTS"] == "-Xms512m -Xmx512m"
+    assert environment["OPENSEARCH_JAVA_OPTS"] == "-Xms512m -Xmx512m -XX:TieredStopAtLevel=1"
 
 
 # Processes, with a shell script for a server

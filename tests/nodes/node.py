@@ -51,6 +51,8 @@ class NodeSpec:
     heap: str = "512m"
     port: int | None = None
     """None: any free one."""
+    is_measured: bool = False
+    """Set: its Java compiles what it does often as well as it can, which takes longer than most tests do."""
 
     @property
     def is_plain(self) -> bool:
@@ -64,11 +66,13 @@ class NodeSpec:
     @property
     def java_options(self) -> str:
         """The options for the server's Java."""
-        heap = f"-Xms{self.heap} -Xmx{self.heap}"
+        options = f"-Xms{self.heap} -Xmx{self.heap}"
+        if not self.is_measured:
+            options += " -XX:TieredStopAtLevel=1"
         if self.release.engine == "opensearch":
-            return heap
+            return options
         # Otherwise the index of users is made in the background, and right passwords are refused until it is there.
-        return f"{heap} -Des.queryable_built_in_roles_enabled=false"
+        return f"{options} -Des.queryable_built_in_roles_enabled=false"
 
     def server_settings(self) -> dict[str, Setting]:
         """The server settings that hold for every source, the caller's own last."""

@@ -24,6 +24,7 @@ def start_node(
     security: bool = False,
     heap: str = "512m",
     port: int | None = None,
+    is_measured: bool = False,
 ) -> Node:
     """A node of the named release, ready to answer, from the first source that can give one.
 
@@ -36,7 +37,7 @@ def start_node(
     if security and release.engine == "opensearch":
         raise NodeUnavailable("OpenSearch from Maven Central has no security plugin; use Elasticsearch for this")
     password = secrets.token_urlsafe(16) if security else None
-    spec = NodeSpec(release, settings or {}, password, heap, port)
+    spec = NodeSpec(release, settings or {}, password, heap, port, is_measured)
     reasons = []
     for source in (find_in_environment, start_container, _start_local):
         try:
