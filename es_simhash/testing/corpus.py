@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import TypeAlias
 
 Document: TypeAlias = dict[str, str]
@@ -14,6 +15,12 @@ _KANA = [chr(code) for code in range(0x3042, 0x3090)]
 
 def corpus(count: int = 30, seed: int = 1) -> list[Document]:
     """Documents with ``title`` and ``body``, none of them like another, in the three languages by turns."""
+    return [dict(document) for document in _made(count, seed)]
+
+
+@cache
+def _made(count: int, seed: int) -> list[Document]:
+    """The same each time, so that they are made once."""
     rng = random.Random(seed)
     return [_document(rng, i) for i in range(count)]
 
