@@ -22,6 +22,7 @@ from es_simhash.plans.index_plans import IndexPlans, Known
 from es_simhash.plans.options import FindOptions, Options
 from es_simhash.plans.setup import Initialised
 from es_simhash.plans.writing import OnWritten, Written, write
+from es_simhash.query import By, Criteria
 from es_simhash.rerank import Matches
 from es_simhash.scheme import Scheme
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from es_simhash.backfill.progress import OnProgress, OnUndone, Progress
     from es_simhash.backfill.scope import BackfillOptions, RunOptions
     from es_simhash.doctor.finding import Finding
+    from es_simhash.explaining.explanation import Explanation
     from es_simhash.grouping.options import GroupOptions
     from es_simhash.grouping.result import Grouped
     from es_simhash.grouping.run import OnRead
@@ -126,6 +128,19 @@ class Index:
         chosen = Options(**options)
         for _, chunk in chunks(items, _SEARCHES):
             yield from self._run(self._plans.find_many(kind, chunk, chosen))
+
+    def explain(
+        self, a: str, b: str, *, by: By | None = None, distance: int | None = None, similarity: float | None = None
+    ) -> Explanation:
+        """Why two documents of the index are near-duplicates, or are none; see `es_simhash.explaining`.
+
+        The criteria are those of `find`.
+        """
+        from es_simhash.plans.explaining import explain_pair
+
+        documents = self.documents
+        criteria = Criteria.of(documents.scheme, by, distance, similarity)
+        return self._run(explain_pair(self.name, documents, (a, b), criteria))
 
     def check(self, documents: Iterable[Document], **options: Unpack[FindOptions]) -> Iterator[Checked]:
         """For each document that may be added: its near-duplicates in the index, and earlier in the same list."""
@@ -292,6 +307,16 @@ class AsyncIndex:
         async for _, chunk in async_chunks(items, _SEARCHES):
             for matches in await self._run(self._plans.find_many(kind, chunk, chosen)):
                 yield matches
+
+    async def explain(
+        self, a: str, b: str, *, by: By | None = None, distance: int | None = None, similarity: float | None = None
+    ) -> Explanation:
+        """See `Index.explain`."""
+        from es_simhash.plans.explaining import explain_pair
+
+        documents = await self.documents()
+        criteria = Criteria.of(documents.scheme, by, distance, similarity)
+        return await self._run(explain_pair(self.name, documents, (a, b), criteria))
 
     async def check(self, documents: Items[Document], **options: Unpack[FindOptions]) -> AsyncIterator[Checked]:
         """See `Index.check`."""

@@ -323,6 +323,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         "reindex": ["reindex", "news", "copy"],
         "remove": ["remove", "copy", "--yes"],
         "find": ["find", "news", "--id", "4"],
+        "explain": ["explain", "news", "4", "copy"],
         "check": ["check", "news", str(news)],
         "info": ["info", "news"],
         "dedup": ["dedup", str(news)],
@@ -337,11 +338,21 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
     assert shapes == [(name, tuple(keys)) for name, keys in documented("json")]
     # And what lies within them.
     last = dict(printed)
-    demo = last["demo"]
+    demo, explanation = last["demo"], last["explain"]
     objects = [
         next(line for _, line in printed if line.get("event") == "plan")["indices"][0],
         last["backfill"]["all_runs"],
         last["find"]["matches"][0],
+        explanation["verdict"],
+        explanation["criteria"],
+        explanation["documents"][0],
+        explanation["simhash"],
+        explanation["bands"],
+        explanation["similarity"],
+        explanation["features"],
+        explanation["features"]["only_a"],
+        explanation["features"]["only_a"]["heaviest"][0],
+        explanation["difference"][0],
         last["reindex"]["verified"],
         last["dedup"]["summary"],
         demo["loading"],
@@ -352,6 +363,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
     ]
     assert [list(each) for each in objects] == [keys for _, keys in documented("objects")]
     assert list(demo["ways"][0]["searches"]) == list(demo["loading"])
+    assert list(explanation["blocks"]) == list(explanation["bands"])
     copy = next(line for name, line in printed if name == "check" and line["id"] == "copy")
     assert list(copy["in_index"][0]) == list(copy["earlier"][0]) == list(last["find"]["matches"][0])
 

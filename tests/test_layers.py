@@ -29,14 +29,16 @@ LAYERS = [
     {"rerank"},
     {"scheme"},
     {"documents", "operations"},
+    {"explaining"},
     {"plans", "engines"},
     {"doctor"},
     {"groups", "backfill"},
     {"reindex", "removal"},
     {"dedup"},
     {"grouping"},
+    {"spark"},
     {"index"},
-    {"jobs", "demo"},
+    {"jobs", "demo", "pages"},
     {"cli"},
     {"testing", "__main__"},
     {"__init__"},
@@ -50,6 +52,7 @@ LOADED_WHEN_NEEDED = {
     "engines": {"tantivy", "elasticsearch", "opensearchpy"},
     "testing": {"pytest"},
     "cli": {"click"},
+    "spark": {"pyspark", "pyarrow"},
 }
 
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "reindex": "Copy an index, with fingerprints, into another, and move an alias to it.",
     "remove": "Take the fields of fingerprints out of the documents of an index.",
     "find": "Find the near-duplicates of a text, a document or a file.",
+    "explain": "Tell why two documents, or texts, are near-duplicates or are none.",
     "check": "Tell which documents of a file are already in an index.",
     "info": "Show what an index holds.",
     "dedup": "Find the groups of near-duplicates in files, without any index.",

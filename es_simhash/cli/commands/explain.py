@@ -1,0 +1,104 @@
+"""``es-simhash explain``: why two documents, or two texts, are near-duplicates or are none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.explanation import show
+from es_simhash.cli.index_options import index_options
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.texts import text_in
+
+if TYPE_CHECKING:
+    from es_simhash.explaining.explanation import Explanation
+    from es_simhash.explaining.subjects import Subject
+
+_PAIR = 2
+
+
+@click.command(name="explain")
+@click.argument("index", required=False)
+@click.argument("ids", nargs=-1, metavar="[A B]")
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="A file with one of the texts; - for standard input.",
+)
+@click.option("--text", "texts", multiple=True, help="One of the texts.")
+@click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Which fingerprint to find by.")
+@click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Near is within so many differing bits.")
+@click.option("--similarity", type=float, metavar="S", help="Near is from this Jaccard similarity on, up to 1.")
+@click.option("--html", type=click.Path(dir_okay=False, writable=True), help="Also write a page to this file.")
+@index_options
+@target_options
+@output_options
+def command(
+    index: str | None,
+    ids: tuple[str, ...],
+    files: tuple[str, ...],
+    texts: tuple[str, ...],
+    html: str | None,
+    known: dict[str, Any],
+    target: Target,
+    output: Output,
+    **criteria: Any,
+) -> None:
+    """Tell why the documents A and B of INDEX are near-duplicates, or are none.
+
+    Without INDEX, two texts are compared: two of --file and --text.
+
+    Example: es-simhash explain articles 42 43 --html why.html
+    """
+    if index and len(ids) == _PAIR and not files and not texts:
+        with target.opened(output) as engine:
+            explanation = _of_documents(index, engine, ids, known, criteria)
+    elif index is None and len(files) + len(texts) == _PAIR:
+        explanation = _of_texts(_subjects(files, texts), known, criteria)
+    else:
+        raise click.UsageError("Give an index and two ids, or without an index two texts by --file and --text.")
+    if html:
+        _write_page(html, explanation)
+        output.note(f"The page is in {html}.")
+    show(output, explanation)
+
+
+def _of_documents(
+    index: str, engine: Any, ids: tuple[str, ...], known: dict[str, Any], criteria: dict[str, Any]
+) -> Explanation:
+    from es_simhash.index import Index
+
+    first, second = ids
+    return Index(index, engine, **known).explain(first, second, **criteria)
+
+
+def _of_texts(subjects: list[Subject], known: dict[str, Any], criteria: dict[str, Any]) -> Explanation:
+    from es_simhash.explaining.explanation import explain
+    from es_simhash.explaining.subjects import examine
+    from es_simhash.query import Criteria
+    from es_simhash.scheme import Scheme
+
+    scheme = known["scheme"] or Scheme.preset("default")
+    first, second = (examine(scheme, subject) for subject in subjects)
+    return explain(scheme, Criteria.of(scheme, **criteria), (first, second))
+
+
+def _subjects(files: tuple[str, ...], texts: tuple[str, ...]) -> list[Subject]:
+    from es_simhash.explaining.subjects import Subject
+
+    if files.count("-") > 1:
+        raise click.UsageError("Standard input is one text. Name a file for the other.")
+    given = [Subject(f"text {number}", text) for number, text in enumerate(texts, 1)]
+    return [*(Subject(path, text_in(path)) for path in files), *given]
+
+
+def _write_page(path: str, explanation: Explanation) -> None:
+    from es_simhash.files.whole_file import whole_file
+    from es_simhash.pages.explanation import explanation_page
+
+    with whole_file(path) as out:
+        out.write(explanation_page(explanation))

@@ -1,0 +1,236 @@
+"""How an explanation is printed: as JSON, with colours and texts side by side on a terminal, else as plain lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from es_simhash.cli.output import Output
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from es_simhash.explaining.bits import Bits
+    from es_simhash.explaining.differences import Part, Row
+    from es_simhash.explaining.explanation import Explanation
+    from es_simhash.explaining.features import Group
+    from es_simhash.explaining.keys import Keys
+    from es_simhash.explaining.verdict import Evidence
+
+# How many equal characters stay beside a change, how many features of a kind are shown, and how wide lines of bits are.
+_AROUND = 40
+_FEATURES = 6
+_WIDTH = 72
+
+_GOOD, _BAD, _FAINT = "green", "red", "dim"
+
+
+class Piece(NamedTuple):
+    """A piece of a line, and how it looks on a terminal."""
+
+    text: str
+    style: str = ""
+
+
+def as_json(explanation: Explanation) -> dict[str, Any]:
+    """The whole explanation as commands print it."""
+    evidence = explanation.evidence
+    documents = [
+        {
+            "name": each.name,
+            "index": each.subject.index,
+            "state": each.state,
+            "is_seen": each.subject.is_seen,
+            "status": each.made["status"],
+            "scheme": (each.subject.stored or each.made).get("scheme"),
+            "characters": len(each.subject.text),
+        }
+        for each in explanation.pair
+    ]
+    return {
+        "verdict": asdict(explanation.verdict),
+        "criteria": asdict(evidence.criteria),
+        "documents": documents,
+        "simhash": evidence.bits and asdict(evidence.bits),
+        "blocks": evidence.blocks and asdict(evidence.blocks),
+        "bands": evidence.bands and asdict(evidence.bands),
+        "similarity": asdict(evidence.similarity),
+        "features": asdict(explanation.features),
+        "difference": [asdict(part) for part in explanation.parts],
+    }
+
+
+def show(output: Output, explanation: Explanation) -> None:
+    """Print it."""
+    if output.as_json:
+        output.result(as_json(explanation))
+        return
+    verdict = explanation.verdict
+    _line(Piece(verdict.sentence, f"bold {_GOOD if verdict.are_duplicates else _BAD}"))
+    for note in verdict.notes:
+        _line(Piece(note))
+    _show_documents(output, explanation)
+    for line in _comparisons(explanation):
+        _line(*line)
+    _show_features(output, explanation)
+    _show_texts(explanation)
+
+
+def _show_documents(output: Output, explanation: Explanation) -> None:
+    rows = [
+        [each.name, each.subject.index, each.state, each.made["status"], f"{len(each.subject.text):,}"]
+        for each in explanation.pair
+    ]
+    output.table(["", "index", "fields", "status", "characters"], rows)
+
+
+def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:
+    """Similarities, bits, blocks and bands, as far as there are any."""
+    evidence, simhash = explanation.evidence, explanation.scheme.simhash
+    yield [Piece(_similarities(evidence))]
+    if simhash and evidence.bits and evidence.blocks:
+        yield from _bits(evidence.bits, simhash.layout.starts)
+        yield _agreement("blocks", evidence.blocks)
+        yield from _contradiction(evidence.blocks)
+    if evidence.bands and evidence.bands.a and evidence.bands.b:
+        yield _agreement("bands", evidence.bands)
+        yield from _contradiction(evidence.bands)
+
+
+def _similarities(evidence: Evidence) -> str:
+    similarity = evidence.similarity
+    told = f"similarity: {similarity.exact:.3f} exactly"
+    if similarity.signed != similarity.exact:
+        told += f", {similarity.signed:.3f} without weights"
+    if similarity.estimate is not None:
+        told += f", {similarity.estimate:.3f} ± {similarity.standard_error:.3f} estimated"
+    return told if similarity.threshold is None else f"{told}; from {similarity.threshold} on is near"
+
+
+def _bits(bits: Bits, starts: Sequence[int]) -> Iterator[list[Piece]]:
+    """Both SimHashes block by block, with a caret below each bit that differs."""
+    near = "" if bits.threshold is None else f"; within {bits.threshold} is near"
+    yield [Piece(f"distance: {bits.distance} of {bits.size} bits, about {bits.expected:.1f} to be expected{near}")]
+    a, b = (f"{int(digits, 16):0{bits.size}b}" for digits in (bits.a, bits.b))
+    for line in _lines_of_blocks(list(pairwise((*starts, bits.size)))):
+        for written in (a, b):
+            yield [piece for start, end in line for piece in _marked(written, a, b, start, end)]
+        carets = ("".join(" ^"[a[i] != b[i]] for i in range(start, end)) for start, end in line)
+        yield [Piece(f" {' '.join(carets)}".rstrip())]
+
+
+def _lines_of_blocks(blocks: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """As many blocks as fit a line, of the first and last position of each."""
+    line: list[tuple[int, int]] = []
+    for start, end in blocks:
+        if line and end - line[0][0] + len(line) > _WIDTH:
+            yield line
+            line = []
+        line.append((start, end))
+    yield line
+
+
+def _marked(written: str, a: str, b: str, start: int, end: int) -> Iterator[Piece]:
+    agrees = a[start:end] == b[start:end]
+    yield Piece(" ")
+    for i in range(start, end):
+        yield Piece(written[i], _GOOD if agrees else ("bold reverse" if a[i] != b[i] else ""))
+
+
+def _agreement(what: str, keys: Keys) -> list[Piece]:
+    """Which keys agree, as a sign for each."""
+    agree = set(keys.agree)
+    signs = [Piece("=", f"bold {_GOOD}") if place in agree else Piece("·", _FAINT) for place in range(len(keys.a))]
+    return [Piece(f"{what}: "), *signs, Piece(f" {len(agree)} of {len(keys.a)} agree{_asked(keys)}")]
+
+
+def _asked(keys: Keys) -> str:
+    if keys.engine is None:
+        return ""
+    return f"; the engine finds {len(keys.engine)}" if keys.is_contradicted else ", as the engine says too"
+
+
+def _contradiction(keys: Keys) -> Iterator[list[Piece]]:
+    if keys.is_contradicted:
+        yield [Piece(f"the engine names the keys {keys.engine}, the documents {keys.agree}", _BAD)]
+
+
+def _show_features(output: Output, explanation: Explanation) -> None:
+    features, (first, second) = explanation.features, explanation.pair
+    groups = {
+        "in both": features.shared,
+        f"only in {first.name}": features.only_a,
+        f"only in {second.name}": features.only_b,
+    }
+    rows = [[name, f"{group.count:,}", f"{group.weight:,.6g}", _heaviest(group)] for name, group in groups.items()]
+    output.table(["features", "count", "weight", "heaviest"], rows)
+
+
+def _heaviest(group: Group) -> str:
+    shown = [feature.text for feature in group.heaviest[:_FEATURES]]
+    return " ".join(f"“{text}”" for text in shown) + (" …" if group.count > len(shown) else "")
+
+
+def _show_texts(explanation: Explanation) -> None:
+    from es_simhash.explaining.differences import rows
+
+    for row in rows(explanation.parts, _AROUND):
+        if row.skipped:
+            _line(Piece(f"… {row.skipped:,} characters of both are the same …", _FAINT))
+        if sys.stdout.isatty():
+            _side_by_side(row)
+        else:
+            print("".join(_inline(part) for part in row.parts))
+
+
+def _inline(part: Part) -> str:
+    a, b = _printable(part.a), _printable(part.b)
+    if part.kind == "cut":
+        return f" … {len(a):,} and {len(b):,} characters were not compared … "
+    if part.kind == "equal":
+        return a
+    return (f"[-{a}-]" if a else "") + (f"{{+{b}+}}" if b else "")
+
+
+def _side_by_side(row: Row) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2), expand=True)
+    grid.add_column(ratio=1)
+    grid.add_column(ratio=1)
+    left = _text(_side(part, part.a, f"{_BAD} underline") for part in row.parts)
+    grid.add_row(left, _text(_side(part, part.b, f"{_GOOD} underline") for part in row.parts))
+    Console(file=sys.stdout).print(grid)
+
+
+def _side(part: Part, text: str, changed: str) -> Piece:
+    if part.kind == "cut":
+        return Piece(f" … {len(text):,} characters were not compared … ", _FAINT)
+    return Piece(text, changed if part.kind == "changed" else "")
+
+
+def _line(*pieces: Piece) -> None:
+    if not sys.stdout.isatty():
+        print("".join(_printable(piece.text) for piece in pieces))
+        return
+    from rich.console import Console
+
+    Console(file=sys.stdout).print(_text(pieces))
+
+
+def _text(pieces: Iterator[Piece] | Sequence[Piece]) -> Text:
+    from rich.text import Text
+
+    text = Text()
+    for piece in pieces:
+        text.append(_printable(piece.text), piece.style)
+    return text
+
+
+def _printable(text: str) -> str:
+    """What a document holds must not write to the terminal what it likes."""
+    return "".join(character if character.isprintable() else " " for character in text)
