@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from es_simhash import fields as stored
+from es_simhash import group_fields
 from es_simhash.errors import DocumentError
 from es_simhash.fields import Json
 from es_simhash.settings import Settings
@@ -46,6 +47,7 @@ class Slot:
     document: Document
     text: str | None
     fields: Json | None = None
+    emptied: Json = field(default_factory=dict)
 
 
 @dataclass
@@ -128,9 +130,9 @@ class Task:
         elif any(given):
             self.slots["doc"] = Slot(document, None, stored.deferred(self.target.settings))
         if "doc" in self.slots:
-            # An update is merged into what is there, so what the new fingerprint lacks is taken out by a null.
-            emptied = dict.fromkeys(self.target.names)
-            self.slots["doc"].fields = emptied | (self.slots["doc"].fields or {})
+            # An update is merged into what is there, so what the new fingerprint lacks is taken out by a null, and so
+            # is the group, which was that of the old text.
+            self.slots["doc"].emptied = dict.fromkeys((*self.target.names, group_fields.GROUP))
 
     def _with_fields(self, slot: Slot) -> Json:
         """A copy of the document with the fields; what else lies in our object stays."""
@@ -139,7 +141,7 @@ class Task:
         if there is None or there == []:
             there = {}
         kept = _without(own, _check_mapping(there, f"has, where the fields belong in {prefix!r}, a value"))
-        return {**_without(self.target.replaced, slot.document), prefix: kept | (slot.fields or {})}
+        return {**_without(self.target.replaced, slot.document), prefix: slot.emptied | kept | (slot.fields or {})}
 
 
 def _without(names: Collection[str], document: Document) -> Json:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from es_simhash import fields as stored
+from es_simhash import group_fields
 from es_simhash.ahead import ahead
 from es_simhash.bulk_actions import Document, Slot, Target, Task
 from es_simhash.chunks import Items, async_chunks, chunks
@@ -86,6 +87,11 @@ class Documents:
     def names(self) -> list[str]:
         """The names of the fields, which lie in the object ``prefix``."""
         return stored.names(self.scheme)
+
+    @cached_property
+    def all_names(self) -> list[str]:
+        """These, and the names of the fields of a group."""
+        return [*self.names, *group_fields.NAMES]
 
     @cached_property
     def _target(self) -> Target:

@@ -5,13 +5,14 @@ Both run the same plans (`es_simhash.plans`) and differ in nothing but ``await``
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash.bulk_actions import Document
 from es_simhash.chunks import Items, async_chunks, chunks
 from es_simhash.documents import Documents
-from es_simhash.engines.base import AsyncEngine, run, run_async
+from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run, run_async
 from es_simhash.engines.connect import connect, connect_async
 from es_simhash.errors import InputError
 from es_simhash.fields import Json
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from es_simhash.grouping.options import GroupOptions
     from es_simhash.grouping.result import Grouped
     from es_simhash.grouping.run import OnRead
+    from es_simhash.grouping.writing import GroupsWritten, WriteOptions
+    from es_simhash.grouping.writing import OnWritten as OnGroupsWritten
     from es_simhash.reindex.plan import Reindexed
     from es_simhash.reindex.prospect import ReindexOptions
     from es_simhash.removal import Removed
@@ -215,6 +218,18 @@ class Index:
 
         return group(self.engine, self.name, self.documents, options, progress)
 
+    def write_groups(
+        self, grouped: Grouped, *, progress: OnGroupsWritten | None = None, **options: Unpack[WriteOptions]
+    ) -> GroupsWritten:
+        """Store groups on their documents, for searches to use; see `es_simhash.grouping.writing.write_groups`.
+
+        Documents that were changed or deleted since they were read are left out of their groups, which are then made
+        anew. To go on where a run was stopped, group and write again.
+        """
+        from es_simhash.grouping.writing import write_groups
+
+        return write_groups(self.engine, grouped, self.documents, on_written=progress, **options)
+
     def info(self) -> Info:
         """What the index holds."""
         return self._run(describe(self.name, self.documents))
@@ -372,6 +387,25 @@ class AsyncIndex:
         from es_simhash.backfill.survey import diagnose
 
         return await self._run(diagnose(self.name, self._plans.wanted_documents(), options))
+
+    async def group(self, options: GroupOptions | None = None, *, progress: OnRead | None = None) -> Grouped:
+        """See `Index.group`; it is done in a thread."""
+        from es_simhash.grouping.run import group
+
+        documents = await self.documents()
+        return await asyncio.to_thread(group, await self._from_thread(), self.name, documents, options, progress)
+
+    async def write_groups(
+        self, grouped: Grouped, *, progress: OnGroupsWritten | None = None, **options: Unpack[WriteOptions]
+    ) -> GroupsWritten:
+        """See `Index.write_groups`; it is done in a thread."""
+        from es_simhash.grouping.writing import write_groups
+
+        engine, documents = await self._from_thread(), await self.documents()
+        return await asyncio.to_thread(write_groups, engine, grouped, documents, on_written=progress, **options)
+
+    async def _from_thread(self) -> Engine:
+        return FromThread(await self.engine(), asyncio.get_running_loop())
 
     async def info(self) -> Info:
         """See `Index.info`."""

@@ -60,7 +60,7 @@ class Removing:
         place, prefix = Place.at(hit), self.documents.prefix
         source: Json = hit.get("_source") or {}
         own = source.get(prefix)
-        if isinstance(own, dict) and any(name in own for name in self.documents.names):
+        if isinstance(own, dict) and any(name in own for name in self.documents.all_names):
             prepared.updates.append((place, self._action(place, source)))
         elif isinstance(own, list) or any(name.startswith(f"{prefix}.") for name in source):
             prepared.rejected.append(
@@ -72,10 +72,10 @@ class Removing:
     def _action(self, place: Place, source: Json) -> Action:
         prefix = self.documents.prefix
         if self.by_script:
-            parameters = {"prefix": prefix, "names": self.documents.names}
+            parameters = {"prefix": prefix, "names": self.documents.all_names}
             script = {"lang": "painless", "source": _SCRIPT, "params": parameters}
             return Action("update", place.id, {"script": script}, place.index, place.metadata)
-        rest = {name: value for name, value in source[prefix].items() if name not in self.documents.names}
+        rest = {name: value for name, value in source[prefix].items() if name not in self.documents.all_names}
         body = {name: value for name, value in source.items() if name != prefix} | ({prefix: rest} if rest else {})
         return Action("index", place.id, body, place.index, place.metadata)
 

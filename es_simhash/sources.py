@@ -36,6 +36,11 @@ def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
     return text
 
 
+def values_at(document: Mapping[str, Any], path: str) -> Iterator[Any]:
+    """Each value of a field, of whatever type."""
+    return (value for [value] in _values(document, path.split(".")))
+
+
 def says_something_of(document: Mapping[str, Any], path: str) -> bool:
     """Whether merging the document into another decides what that has at a source field, be it nothing."""
     return _decides(document, path.split("."))

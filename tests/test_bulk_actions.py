@@ -15,7 +15,7 @@ from es_simhash.settings import Settings
 SETTINGS = Settings(minhash=None)
 TARGET = Target(SETTINGS, ("title", "body"), "dedup")
 # All that the scheme writes: what an update does not set, it takes out.
-NULLS = dict.fromkeys(("simhash", "blocks", "content", "scheme", "status"))
+NULLS = dict.fromkeys(("simhash", "blocks", "content", "scheme", "status", "group"))
 DEFERRED = NULLS | {"status": "deferred"}
 
 
@@ -194,7 +194,7 @@ def test_an_update_takes_out_what_the_new_fingerprint_lacks() -> None:
     task = Task(TARGET, {"_op_type": "update", "doc": {"title": None, "body": ""}})
     slot = task.slots["doc"]
     slot.fields = (slot.fields or {}) | {"content": "47DEQpj8", "scheme": "id", "status": "empty"}
-    expected = {"simhash": None, "blocks": None, "content": "47DEQpj8", "scheme": "id", "status": "empty"}
+    expected = NULLS | {"content": "47DEQpj8", "scheme": "id", "status": "empty"}
     assert task.result()["doc"]["dedup"] == expected
 
 

@@ -81,9 +81,10 @@ class Found(Place):
 
     def update(self, documents: Documents, fields: Json) -> Action:
         """The update of our fields alone, unless the document has changed since."""
-        # An update is merged into what is there, so that what is there too much needs a null to take it out.
+        # An update is merged into what is there, so that what is there too much needs a null to take it out. The group
+        # is one of another text.
         if self.stored:
-            fields = {name: None for name in documents.names if name in self.stored} | fields
+            fields = {name: None for name in documents.all_names if name in self.stored} | fields
         return Action("update", self.id, {"doc": {documents.prefix: fields}}, self.index, self.metadata)
 
 
@@ -107,7 +108,7 @@ class Prepared:
 
 def sources(documents: Documents) -> list[str]:
     """The parts of documents that must be read."""
-    own = [f"{documents.prefix}.{name}" for name in documents.names]
+    own = [f"{documents.prefix}.{name}" for name in documents.all_names]
     return [*documents.fields, *own]
 
 

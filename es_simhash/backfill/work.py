@@ -14,7 +14,15 @@ from es_simhash.fields import Json
 from es_simhash.operations import GetDocuments, Plan
 
 
-class Work(Protocol):
+class Settling(Protocol):
+    """Who knows what becomes of documents that others have changed."""
+
+    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
+        """What is to be written instead of updates that came upon something newer."""
+        ...
+
+
+class Work(Settling, Protocol):
     """What becomes of documents."""
 
     @property
@@ -24,10 +32,6 @@ class Work(Protocol):
 
     def prepare(self, hits: Sequence[Json]) -> Prepared:
         """What is to be written of the documents of hits."""
-        ...
-
-    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
-        """What is to be written instead of updates that came upon something newer."""
         ...
 
 

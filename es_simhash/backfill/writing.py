@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from es_simhash.backfill.found import Prepared, Undone, Update
+from es_simhash.backfill.found import Place, Prepared, Undone, Update
 from es_simhash.backfill.patience import delays, patiently
-from es_simhash.backfill.work import Work
+from es_simhash.backfill.work import Settling
 from es_simhash.errors import TooLargeError
 from es_simhash.operations import ActionResult, Bulk, Plan, Wait
 
@@ -35,7 +35,10 @@ class Pressure:
 
 @dataclass
 class Outcome:
-    """What became of documents: ``written``, found ``current``, ``gone`` meanwhile, or rejected; and what was met."""
+    """What became of documents: ``written``, found ``current``, ``gone`` meanwhile, or rejected; and what was met.
+
+    ``missing`` has those of the gone that were found so by writing them.
+    """
 
     written: int = 0
     current: int = 0
@@ -45,6 +48,7 @@ class Outcome:
     characters: int = 0
     rejected: list[Undone] = field(default_factory=list)
     unfit: list[Undone] = field(default_factory=list)
+    missing: list[Place] = field(default_factory=list)
 
     def add(self, prepared: Prepared) -> None:
         """Count those that need no writing."""
@@ -54,7 +58,7 @@ class Outcome:
         self.unfit += prepared.unfit
 
 
-def write(work: Work, prepared: Prepared, pressure: Pressure, patience: float) -> Plan[Outcome]:
+def write(work: Settling, prepared: Prepared, pressure: Pressure, patience: float) -> Plan[Outcome]:
     """Carry out the updates of some documents, until each is done or rejected."""
     outcome = Outcome(characters=prepared.characters)
     outcome.add(prepared)
@@ -132,6 +136,7 @@ def _sort(
             conflicts.append((place, action))
         elif result.status == HTTPStatus.NOT_FOUND:
             outcome.gone += 1
+            outcome.missing.append(place)
         elif result.status in _BUSY:
             refused.append((place, action))
         else:

@@ -12,6 +12,7 @@ linked by way of one another. How many pairs were left out is counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
 
 import numpy as np
 import numpy.typing as npt
@@ -50,19 +51,42 @@ def positions(codes: Numbers) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
     return (codes >> _POSITION).astype(np.int64), (codes & _POSITION_MASK).astype(np.int64)
 
 
+class HotKeys:
+    """The keys that most documents share: how many, and the position of the last of them."""
+
+    def __init__(self, least: int = 1_000, most: int = 20) -> None:
+        self._least = least
+        self._most = most
+        self._heap: list[tuple[int, int, int]] = []
+
+    def add(self, table: int, sizes: npt.NDArray[np.int64], last: Numbers) -> None:
+        """Look at some keys of a table: how many documents have each, and the entry of the last of these."""
+        for place in np.flatnonzero(sizes >= self._least).tolist():
+            heappush(self._heap, (int(sizes[place]), table, int(last[place] & _POSITION_MASK)))
+            if len(self._heap) > self._most:
+                heappop(self._heap)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        """The size of each, its table, and the position of a document that has it; the largest first."""
+        return iter(sorted(self._heap, reverse=True))
+
+
 class Linker:
     """Pairs documents that share a key: one that up to ``all`` stand before with all of these, others with ``few``.
 
     These few are the nearest. ``left_out`` counts the pairs that this leaves out, once for each key that they share.
+    Whoever more than ``most`` stand before is paired with nobody; these documents are ``cut_off``, once for each key.
     """
 
-    def __init__(self, all: int, few: int) -> None:
+    def __init__(self, all: int, few: int, most: int | None = None, hot: HotKeys | None = None) -> None:
         self._all = all
         self._few = few
-        self.left_out = 0
+        self._most = most
+        self._hot = hot or HotKeys()
+        self.left_out = self.cut_off = 0
 
-    def pairs(self, pieces: Iterable[Numbers]) -> Iterator[Numbers]:
-        """The pairs, as numbers, of sorted `entries`, which come in pieces.
+    def pairs(self, pieces: Iterable[Numbers], table: int = 0) -> Iterator[Numbers]:
+        """The pairs, as numbers, of sorted `entries` of a table, which come in pieces.
 
         Those with the same second document follow one another, the nearest first document first.
         """
@@ -76,11 +100,25 @@ class Linker:
             if len(before) and before[-1] >> _POSITION == piece[0] >> _POSITION:
                 end = np.searchsorted(piece >> _POSITION, piece[0] >> _POSITION, side="right")
                 places[:end] += followed + 1
+            self._look_for_hot_keys(table, before[-1:], followed, piece, places)
             yield from self._pairs(run, len(run) - len(piece), places)
             before, followed = run, int(places[-1])
+        self._hot.add(table, np.array([followed + 1][: len(before)]), before[-1:])
+
+    def _look_for_hot_keys(
+        self, table: int, before: Numbers, followed: int, piece: Numbers, places: npt.NDArray[np.int64]
+    ) -> None:
+        """The last document with a key tells how many have it; that of a piece may be followed by others."""
+        entries = np.concatenate([before, piece])
+        sizes = np.concatenate([np.array([followed])[: len(before)], places]) + 1
+        is_last = np.flatnonzero(entries[1:] >> _POSITION != entries[:-1] >> _POSITION)
+        self._hot.add(table, sizes[is_last], entries[is_last])
 
     def _pairs(self, run: Numbers, new: int, places: npt.NDArray[np.int64]) -> Iterator[Numbers]:
         counts = np.where(places <= self._all, places, self._few)
+        if self._most is not None:
+            counts[places >= self._most] = 0
+            self.cut_off += int((places >= self._most).sum())
         self.left_out += int((places - counts).sum())
         for which, back in spread_chunks(counts, _PAIRS_AT_ONCE):
             here = which + new

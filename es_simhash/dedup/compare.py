@@ -5,7 +5,7 @@ Estimates are off by their standard error, so of pairs near the threshold only t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,16 +14,18 @@ import numpy.typing as npt
 from es_simhash import hamming
 from es_simhash.arrays import Integers
 from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.exact import exact_jaccards
+from es_simhash.dedup.exact import Similarities
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.sorting import Numbers, distinct
-from es_simhash.dedup.spool import Columns, Strings
+from es_simhash.dedup.spool import Columns
 from es_simhash.minhash.estimate import estimates, standard_error
 from es_simhash.query import Criteria
 
 # Who decides whether a pair is similar enough: its estimate; the texts, where the estimate leaves doubt; always they.
 Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
 Pairs: TypeAlias = npt.NDArray[Any]
+# The exact similarities of the pairs of documents at these positions.
+Exact: TypeAlias = Callable[[Integers, Integers], Similarities]
 
 # How far from the threshold, in standard errors, an estimate leaves no doubt.
 _DOUBT = 3.0
@@ -57,16 +59,15 @@ def identical_pairs(kept: Kept, codes: Numbers, criteria: Criteria) -> Pairs:
 class Comparison:
     """Candidates in, the pairs that meet the criteria out.
 
-    ``texts`` are at hand unless estimates decide; about ``limit`` bytes of them are compared at once. ``compared``
-    counts the candidates, and ``verified`` those whose texts had to decide.
+    ``exact`` tells the similarities of pairs by their texts, unless estimates decide. ``compared`` counts the
+    candidates, and ``verified`` those whose texts had to decide.
     """
 
-    def __init__(self, kept: Kept, criteria: Criteria, verify: Verify, texts: Strings | None, limit: int) -> None:
+    def __init__(self, kept: Kept, criteria: Criteria, verify: Verify, exact: Exact | None) -> None:
         self._kept = kept
         self._criteria = criteria
         self._verify = verify
-        self._texts = texts
-        self._limit = limit
+        self._exact = exact
         self.compared = self.verified = 0
 
     def matches(self, codes: Numbers) -> Iterator[Pairs]:
@@ -93,18 +94,17 @@ class Comparison:
         for start in range(0, len(pairs), _ESTIMATED_AT_ONCE):
             here = slice(start, start + _ESTIMATED_AT_ONCE)
             pairs["similarity"][here] = estimates(first[here], second[here], bits)
-        if self._texts is not None:
-            self._look_at_texts(pairs, threshold, _DOUBT * standard_error(threshold, size, bits))
+        if self._exact is not None:
+            self._look_at_texts(self._exact, pairs, threshold, _DOUBT * standard_error(threshold, size, bits))
         return pairs["similarity"] >= threshold
 
-    def _look_at_texts(self, pairs: Pairs, threshold: float, doubt: float) -> None:
+    def _look_at_texts(self, exact: Exact, pairs: Pairs, threshold: float, doubt: float) -> None:
         """Put exact similarities in the place of estimates that leave doubt, or of all that are not too low."""
-        assert self._texts is not None
         asked = pairs["similarity"] >= threshold - doubt
         if self._verify == "doubtful":
             asked &= pairs["similarity"] < threshold + doubt
         first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
-        pairs["similarity"][asked] = exact_jaccards(self._kept.settings, self._texts, first, second, self._limit)
+        pairs["similarity"][asked] = exact(first, second)
         pairs["is_exact"][asked] = True
         self.verified += len(first)
 

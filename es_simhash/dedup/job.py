@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
+from es_simhash.arrays import Integers
 from es_simhash.dedup.compare import Comparison, Verify
+from es_simhash.dedup.exact import Similarities, exact_jaccards
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.linking import link
 from es_simhash.dedup.result import Counts, Duplicates
@@ -34,7 +36,7 @@ class Job:
         self._ids = Strings(room)
         self._texts = Strings(room) if criteria.similarity is not None and verify != "estimate" else None
         self._kept = Kept(settings, room)
-        self._comparison = Comparison(self._kept, criteria, verify, self._texts, memory // _BYTES_A_BYTE)
+        self._comparison = Comparison(self._kept, criteria, verify, self._exact if self._texts is not None else None)
 
     def read(self, documents: Documents, processes: int, progress: Progress) -> None:
         """Keep what is needed of each document."""
@@ -55,6 +57,10 @@ class Job:
             if self._texts is not None and isinstance(text, str):
                 self._texts.append(text)
             yield text
+
+    def _exact(self, first: Integers, second: Integers) -> Similarities:
+        assert self._texts is not None
+        return exact_jaccards(self._settings, self._texts, first, second, self._memory // _BYTES_A_BYTE)
 
     def result(self) -> Duplicates:
         """Compare what is kept."""

@@ -17,6 +17,7 @@ from es_simhash.dedup.spool import Columns, Room, Rows
 from es_simhash.errors import InputError
 from es_simhash.fingerprint import STATUSES
 from es_simhash.minhash.common import VALUE_BITS
+from es_simhash.query import Criteria
 from es_simhash.settings import Settings
 
 _EMPTY = STATUSES.index("empty")
@@ -64,18 +65,28 @@ class Kept:
         """The entries to sort so that equal texts stand together."""
         return lambda: self._entries(self.contents.columns(0, 1))
 
-    def by_band(self) -> Iterator[Read]:
-        """For each band, the entries to sort so that documents with the same key stand together."""
-        if self.settings.minhash:
+    def by_key(self, criteria: Criteria) -> Iterator[Read]:
+        """For each kind of key, the entries to sort so that documents with the same key stand together.
+
+        There is one for each band, and one for each of the tables in which all within a distance meet.
+        """
+        if self.settings.minhash and criteria.similarity is not None:
             rows = self.settings.minhash.rows
             for band in range(self.settings.minhash.bands):
                 yield partial(self._of_band, band * rows, (band + 1) * rows)
+        for mask in self._masks(criteria.distance):
+            yield partial(self._of_simhash, mask)
 
-    def by_simhash(self, distance: int) -> Iterator[Read]:
-        """For each of the tables in which all within a distance meet, the entries to sort."""
-        if self.settings.simhash:
-            for mask in tables.masks(tables.prefix_tables(self.settings.simhash.bits, distance, len(self))):
-                yield partial(self._of_simhash, mask)
+    def names_of_keys(self, criteria: Criteria) -> Iterator[str]:
+        """What each kind of key is called, in the same order."""
+        if self.settings.minhash and criteria.similarity is not None:
+            yield from (f"band {band}" for band in range(self.settings.minhash.bands))
+        yield from (f"bits {number}" for number in range(len(self._masks(criteria.distance))))
+
+    def _masks(self, distance: int | None) -> list[Codes]:
+        if distance is None or self.settings.simhash is None:
+            return []
+        return list(tables.masks(tables.prefix_tables(self.settings.simhash.bits, distance, len(self))))
 
     def _of_band(self, first: int, stop: int) -> Iterator[Numbers]:
         return self._entries(self.values.columns(first, stop))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from es_simhash.dedup.candidates import Candidates, Linker
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash.dedup.candidates import Candidates, HotKeys, Linker, positions
 from es_simhash.dedup.compare import Comparison, Pairs, identical_pairs, pair_type
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.sorting import Numbers, Read, sorted_pieces
@@ -22,6 +25,15 @@ _BYTES_A_NUMBER = 128
 
 
 @dataclass(frozen=True)
+class HotKey:
+    """A key that very many documents have: its ``name``, how many, and the ``position`` of one of them."""
+
+    name: str
+    documents: int
+    position: int
+
+
+@dataclass(frozen=True)
 class Links:
     """The pairs that were found, ``identical`` ones first, and what they link; see `es_simhash.dedup.result.Counts`."""
 
@@ -30,21 +42,39 @@ class Links:
     identical: int
     near: int
     left_out: int
+    cut_off: int
+    hot_keys: list[HotKey]
 
 
-def link(kept: Kept, criteria: Criteria, comparison: Comparison, memory: int, room: Room) -> Links:
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What is linked: of a key no more than ``most`` documents, and with ``new`` only pairs that have one of these."""
+
+    most: int | None = None
+    new: npt.NDArray[np.bool_] | None = None
+
+
+def link(
+    kept: Kept, criteria: Criteria, comparison: Comparison, memory: int, room: Room, bounds: Bounds | None = None
+) -> Links:
     """Find the pairs among documents; those that ``kept`` says are compared."""
-    linking = _Linking(kept, criteria, comparison, memory // _BYTES_A_NUMBER, room)
+    bounds, hot = bounds or Bounds(), HotKeys()
+    linking = _Linking(kept, criteria, comparison, memory // _BYTES_A_NUMBER, room, bounds)
     identical = linking.add(linking.identical())
-    linker = Linker(_ALL, _FEW)
+    linker = Linker(_ALL, _FEW, bounds.most, hot)
     near = linking.add(linking.near(linker))
-    return Links(linking.pairs, linking.union, identical, near, linker.left_out)
+    names = list(kept.names_of_keys(criteria))
+    hot_keys = [HotKey(names[table], size, position) for size, table, position in hot]
+    return Links(linking.pairs, linking.union, identical, near, linker.left_out, linker.cut_off, hot_keys)
 
 
 class _Linking:
     """One search for all pairs; ``numbers`` are sorted at once."""
 
-    def __init__(self, kept: Kept, criteria: Criteria, comparison: Comparison, numbers: int, room: Room) -> None:
+    def __init__(
+        self, kept: Kept, criteria: Criteria, comparison: Comparison, numbers: int, room: Room, bounds: Bounds
+    ) -> None:
+        self._new = bounds.new
         self._kept = kept
         self._criteria = criteria
         self._comparison = comparison
@@ -73,16 +103,17 @@ class _Linking:
     def near(self, linker: Linker) -> Iterator[Pairs]:
         """The pairs that meet the criteria among those that share a key."""
         candidates = Candidates(self._room, self._numbers)
-        for table in self._tables():
-            for codes in linker.pairs(self._sorted(table)):
-                candidates.add(codes)
+        for number, table in enumerate(self._kept.by_key(self._criteria)):
+            for codes in linker.pairs(self._sorted(table), number):
+                candidates.add(self._wanted(codes))
         for codes in candidates.distinct(len(self._kept)):
             yield from self._comparison.matches(codes)
 
-    def _tables(self) -> Iterator[Read]:
-        yield from self._kept.by_band()
-        if self._criteria.distance is not None:
-            yield from self._kept.by_simhash(self._criteria.distance)
+    def _wanted(self, codes: Numbers) -> Numbers:
+        if self._new is None:
+            return codes
+        first, second = positions(codes)
+        return codes[self._new[first] | self._new[second]]
 
     def _sorted(self, read: Read) -> Iterator[Numbers]:
         return sorted_pieces(read, len(self._kept), 1 << 64, self._numbers)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, gettempdir
+from threading import Lock
 from types import TracebackType
 from typing import Any
 
@@ -56,9 +57,10 @@ class Room:
 
 
 class Spool:
-    """Bytes that are written one after the other and read anywhere."""
+    """Bytes that are written one after the other and read anywhere, also by several threads."""
 
     def __init__(self, limit: int, directory: str) -> None:
+        self._lock = Lock()
         self._directory = directory
         self._file = SpooledTemporaryFile(limit, dir=directory)  # noqa: SIM115 - a Room closes it
         self._size = 0
@@ -69,20 +71,22 @@ class Spool:
 
     def write(self, data: bytes | memoryview) -> None:
         """Append ``data``."""
-        try:
-            self._file.seek(self._size)
-            self._file.write(data)
-        except OSError as error:
-            raise self._failed(error) from error
-        self._size += len(data)
+        with self._lock:
+            try:
+                self._file.seek(self._size)
+                self._file.write(data)
+            except OSError as error:
+                raise self._failed(error) from error
+            self._size += len(data)
 
     def read(self, start: int, size: int) -> bytes:
         """``size`` bytes from ``start`` on, or as many as there are."""
-        try:
-            self._file.seek(start)  # which writes out what a buffer still holds
-            return self._file.read(size)
-        except OSError as error:
-            raise self._failed(error) from error
+        with self._lock:
+            try:
+                self._file.seek(start)  # which writes out what a buffer still holds
+                return self._file.read(size)
+            except OSError as error:
+                raise self._failed(error) from error
 
     def close(self) -> None:
         """Give back the memory and the disk."""

@@ -39,6 +39,21 @@ class AsyncEngine(Protocol):
         ...
 
 
+class FromThread:
+    """An asynchronous engine as one that answers at once, for threads beside that of its event loop."""
+
+    def __init__(self, engine: AsyncEngine, loop: asyncio.AbstractEventLoop) -> None:
+        self._engine = engine
+        self._loop = loop
+
+    def perform(self, operation: Operation[Result]) -> Result:
+        """Carry out one operation."""
+        return asyncio.run_coroutine_threadsafe(self._engine.perform(operation), self._loop).result()
+
+    def close(self) -> None:
+        """Leave the engine open."""
+
+
 def run(plan: Plan[Result], engine: Engine, sleep: Callable[[float], object] | None = None) -> Result:
     """What a plan comes to on an engine; ``sleep`` lets time go by where the plan waits."""
     reply: Any = None

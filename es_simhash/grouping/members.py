@@ -1,46 +1,116 @@
-"""Which documents make a group: what links connect, or who is near the one that stands for the group."""
+"""How near documents are to one another, and how far apart those of a group are at most."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from es_simhash import hamming
 from es_simhash.arrays import Integers
+from es_simhash.dedup.compare import Exact
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.spool import Columns, Rows
 from es_simhash.minhash.estimate import estimates
 from es_simhash.query import Criteria
 
+# Groups of more different texts than this are not compared pair by pair to tell their diameter.
+_ALL_PAIRS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Distances and similarities of documents to one; None where the scheme has neither."""
+
+    distances: npt.NDArray[np.int64] | None
+    similarities: npt.NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
+class Diameter:
+    """How far apart the members of a group are at most; ``is_exact`` unless it may be more."""
+
+    distance: int | None
+    similarity: float | None
+    is_exact: bool
+
 
 class Nearness:
-    """How near documents are, by what is kept of them; positions need not ascend."""
+    """How near documents are by what is kept of them, or with ``exact`` by their texts; positions need not ascend."""
 
-    def __init__(self, kept: Kept, criteria: Criteria) -> None:
+    def __init__(self, kept: Kept, criteria: Criteria, exact: Exact | None = None) -> None:
         self._kept = kept
         self._criteria = criteria
+        self._exact = exact
 
-    def to_first(self, positions: Sequence[int]) -> tuple[list[int | None], list[float | None]]:
-        """The distance and the similarity of each document to the first of them; None where the scheme has neither."""
-        rows = np.array(positions, dtype=np.int64)
-        distances: list[int | None] = [None] * len(rows)
-        similarities: list[float | None] = [None] * len(rows)
+    def has_content(self, position: int, content: int) -> bool:
+        """Whether the text of a document has this hash."""
+        [[found, _]] = self._kept.contents.take(np.array([position])).tolist()
+        return bool(found == content)
+
+    def to(self, one: int, others: Sequence[int]) -> Near:
+        """How near documents are to one."""
+        rows = np.array([one, *others], dtype=np.int64)
+        distances = similarities = None
         if self._kept.settings.simhash:
             own = self._taken(self._kept.simhashes, rows)
-            words = [hamming.distances(own[:, word], own[0, word]) for word in range(own.shape[1])]
-            distances = np.stack(words, axis=1).sum(axis=1, dtype=np.int64).tolist()
+            words = [hamming.distances(own[1:, word], own[0, word]) for word in range(own.shape[1])]
+            distances = np.stack(words, axis=1).sum(axis=1, dtype=np.int64)
         if self._kept.settings.minhash:
-            values = self._taken(self._kept.values, rows)
-            similarities = estimates(values[:1], values, self._kept.value_bits).tolist()
-        return distances, similarities
+            similarities = self._similarities(rows)
+        return Near(distances, similarities)
 
-    def are_near_first(self, positions: Sequence[int]) -> list[bool]:
-        """Whether each document meets the criteria together with the first."""
-        return [
-            self._criteria.are_met(distance, similarity)
-            for distance, similarity in zip(*self.to_first(positions), strict=True)
-        ]
+    def _similarities(self, rows: Integers) -> npt.NDArray[np.float64]:
+        contents = self._taken(self._kept.contents, rows)
+        is_equal = (contents[1:] == contents[:1]).all(axis=1)
+        similarities = np.ones(len(rows) - 1, dtype=np.float64)
+        if self._exact:
+            others = rows[1:][~is_equal]
+            similarities[~is_equal] = self._exact(np.full_like(others, rows[0]), others)
+        else:
+            values = self._taken(self._kept.values, rows)
+            similarities = np.where(is_equal, 1.0, estimates(values[1:], values[:1], self._kept.value_bits))
+        return similarities
+
+    def are_near(self, one: int, others: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Whether each document meets the criteria together with the one."""
+        near, criteria = self.to(one, others), self._criteria
+        are_near = np.zeros(len(others), dtype=np.bool_)
+        if criteria.distance is not None and near.distances is not None:
+            are_near |= near.distances <= criteria.distance
+        if criteria.similarity is not None and near.similarities is not None:
+            are_near |= near.similarities >= criteria.similarity
+        return are_near
+
+    def copies(self, positions: Sequence[int]) -> dict[int, list[int]]:
+        """The documents of each different text, under the first of them, in the given order."""
+        rows = self._taken(self._kept.contents, np.array(positions, dtype=np.int64))
+        firsts: dict[bytes, int] = {}
+        copies: dict[int, list[int]] = {}
+        for position, row in zip(positions, rows, strict=True):
+            copies.setdefault(firsts.setdefault(row.tobytes(), position), []).append(position)
+        return copies
+
+    def diameter(self, positions: Sequence[int]) -> Diameter:
+        """How far apart documents are at most; of very many, those are looked at that are far from the first ones."""
+        texts = list(self.copies(positions))
+        is_exact = len(texts) <= _ALL_PAIRS
+        if is_exact:
+            found = [self.to(one, texts[place + 1 :]) for place, one in enumerate(texts[:-1])]
+        else:
+            first = self.to(texts[0], texts)
+            ends = {_farthest(first.distances, np.argmax), _farthest(first.similarities, np.argmin)}
+            found = [first, *(self.to(texts[end], texts) for end in ends if end is not None)]
+        distances = [int(each.distances.max()) for each in found if each.distances is not None]
+        similarities = [float(each.similarities.min()) for each in found if each.similarities is not None]
+        has = self._kept.settings
+        return Diameter(
+            max(distances, default=0) if has.simhash else None,
+            min(similarities, default=1.0) if has.minhash else None,
+            is_exact,
+        )
 
     def _taken(self, columns: Columns, rows: Integers) -> Rows:
         """The rows of documents, whatever their order."""
@@ -51,16 +121,5 @@ class Nearness:
         return taken
 
 
-def stars(ordered: Sequence[int], nearness: Nearness) -> Iterator[list[int]]:
-    """The groups among connected documents, each of which is near the first of its group.
-
-    The first document takes all that are near it, then the first of the rest does, and so on. Who is left alone is in
-    no group.
-    """
-    rest = list(ordered)
-    while len(rest) > 1:
-        are_near = nearness.are_near_first(rest)
-        group = [position for position, near in zip(rest, are_near, strict=True) if near]
-        rest = [position for position, near in zip(rest, are_near, strict=True) if not near]
-        if len(group) > 1:
-            yield group
+def _farthest(values: npt.NDArray[np.generic] | None, which: Callable[..., np.intp]) -> int | None:
+    return None if values is None else int(which(values))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from es_simhash.errors import InputError
 from es_simhash.fields import Json
+from es_simhash.grouping.keeping import FIRST, Keep
 from es_simhash.query import By
 
-Linkage: TypeAlias = Literal["single", "star"]
+Linkage: TypeAlias = Literal["star", "single", "complete"]
+Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
 
 _LEAST_MEMORY = 16 << 20
 
@@ -20,8 +23,18 @@ class GroupOptions:
     """What is grouped, and what a group is.
 
     ``by``, ``distance`` and ``similarity`` say what is near, as in a search. ``query`` restricts it to documents that a
-    query finds. With the linkage "single" a group is what links connect, however far its ends are from each other; with
-    "star" every member is near the one that stands for the group, and who is not may have a group of their own.
+    query finds. ``keep`` says which document of a group stands for it (see `es_simhash.grouping.keeping`).
+
+    Links make groups. With the ``linkage`` "star" every member is near the one that stands for the group, and who is
+    not may have a group of their own; with "complete" every member is near every other; with "single" a group is what
+    links connect, however far its ends are from each other.
+
+    Fields tell similarities by estimate; to ``verify`` them, the texts of pairs are read: of those in doubt, or of all
+    ("exact"). What the regular expressions of ``strip`` find is left out of texts then. Of a key that more than
+    ``max_bucket`` documents have, only so many are compared.
+
+    With ``incremental`` only documents that came, or were changed, since groups were last written are compared with the
+    others; groups that are there are added to.
 
     About ``memory`` bytes are taken; what is more lies in temporary files of ``directory``. An engine that is away or
     overloaded is waited for ``patience`` seconds.
@@ -32,12 +45,25 @@ class GroupOptions:
     similarity: float | None = None
     query: Json | None = None
     linkage: Linkage = "star"
+    keep: Keep = FIRST
+    verify: Verify = "estimate"
+    strip: Sequence[str] = ()
+    max_bucket: int | None = None
+    incremental: bool = False
     memory: int = 256 << 20
     directory: str | Path | None = None
     patience: float = 600.0
 
     def __post_init__(self) -> None:
-        if self.linkage not in get_args(Linkage):
-            raise InputError(f"There is no linkage {self.linkage!r}. Choose from: {', '.join(get_args(Linkage))}.")
+        for name, given, choices in (
+            ("linkage", self.linkage, get_args(Linkage)),
+            ("way to verify", self.verify, get_args(Verify)),
+        ):
+            if given not in choices:
+                raise InputError(f"There is no {name} {given!r}. Choose from: {', '.join(choices)}.")
+        if self.max_bucket is not None and self.max_bucket < 2:
+            raise InputError(f"Of a key, {self.max_bucket} documents make no pair. Compare 2 or more.")
+        if self.strip and self.verify == "estimate":
+            raise InputError("Estimates know nothing of what is stripped from texts. Verify exactly.")
         if self.memory < _LEAST_MEMORY:
             raise InputError(f"{self.memory:,} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from types import TracebackType
 
+import numpy as np
+
+from es_simhash import group_fields
+from es_simhash.arrays import Integers
+from es_simhash.backfill.found import Place
+from es_simhash.dedup.compare import Pairs
+from es_simhash.dedup.linking import HotKey, Links
 from es_simhash.dedup.result import Counts
-from es_simhash.dedup.spool import Room, Strings
-from es_simhash.grouping.members import Nearness
+from es_simhash.dedup.spool import Room
+from es_simhash.fields import Json
+from es_simhash.grouping.linkage import groups_among
+from es_simhash.grouping.members import Diameter, Nearness
+from es_simhash.grouping.naming import names
+from es_simhash.grouping.options import Linkage
+from es_simhash.grouping.places import Places
+from es_simhash.grouping.ranking import Ranking
+from es_simhash.grouping.stored import content_number
+from es_simhash.groups import UnionFind
+
+_SINGLES = 1000
 
 
 @dataclass(frozen=True)
@@ -23,9 +42,14 @@ class Member:
 
 @dataclass(frozen=True)
 class Group:
-    """A group of near-duplicates; the first of its members stands for it."""
+    """A group of near-duplicates; the first of its members stands for it.
 
+    ``id`` is its name, which it keeps from run to run, and ``diameter`` how far apart its members are at most.
+    """
+
+    id: str
     members: tuple[Member, ...]
+    diameter: Diameter
 
     @property
     def canonical(self) -> Member:
@@ -33,47 +57,167 @@ class Group:
         return self.members[0]
 
 
-def places_of(places: Strings, positions: Sequence[int]) -> list[tuple[str, str]]:
-    """The index and the id of documents, which were kept with a slash between them."""
-    ascending = sorted(positions)
-    found = dict(zip(ascending, places.take(ascending), strict=True))
-    split = (found[position].partition("/") for position in positions)
-    return [(index, id_) for index, _, id_ in split]
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What was read and linked, of which groups are made."""
+
+    places: Places
+    links: Links
+    nearness: Nearness
+    ranking: Ranking
+    linkage: Linkage
+    indices: dict[str, list[int] | None]
+    note: tuple[str, Json]
 
 
 class Grouped:
     """All groups; ids and links may lie in temporary files: close it, or use it in a ``with`` statement.
 
     ``others`` is how many documents have no fingerprint of the scheme, or an empty text, so that they are in no group.
+    ``new`` is how many were compared with the others, None if all were.
     """
 
-    def __init__(
-        self,
-        room: Room,
-        places: Strings,
-        positions: list[list[int]],
-        nearness: Nearness,
-        counts: Counts,
-        others: int,
-    ) -> None:
+    def __init__(self, room: Room, found: Found, counts: Counts, others: int, new: int | None) -> None:
         self._room = room
-        self._places = places
-        self._positions = positions
-        self._nearness = nearness
-        self.counts = counts
+        self._found = found
         self.others = others
+        self.new = new
+        self._counts = counts
+        self._without: set[int] = set()
+        self._make()
+
+    def _make(self) -> None:
+        """Make the groups of what is linked."""
+        self._positions = self._groups()
+        self._names = self._named(self._positions)
+
+    def leave_out(self, positions: Collection[int]) -> None:
+        """Make the groups anew without some documents."""
+        self._without.update(positions)
+        self._make()
+
+    @property
+    def left_out(self) -> set[int]:
+        """The documents without which groups were made."""
+        return self._without
 
     def __len__(self) -> int:
         """The number of groups."""
         return len(self._positions)
 
+    @property
+    def indices(self) -> dict[str, list[int] | None]:
+        """The indices that were read, each with the changes of its shards before, where the engine tells them."""
+        return self._found.indices
+
+    @property
+    def note(self) -> tuple[str, Json]:
+        """Under which name an index notes when groups were written, and how they were made."""
+        return self._found.note
+
+    @property
+    def counts(self) -> Counts:
+        """How many there are of what."""
+        duplicates = sum(len(each) - 1 for each in self._positions)
+        return replace(self._counts, groups=len(self), duplicates=duplicates)
+
+    @property
+    def hot_keys(self) -> list[HotKey]:
+        """The keys that most documents have, if these are very many."""
+        return self._found.links.hot_keys
+
+    @property
+    def cut_off(self) -> int:
+        """How often a document was not compared with others of a key, because too many have it."""
+        return self._found.links.cut_off
+
     def __iter__(self) -> Iterator[Group]:
         """Each group, the one with the most members first."""
-        for positions in self._positions:
-            nearness = zip(*self._nearness.to_first(positions), strict=True)
-            places = places_of(self._places, positions)
-            members = [Member(*place, *near) for place, near in zip(places, nearness, strict=True)]
-            yield Group(tuple(members))
+        nearness = self._found.nearness
+        for name, positions in zip(self._names, self._positions, strict=True):
+            yield Group(name, tuple(self._members(positions)), nearness.diameter(positions))
+
+    def _members(self, positions: Sequence[int]) -> Iterator[Member]:
+        near = self._found.nearness.to(positions[0], positions)
+        distances = [None] * len(positions) if near.distances is None else near.distances.tolist()
+        similarities = [None] * len(positions) if near.similarities is None else near.similarities.tolist()
+        keys = self._found.places.keys(positions)
+        for (index, id_), distance, similarity in zip(keys, distances, similarities, strict=True):
+            yield Member(index, id_, distance, similarity)
+
+    def pairs(self) -> Iterator[Pairs]:
+        """The pairs that link documents, by their positions, some at a time; see `Duplicates.pairs`."""
+        return iter(self._found.links.pairs)
+
+    def places(self, positions: Sequence[int]) -> list[Place]:
+        """Where documents are, by their positions."""
+        return self._found.places.take(positions)
+
+    def has_content(self, position: int, content: str) -> bool:
+        """Whether the text that a document's fingerprint is of has this hash."""
+        return self._found.nearness.has_content(position, content_number(content))
+
+    def fields(self, singles: bool = False) -> Iterator[tuple[int, Json]]:
+        """The position of each member of a group, and the fields that say so in the document.
+
+        With ``singles`` those that are in none come after, as groups of one.
+        """
+        for name, positions in zip(self._names, self._positions, strict=True):
+            for place, (position, member) in enumerate(zip(positions, self._members(positions), strict=True)):
+                near = member.similarity, member.distance
+                yield position, group_fields.of_member(name, len(positions), place == 0, *near)
+        if singles:
+            yield from self._singles()
+
+    def _singles(self) -> Iterator[tuple[int, Json]]:
+        alone = np.ones(len(self._found.places), dtype=np.bool_)
+        for positions in (*self._positions, list(self._without)):
+            alone[positions] = False
+        waiting = np.flatnonzero(alone).tolist()
+        for start in range(0, len(waiting), _SINGLES):
+            some = waiting[start : start + _SINGLES]
+            made = self._named([[position] for position in some], self._names)
+            yield from zip(some, (group_fields.of_member(name, 1, True, None, None) for name in made), strict=True)
+
+    def stored(self) -> Iterator[tuple[int, Json]]:
+        """The fields of groups that documents have by now, with their positions."""
+        return self._found.places.stored_groups()
+
+    def _groups(self) -> list[list[int]]:
+        """The positions of each group's members, the one that stands for it first; the largest groups first."""
+        found = self._found
+        groups: list[list[int]] = []
+        for component in self._components():
+            groups += groups_among(found.ranking.ordered(component), found.nearness, found.linkage)
+        first = dict(zip((each[0] for each in groups), found.places.keys([each[0] for each in groups]), strict=True))
+        groups.sort(key=lambda each: (-len(each), first[each[0]][::-1]))
+        return groups
+
+    def _components(self) -> Iterator[list[int]]:
+        """The documents that links connect."""
+        if not self._without:
+            return iter(self._found.links.union.groups())
+        union = UnionFind(len(self._found.places))
+        gone = np.array(sorted(self._without), dtype=np.int64)
+        for first, second in self._links():
+            stays = ~(np.isin(first, gone) | np.isin(second, gone))
+            union.union(first[stays], second[stays])
+        return iter(union.groups())
+
+    def _links(self) -> Iterator[tuple[Integers, Integers]]:
+        for pairs in self.pairs():
+            yield pairs["first"], pairs["second"]
+
+    def _named(self, groups: list[list[int]], others: Sequence[str] = ()) -> list[str]:
+        """The names of groups, which are none of others."""
+        firsts = self._found.places.keys([each[0] for each in groups])
+        there = self._stored_names
+        counters = [Counter(there[position] for position in each if position in there) for each in groups]
+        return names(list(zip(firsts, counters, strict=True)), others)
+
+    @cached_property
+    def _stored_names(self) -> dict[int, str]:
+        return {position: own["group"] for position, own in self.stored() if "group" in own}
 
     def close(self) -> None:
         """Remove what was kept in temporary files."""

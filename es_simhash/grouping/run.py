@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
-from itertools import count, takewhile
+from itertools import count, islice, takewhile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from es_simhash.ahead import ahead
+from es_simhash.backfill.notes import noted
 from es_simhash.backfill.reading import Reading
-from es_simhash.dedup.compare import Comparison
+from es_simhash.backfill.scope import changes_of
+from es_simhash.dedup.compare import Comparison, Exact
 from es_simhash.dedup.condense import needed
 from es_simhash.dedup.kept import Kept
-from es_simhash.dedup.linking import Links, link
+from es_simhash.dedup.linking import Bounds, Links, link
 from es_simhash.dedup.result import Counts
-from es_simhash.dedup.spool import Room, Strings
+from es_simhash.dedup.spool import Room
 from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.fields import Json
 from es_simhash.grouping import stored
-from es_simhash.grouping.members import Nearness, stars
+from es_simhash.grouping.members import Nearness
 from es_simhash.grouping.options import GroupOptions
-from es_simhash.grouping.result import Grouped, places_of
-from es_simhash.operations import GetMappings, Plan, Refresh
+from es_simhash.grouping.places import Places
+from es_simhash.grouping.ranking import Ranking
+from es_simhash.grouping.result import Found, Grouped
+from es_simhash.grouping.texts import Looking, Texts
+from es_simhash.operations import GetMappings, Refresh
 from es_simhash.query import Criteria
 
 OnRead = Callable[[int], object]
 
 _SPOOL_SHARE = 32
+_RANKED_AT_ONCE = 10_000
 
 
 def group(
@@ -39,94 +49,129 @@ def group(
     on_read: OnRead | None = None,
 ) -> Grouped:
     """All groups of near-duplicates in an index, or in those behind a name; ``on_read`` hears how many are read."""
-    scheme, options = documents.scheme, options or GroupOptions()
-    criteria = Criteria.of(scheme, options.by, options.distance, options.similarity)
-    # What is shown of members is kept as well, be they grouped by it or not.
-    kept_settings = replace(needed(stored.known(scheme), criteria), simhash=scheme.simhash)
+    options = options or GroupOptions()
     room = Room(options.memory // _SPOOL_SHARE, options.directory)
     try:
-        layout = scheme.minhash.layout if scheme.minhash else None
-        kept = Kept(kept_settings, room, layout.value_bits) if layout else Kept(kept_settings, room)
-        places = Strings(room)
-        others = 0
-        for name in sorted(run(_indices(index), engine)):
-            others += _read(engine, name, documents, options, kept, places, on_read or (lambda _: None))
-        places.flush()
-        kept.complete()
-        comparison = Comparison(kept, criteria, "estimate", None, 0)
-        links = link(kept, criteria, comparison, options.memory, room)
-        nearness = Nearness(kept, criteria)
-        positions = _groups(links, places, nearness, options)
-        counts = _counts(kept, links, comparison, positions)
-        return Grouped(room, places, positions, nearness, counts, others)
+        grouping = _Grouping(engine, documents, options, room)
+        grouping.read(index, on_read or (lambda _: None))
+        return grouping.result()
     except BaseException:
         room.close()
         raise
 
 
-def _indices(index: str) -> Plan[list[str]]:
-    names = list((yield GetMappings(index)))
-    for name in names:
-        yield Refresh(name)
-    return names
+class _Grouping:
+    """One search for all groups."""
+
+    def __init__(self, engine: Engine, documents: Documents, options: GroupOptions, room: Room) -> None:
+        self._engine = engine
+        self._documents = documents
+        self._options = options
+        self._room = room
+        scheme = documents.scheme
+        self._criteria = Criteria.of(scheme, options.by, options.distance, options.similarity)
+        # What is shown of members is kept as well, be they grouped by it or not.
+        settings = replace(needed(stored.known(scheme), self._criteria), simhash=scheme.simhash)
+        if scheme.minhash and not settings.minhash:
+            settings = replace(settings, minhash=stored.known(scheme).minhash)
+        layout = scheme.minhash.layout if scheme.minhash else None
+        self._kept = Kept(settings, room, layout.value_bits) if layout else Kept(settings, room)
+        self._places = Places(room)
+        self._others = 0
+        self._new: list[npt.NDArray[np.bool_]] = []
+        self._indices: dict[str, list[int] | None] = {}
+
+    def read(self, index: str, on_read: OnRead) -> None:
+        """Keep what the documents of the indices behind a name tell."""
+        mappings = self._engine.perform(GetMappings(index))
+        for name in sorted(mappings):
+            self._engine.perform(Refresh(name))
+            self._indices[name] = run(changes_of(name, self._options.patience), self._engine)
+            first = len(self._places)
+            for found in self._pages(name):
+                self._places.append(found.places, found.stored)
+                self._kept.add(found.condensed)
+                self._others += found.others
+                on_read(len(self._kept) + self._others)
+            if self._options.incremental:
+                self._places.flush()
+                self._new.append(self._places.changed_after(self._since(mappings[name]))[first:])
+        self._places.flush()
+        self._kept.complete()
+
+    def _pages(self, index: str) -> Iterator[stored.StoredRows]:
+        engine = self._engine
+        reading = Reading(index, self._query, stored.paths(self._documents), None, self._options.patience)
+        with ExitStack() as stack:
+            stack.callback(lambda: run(reading.close(), engine))
+            # Nobody reads on once the reader is closed.
+            pages = stack.enter_context(closing(ahead(lambda _: run(reading.next(), engine), count())))
+            rows = partial(stored.rows, self._documents, self._kept.settings)
+            yield from stack.enter_context(closing(ahead(rows, takewhile(bool, pages))))
+
+    @property
+    def _query(self) -> Json:
+        scheme: Json = {"term": {f"{self._documents.prefix}.scheme": self._documents.scheme.id}}
+        return {"bool": {"filter": [scheme, *([self._options.query] if self._options.query else [])]}}
+
+    @property
+    def _note(self) -> tuple[str, Json]:
+        """Under which name an index notes when its groups were written, and what must agree if they are added to."""
+        same = {"scheme": self._documents.scheme.id, **asdict(self._criteria), "linkage": self._options.linkage}
+        return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.query}
+
+    def _since(self, mapping: Json) -> list[int] | None:
+        """The changes of an index by which its groups were last written in the same way."""
+        name, same = self._note
+        there: Any = noted(mapping, name)
+        return there["changes"] if there and there["of"] == same else None
+
+    def result(self) -> Grouped:
+        """Link what was read, and make groups."""
+        options, looking = self._options, Looking(self._engine, self._options.patience)
+        exact = self._exact(looking) if options.verify != "estimate" else None
+        comparison = Comparison(self._kept, self._criteria, options.verify, exact)
+        new = np.concatenate(self._new) if self._new else None
+        bounds = Bounds(options.max_bucket, new)
+        links = link(self._kept, self._criteria, comparison, options.memory, self._room, bounds)
+        if new is not None:
+            self._join_stored(links)
+        ranking = Ranking(options.keep, self._places, looking)
+        members = (position for component in links.union.groups() for position in component)
+        while some := list(islice(members, _RANKED_AT_ONCE)):
+            ranking.read(some)
+        nearness = Nearness(self._kept, self._criteria, exact)
+        found = Found(self._places, links, nearness, ranking, options.linkage, self._indices, self._note)
+        counts = _counts(self._kept, links, comparison)
+        return Grouped(self._room, found, counts, self._others, None if new is None else int(new.sum()))
+
+    def _exact(self, looking: Looking) -> Exact:
+        texts = Texts(looking, self._documents, self._places, self._room, self._options.memory)
+        texts.strip(self._options.strip)
+        return partial(texts.similarities, self._kept.settings)
+
+    def _join_stored(self, links: Links) -> None:
+        """Link the documents that are in a group already."""
+        firsts: dict[str, int] = {}
+        joined = [
+            (firsts.setdefault(own["group"], position), position)
+            for position, own in self._places.stored_groups()
+            if "group" in own
+        ]
+        first, second = np.array(joined, dtype=np.int64).reshape(-1, 2).T
+        links.union.union(first, second)
 
 
-def _read(
-    engine: Engine,
-    index: str,
-    documents: Documents,
-    options: GroupOptions,
-    kept: Kept,
-    places: Strings,
-    on_read: OnRead,
-) -> int:
-    """Keep what the documents of an index tell; the result is how many tell nothing."""
-    reading = Reading(index, _query(documents, options), stored.paths(documents), None, options.patience)
-    others = 0
-    with ExitStack() as stack:
-        stack.callback(lambda: run(reading.close(), engine))
-        # Nobody reads on once the reader is closed.
-        pages = stack.enter_context(closing(ahead(lambda _: run(reading.next(), engine), count())))
-        rows = partial(stored.rows, documents, kept.settings)
-        for found in stack.enter_context(closing(ahead(rows, takewhile(bool, pages)))):
-            for name, id_ in found.places:
-                places.append(f"{name}/{id_}")
-            kept.add(found.condensed)
-            others += found.others
-            on_read(len(kept) + others)
-    return others
-
-
-def _query(documents: Documents, options: GroupOptions) -> Json:
-    scheme: Json = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
-    return {"bool": {"filter": [scheme, *([options.query] if options.query else [])]}}
-
-
-def _groups(links: Links, places: Strings, nearness: Nearness, options: GroupOptions) -> list[list[int]]:
-    """The positions of each group's members, the one that stands for it first; the largest groups first.
-
-    That one is the first by its id, and by its index where several have documents of one id.
-    """
-    groups: list[tuple[tuple[str, str], list[int]]] = []
-    for component in links.union.groups():
-        named = sorted(zip(places_of(places, component), component, strict=True), key=lambda each: each[0][::-1])
-        ordered = [position for _, position in named]
-        found = [ordered] if options.linkage == "single" else stars(ordered, nearness)
-        first = dict(zip(ordered, (place for place, _ in named), strict=True))
-        groups += [(first[each[0]], each) for each in found]
-    groups.sort(key=lambda each: (-len(each[1]), each[0][::-1]))
-    return [positions for _, positions in groups]
-
-
-def _counts(kept: Kept, links: Links, comparison: Comparison, positions: list[list[int]]) -> Counts:
+def _counts(kept: Kept, links: Links, comparison: Comparison) -> Counts:
     return Counts(
         documents=len(kept),
         empty=0,
         identical=links.identical,
         near=links.near,
-        groups=len(positions),
-        duplicates=sum(len(each) - 1 for each in positions),
+        groups=0,
+        duplicates=0,
         compared=comparison.compared,
         verified=comparison.verified,
         left_out=links.left_out,
     )
+

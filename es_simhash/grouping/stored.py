@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from es_simhash import codes, digits, fields
+from es_simhash.backfill.found import Place
 from es_simhash.dedup.condense import Condensed, value_type
 from es_simhash.documents import Documents
 from es_simhash.fields import Json, Stored
@@ -21,12 +22,12 @@ _CONTENT = re.compile(f"[A-Za-z0-9_-]{{{_CONTENT_DIGITS}}}")
 
 @dataclass(frozen=True, eq=False)
 class StoredRows:
-    """Documents with a fingerprint of the scheme: their index and id, and what is kept of each; ``others`` have none.
-
-    Empty texts, which have no fingerprint, are among the others.
+    """Documents with a fingerprint of the scheme: where they are, what is ``stored`` in the object of our fields, and
+    what is kept of each; ``others`` have none. Empty texts, which have no fingerprint, are among the others.
     """
 
-    places: list[tuple[str, str]]
+    places: list[Place]
+    stored: list[Json]
     condensed: Condensed
     others: int
 
@@ -40,21 +41,21 @@ def known(settings: Settings) -> Settings:
 
 def paths(documents: Documents) -> list[str]:
     """The fields to read."""
-    own = documents.names
-    return [f"{documents.prefix}.{name}" for name in own if not name.startswith("block")]
+    return [f"{documents.prefix}.{name}" for name in documents.all_names if not name.startswith("block")]
 
 
 def rows(documents: Documents, kept: Settings, hits: Sequence[Json]) -> StoredRows:
     """The fingerprints in the documents of hits, as far as ``kept`` settings ask for them."""
     scheme, prefix = documents.scheme, documents.prefix
-    places, found = [], list[Stored]()
+    places, objects, found = list[Place](), list[Json](), list[Stored]()
     for hit in hits:
-        own = (hit.get("_source") or {}).get(prefix)
+        own = (hit.get("_source") or {}).get(prefix) or {}
         stored = fields.read(scheme, scheme.id, own)
         if stored is not None and _CONTENT.fullmatch(stored.content or ""):
-            places.append((hit["_index"], hit["_id"]))
+            places.append(Place.at(hit))
+            objects.append(own)
             found.append(stored)
-    return StoredRows(places, _condensed(scheme, kept, found), len(hits) - len(found))
+    return StoredRows(places, objects, _condensed(scheme, kept, found), len(hits) - len(found))
 
 
 def _condensed(scheme: Settings, kept: Settings, found: Sequence[Stored]) -> Condensed:
@@ -75,3 +76,11 @@ def _contents(found: Sequence[Stored]) -> codes.Codes:
     hashes = digits.values_of(texts, _CONTENT_DIGITS, digits.BASE64URL)
     simhashes = np.array([(each.simhash or 0) & (1 << 64) - 1 for each in found], dtype=np.uint64)
     return np.stack([hashes, simhashes], axis=1)
+
+
+def content_number(content: str) -> int:
+    """What is kept of the hash of a text."""
+    if not _CONTENT.fullmatch(content):
+        return -1
+    [number] = digits.values_of(content, _CONTENT_DIGITS, digits.BASE64URL).tolist()
+    return int(number)

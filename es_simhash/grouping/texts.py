@@ -1,0 +1,126 @@
+"""The texts of documents, read from the engine when they are needed, and their exact similarities."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from es_simhash.arrays import Integers
+from es_simhash.backfill.found import Place
+from es_simhash.backfill.patience import patiently
+from es_simhash.dedup.exact import Similarities, exact_jaccards
+from es_simhash.dedup.sorting import distinct
+from es_simhash.dedup.spool import Room, Strings
+from es_simhash.documents import Documents
+from es_simhash.engines.base import Engine, run
+from es_simhash.errors import DocumentError, InputError
+from es_simhash.fields import Json, content_hash
+from es_simhash.grouping.places import Places
+from es_simhash.operations import GetDocuments
+from es_simhash.settings import Settings
+
+_AT_ONCE = 200
+# How much memory may be taken for each byte of a text that is compared, which becomes a hash in several arrays.
+_BYTES_A_BYTE = 512
+_UNKNOWN, _USELESS = -1, -2
+
+
+class Looking:
+    """Reads documents again."""
+
+    def __init__(self, engine: Engine, patience: float) -> None:
+        self._engine = engine
+        self._patience = patience
+
+    def look(self, places: Sequence[Place], source: Sequence[str] | bool) -> Iterator[Json | None]:
+        """Documents as they are now, in the given order: hits with a part of their source; None if one is gone."""
+        for start in range(0, len(places), _AT_ONCE):
+            yield from self._some(places[start : start + _AT_ONCE], source)
+
+    def _some(self, places: Sequence[Place], source: Sequence[str] | bool) -> list[Json | None]:
+        found: list[Json | None] = [None] * len(places)
+        by_index: dict[str, list[int]] = defaultdict(list)
+        for number, place in enumerate(places):
+            by_index[place.index].append(number)
+        wanted = None if isinstance(source, bool) else list(source)
+        for index, numbers in by_index.items():
+            ids = [places[number].id for number in numbers]
+            routings = [places[number].routing for number in numbers]
+            plan = patiently(GetDocuments(index, ids, wanted, routings), self._patience)
+            replies: list[Json] = run(plan, self._engine)
+            for number, reply in zip(numbers, replies, strict=True):
+                found[number] = reply if reply["found"] else None
+        return found
+
+
+class Texts:
+    """The texts of documents by their positions, each read once; they may lie in temporary files.
+
+    ``gone`` counts those that are there no more, or not in the version that the fingerprint is of: nothing is similar
+    to them.
+    """
+
+    def __init__(self, looking: Looking, documents: Documents, places: Places, room: Room, memory: int) -> None:
+        self._looking = looking
+        self._documents = documents
+        self._places = places
+        self._read = Strings(room)
+        self._count = 0
+        self._limit = memory // _BYTES_A_BYTE
+        self._numbers = np.full(len(places), _UNKNOWN, dtype=np.int64)
+        self._strip: list[re.Pattern[str]] = []
+        self.gone = 0
+
+    def strip(self, patterns: Sequence[str]) -> None:
+        """Leave out of texts what these regular expressions find."""
+        for pattern in patterns:
+            try:
+                self._strip.append(re.compile(pattern))
+            except re.error as error:
+                raise InputError(f"{pattern!r} is no regular expression: {error}. Correct it.") from error
+
+    def similarities(self, settings: Settings, first: Integers, second: Integers) -> Similarities:
+        """The exact similarities of pairs of documents."""
+        self._read_all(distinct(np.sort(np.concatenate([first, second]))))
+        a, b = self._numbers[first], self._numbers[second]
+        known = (a != _USELESS) & (b != _USELESS)
+        found = np.zeros(len(first), dtype=np.float64)
+        if known.any():
+            found[known] = exact_jaccards(settings, self._read, a[known], b[known], self._limit)
+        # Two texts without any features are not known to be alike.
+        return np.nan_to_num(found)
+
+    def _read_all(self, positions: Integers) -> None:
+        unread = positions[self._numbers[positions] == _UNKNOWN].tolist()
+        for start in range(0, len(unread), _AT_ONCE):
+            some = unread[start : start + _AT_ONCE]
+            own = [*self._documents.fields, f"{self._documents.prefix}.content"]
+            for position, hit in zip(some, self._looking.look(self._places.take(some), own), strict=True):
+                text = self._text(hit)
+                if text is None:
+                    self.gone += 1
+                    self._numbers[position] = _USELESS
+                else:
+                    self._read.append(text)
+                    self._numbers[position] = self._count
+                    self._count += 1
+        self._read.flush()
+
+    def _text(self, hit: Json | None) -> str | None:
+        """The text of a hit, if it is the one that the fingerprint is of."""
+        if hit is None:
+            return None
+        source = hit.get("_source") or {}
+        try:
+            text = self._documents.text_of(source)
+        except DocumentError:
+            return None
+        own = source.get(self._documents.prefix)
+        if not isinstance(own, dict) or own.get("content") != content_hash(text):
+            return None
+        for pattern in self._strip:
+            text = pattern.sub("", text)
+        return text
