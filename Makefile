@@ -10,7 +10,7 @@ BENCH_INSTALLED := $(VENV)/.bench-installed
 CLIENT8 := $(VENV)-client8
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test test-all lint types pytest pytest-all pytest-client8 soak bench node-opensearch node-elasticsearch clean
+.PHONY: demo test test-all lint types pytest pytest-all pytest-client8 pytest-spark soak bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -44,7 +44,7 @@ pytest: $(INSTALLED)
 	$(BIN)/python -m pytest
 
 # Also on the servers before the current ones, and through the client of Elasticsearch 8.
-test-all: lint types pytest-all pytest-client8
+test-all: lint types pytest-all pytest-client8 pytest-spark
 
 pytest-all: $(INSTALLED)
 	$(BIN)/python -m pytest --all-nodes
@@ -57,6 +57,11 @@ $(CLIENT8_INSTALLED): $(INSTALLED)
 	$(CLIENT8)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(CLIENT8)/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' 'elasticsearch<9' --group dev
 	touch $@
+
+# PySpark is half a gigabyte, so that it is not installed for the other tests.
+pytest-spark: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[spark]'
+	$(BIN)/python -m pytest tests/test_spark*.py
 
 # Backfills of 200,000 documents that are killed, restarted and refused again and again; takes about half an hour.
 soak: $(INSTALLED)

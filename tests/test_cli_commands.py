@@ -325,6 +325,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         "find": ["find", "news", "--id", "4"],
         "explain": ["explain", "news", "4", "copy"],
         "check": ["check", "news", str(news)],
+        "group": ["group", "news", "--write"],
         "info": ["info", "news"],
         "dedup": ["dedup", str(news)],
         "fingerprint": ["fingerprint", "some text of a certain length"],
@@ -339,6 +340,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
     # And what lies within them.
     last = dict(printed)
     demo, explanation = last["demo"], last["explain"]
+    grouped = next(line for name, line in printed if name == "group")
     objects = [
         next(line for _, line in printed if line.get("event") == "plan")["indices"][0],
         last["backfill"]["all_runs"],
@@ -354,6 +356,10 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         explanation["features"]["only_a"]["heaviest"][0],
         explanation["difference"][0],
         last["reindex"]["verified"],
+        grouped["diameter"],
+        grouped["members"][0],
+        last["group"]["summary"],
+        last["group"]["summary"]["written"],
         last["dedup"]["summary"],
         demo["loading"],
         demo["ways"][0],

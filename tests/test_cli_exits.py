@@ -34,6 +34,7 @@ def aborted(cause: BaseException) -> click.Abort:
         (OSError(errno.ENOENT, "Not there", "a"), exits.USAGE, "Error: a: Not there. Check the path and"),
         (OSError(errno.EMFILE, "Too many"), exits.USAGE, "Error: The system: Too many. Allow more open files"),
         (BrokenPipeError(), exits.FINE, ""),
+        (SystemExit(1), exits.FINE, ""),
         (ZeroDivisionError("x"), exits.SOME_FAILED, "Error: ZeroDivisionError: x. This should not happen; --debug"),
     ],
 )

@@ -26,6 +26,7 @@ COMMANDS = {
     "find": "Find the near-duplicates of a text, a document or a file.",
     "explain": "Tell why two documents, or texts, are near-duplicates or are none.",
     "check": "Tell which documents of a file are already in an index.",
+    "group": "Find all groups of near-duplicates in an index, and store them on the documents.",
     "info": "Show what an index holds.",
     "dedup": "Find the groups of near-duplicates in files, without any index.",
     "fingerprint": "Show the fingerprint of a text.",

@@ -63,6 +63,8 @@ def _told(error: BaseException) -> tuple[int, str]:
             return (REFUSED if isinstance(error, EngineError) else USAGE), f"Error: {error}"
         case BrokenPipeError():  # the reader has seen enough, as `head` does
             return FINE, ""
+        case SystemExit():  # what click makes of the same; for all else it raises its own
+            return FINE, ""
         case OSError():
             return USAGE, f"Error: {error.filename or 'The system'}: {error.strerror}. {_remedy(error)}"
     return SOME_FAILED, f"Error: {type(error).__name__}: {error}. This should not happen; --debug shows where."

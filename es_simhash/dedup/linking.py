@@ -17,7 +17,7 @@ from es_simhash.groups import UnionFind
 from es_simhash.query import Criteria
 
 # How many documents that share a key are all compared, and with how many of these each further one is.
-_ALL, _FEW = 32, 2
+ALL, FEW = 32, 2
 # Equal texts are next to one another, but for the few others whose hashes begin alike.
 _NEXT = 4
 # How much memory may be taken for a number that is sorted, in all arrays that it passes through.
@@ -61,7 +61,7 @@ def link(
     bounds, hot = bounds or Bounds(), HotKeys()
     linking = _Linking(kept, criteria, comparison, memory // _BYTES_A_NUMBER, room, bounds)
     identical = linking.add(linking.identical())
-    linker = Linker(_ALL, _FEW, bounds.most, hot)
+    linker = Linker(ALL, FEW, bounds.most, hot)
     near = linking.add(linking.near(linker))
     names = list(kept.names_of_keys(criteria))
     hot_keys = [HotKey(names[table], size, position) for size, table, position in hot]

@@ -34,7 +34,8 @@ class GroupOptions:
     ``max_bucket`` documents have, only so many are compared.
 
     With ``incremental`` only documents that came, or were changed, since groups were last written are compared with the
-    others; groups that are there are added to.
+    With ``incremental`` only documents that came, or were changed, since groups were last written in this way are
+    compared with the others; groups that are there are added to.
 
     About ``memory`` bytes are taken; what is more lies in temporary files of ``directory``. An engine that is away or
     overloaded is waited for ``patience`` seconds.

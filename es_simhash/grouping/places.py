@@ -74,14 +74,15 @@ class Places:
         for position, group in zip(self._with_fields, self._groups, strict=True):
             yield position, json.loads(group)
 
-    def changed_after(self, changes: Sequence[int] | None) -> npt.NDArray[np.bool_]:
-        """Which documents are in no group and came, or were changed, after these changes of the shards."""
-        new = np.ones(self._count, dtype=np.bool_)
-        if changes is not None and self._count:
-            numbers = np.concatenate([rows[:, 0] for rows in self._versions.columns(0, 1)])
-            new &= (numbers == _NO_VERSION) | (numbers > min(changes))
+    def changed_after(self, first: int, changes: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Which documents from a position on are in no group and came, or were changed, after these changes of shards.
+
+        Where the engine does not number changes, these are all that are in no group.
+        """
+        numbers = np.concatenate([np.empty(0), *(rows[:, 0] for rows in self._versions.columns(0, 1))])
+        new = (numbers == _NO_VERSION) | (numbers > min(changes, default=_NO_VERSION))
         new[self._grouped] = False
-        return new
+        return new[first:]
 
 
 _VERSION = ("if_seq_no", "if_primary_term")

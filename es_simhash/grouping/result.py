@@ -153,6 +153,15 @@ class Grouped:
         """Where documents are, by their positions."""
         return self._found.places.take(positions)
 
+    def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
+        """The index and the id of documents, by their positions."""
+        return self._found.places.keys(positions)
+
+    def duplicates(self) -> Iterator[Place]:
+        """Where the members of groups are that do not stand for them."""
+        for positions in self._positions:
+            yield from self.places(positions[1:])
+
     def has_content(self, position: int, content: str) -> bool:
         """Whether the text that a document's fingerprint is of has this hash."""
         return self._found.nearness.has_content(position, content_number(content))

@@ -78,13 +78,16 @@ class _Grouping:
         self._kept = Kept(settings, room, layout.value_bits) if layout else Kept(settings, room)
         self._places = Places(room)
         self._others = 0
+        self._is_incremental = False
         self._new: list[npt.NDArray[np.bool_]] = []
         self._indices: dict[str, list[int] | None] = {}
 
     def read(self, index: str, on_read: OnRead) -> None:
         """Keep what the documents of the indices behind a name tell."""
         mappings = self._engine.perform(GetMappings(index))
-        for name in sorted(mappings):
+        since = {name: self._since(mappings[name]) for name in sorted(mappings)}
+        self._is_incremental = self._options.incremental and None not in since.values()
+        for name in since:
             self._engine.perform(Refresh(name))
             self._indices[name] = run(changes_of(name, self._options.patience), self._engine)
             first = len(self._places)
@@ -93,9 +96,9 @@ class _Grouping:
                 self._kept.add(found.condensed)
                 self._others += found.others
                 on_read(len(self._kept) + self._others)
-            if self._options.incremental:
+            if self._is_incremental:
                 self._places.flush()
-                self._new.append(self._places.changed_after(self._since(mappings[name]))[first:])
+                self._new.append(self._places.changed_after(first, since[name] or []))
         self._places.flush()
         self._kept.complete()
 
@@ -131,7 +134,7 @@ class _Grouping:
         options, looking = self._options, Looking(self._engine, self._options.patience)
         exact = self._exact(looking) if options.verify != "estimate" else None
         comparison = Comparison(self._kept, self._criteria, options.verify, exact)
-        new = np.concatenate(self._new) if self._new else None
+        new = np.concatenate(self._new) if self._is_incremental else None
         bounds = Bounds(options.max_bucket, new)
         links = link(self._kept, self._criteria, comparison, options.memory, self._room, bounds)
         if new is not None:

@@ -125,8 +125,7 @@ class _Writing:
         name, same = self._grouped.note
         for index, changes in self._grouped.indices.items():
             run(patiently(Refresh(index), self._patience), self._engine)
-            if changes:
-                run(note(index, name, {"of": same, "changes": changes}), self._engine)
+            run(note(index, name, {"of": same, "changes": changes or []}), self._engine)
 
     def _batches(self) -> Iterator[dict[int, Json]]:
         due = self._due()

@@ -1,0 +1,199 @@
+"""``es-simhash group``: all groups of near-duplicates in an index."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.index_options import index_argument, prefix_option
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.sizes import SIZE
+from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.texts import json_object
+
+if TYPE_CHECKING:
+    from es_simhash.grouping.options import GroupOptions
+    from es_simhash.grouping.result import Grouped
+    from es_simhash.grouping.writing import GroupsWritten
+    from es_simhash.index import Index
+
+
+@click.command(name="group")
+@index_argument
+@prefix_option
+@click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Which fingerprint to compare by.")
+@click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Near is within so many differing bits.")
+@click.option("--similarity", type=float, metavar="S", help="Near is from this Jaccard similarity on, up to 1.")
+@click.option("--query", metavar="QUERY", help="Only documents that this query, as JSON, finds.")
+@click.option(
+    "--linkage",
+    type=click.Choice(["star", "single", "complete"]),
+    default="star",
+    show_default=True,
+    help="Near whom a member is: the document kept; any other; all others.",
+)
+@click.option(
+    "--keep",
+    default="first",
+    show_default=True,
+    metavar="ORDER",
+    help="Which to keep: first (by id), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
+)
+@click.option(
+    "--verify",
+    type=click.Choice(["estimate", "doubtful", "exact"]),
+    default="estimate",
+    show_default=True,
+    help="Which pairs are decided by their texts, which are read for it: none, those in doubt, all.",
+)
+@click.option("--strip", multiple=True, metavar="REGEX", help="Leave out of texts what this finds; repeat for more.")
+@click.option("--max-bucket", type=click.IntRange(2), metavar="N", help="Compare only N documents of a key.")
+@click.option("--incremental", is_flag=True, help="Compare only what came since groups were last written.")
+@click.option("--memory", type=SIZE, default="256MB", show_default=True, help="About how much memory to take.")
+@click.option("--patience", type=float, default=600.0, show_default=True, help="Seconds to wait for a busy engine.")
+@click.option("--write", is_flag=True, help="Store the groups on the documents.")
+@click.option("--singles", is_flag=True, help="With --write: documents in no group get one of their own.")
+@click.option("--max-rate", type=float, metavar="N", help="With --write: at most N documents a second.")
+@click.option("--output", "-o", "groups_file", type=click.Path(dir_okay=False), help="Write the groups to a file.")
+@click.option("--pairs", "pairs_file", type=click.Path(dir_okay=False), help="Write the pairs that link to a file.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["jsonl", "csv"]),
+    default="jsonl",
+    show_default=True,
+    help="The form of groups and pairs.",
+)
+@click.option("--delete-script", type=click.Path(dir_okay=False), help="Write a bulk request that deletes duplicates.")
+@target_options
+@output_options
+def command(
+    index: str,
+    prefix: str,
+    write: bool,
+    singles: bool,
+    max_rate: float | None,
+    target: Target,
+    output: Output,
+    **given: Any,
+) -> int:
+    """Find all groups of near-duplicates in INDEX, among the documents that have fingerprints.
+
+    A line for each group, the largest first, with the document to keep first. Nothing is changed unless you say
+    --write, and no document is ever deleted.
+
+    Example: es-simhash group articles --keep oldest:published --write
+    """
+    from es_simhash.index import Index
+
+    if not write and (singles or max_rate):
+        raise click.UsageError("--singles and --max-rate say how groups are written. Add --write, or drop them.")
+    if write and given["delete_script"]:
+        raise click.UsageError(
+            "--delete-script deletes what is as it was read, and --write changes it. Write first, then make the script."
+        )
+    if output.as_json and given["output_format"] == "csv" and not given["groups_file"]:
+        raise click.UsageError("--json prints the groups as JSON. Name a file for the CSV with --output, or drop one.")
+    with target.opened(output) as engine:
+        opened = Index(index, engine, prefix=prefix)
+        options = _options(opened, given)
+        with (
+            saying_if_interrupted(lambda: "Nothing was written to the index."),
+            output.progress("Reading") as advance,
+        ):
+            grouped = opened.group(options, progress=advance)
+        with grouped:
+            written = _write(output, opened, grouped, singles, max_rate, options.patience) if write else None
+            _write_files(grouped, **{name: given[name] for name in _FILES})
+            _summarise(output, grouped, written)
+    return SOME_FAILED if written and written.rejected else FINE
+
+
+_FILES = ("groups_file", "pairs_file", "delete_script", "output_format")
+
+
+def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
+    from es_simhash.grouping.keeping import keep_named
+    from es_simhash.grouping.options import GroupOptions
+
+    query = given["query"]
+    names = ("by", "distance", "similarity", "linkage", "verify", "strip", "max_bucket", "incremental")
+    return GroupOptions(
+        query=None if query is None else json_object(query, "--query", '{"term": {"lang": "en"}}'),
+        keep=keep_named(given["keep"], index.documents.fields),
+        memory=given["memory"],
+        patience=given["patience"],
+        **{name: given[name] for name in names},
+    )
+
+
+def _write(
+    output: Output, index: Index, grouped: Grouped, singles: bool, max_rate: float | None, patience: float
+) -> GroupsWritten:
+    so_far = 0
+
+    def tell(done: GroupsWritten) -> None:
+        nonlocal so_far
+        so_far = done.written
+        advance(done.written, len(done.rejected))
+
+    with (
+        saying_if_interrupted(lambda: f"{so_far:,} documents were written. Run the command again for the rest."),
+        output.progress("Writing") as advance,
+    ):
+        return index.write_groups(grouped, progress=tell, singles=singles, max_rate=max_rate, patience=patience)
+
+
+def _write_files(
+    grouped: Grouped, groups_file: str | None, pairs_file: str | None, delete_script: str | None, output_format: str
+) -> None:
+    from es_simhash.files import whole_file
+    from es_simhash.jobs.group_files import write_deletes, write_groups, write_pairs
+
+    with ExitStack() as stack:
+        out: IO[str] = stack.enter_context(whole_file(groups_file)) if groups_file else sys.stdout
+        write_groups(grouped, output_format, out)
+        if pairs_file:
+            write_pairs(grouped, output_format, stack.enter_context(whole_file(pairs_file)))
+        if delete_script:
+            write_deletes(grouped, stack.enter_context(whole_file(delete_script)))
+
+
+def _summarise(output: Output, grouped: Grouped, written: GroupsWritten | None) -> None:
+    counts = grouped.counts
+    output.note(
+        f"{counts.documents:,} documents, {counts.groups:,} groups, {counts.duplicates:,} duplicates "
+        f"({counts.identical:,} pairs of equal texts, {counts.near:,} of similar ones)."
+    )
+    if grouped.new is not None:
+        output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")
+    if grouped.others:
+        output.note(f"{grouped.others:,} documents have an empty text, or no whole fingerprint.")
+    hot = [
+        {"key": key.name, "documents": key.documents, "index": index, "id": id_}
+        for key in grouped.hot_keys
+        for index, id_ in grouped.keys([key.position])
+    ]
+    for key in hot[:3]:
+        output.note(f"{key['documents']:,} documents share {key['key']} of document {key['id']!r}.")
+    if counts.left_out or grouped.cut_off:
+        output.note(
+            f"{counts.left_out:,} comparisons were left out, of documents with keys that very many share; "
+            f"{grouped.cut_off:,} times a document was not compared because of --max-bucket."
+        )
+    summary = {**asdict(counts), "others": grouped.others, "new": grouped.new, "cut_off": grouped.cut_off}
+    if written:
+        _tell_written(output, written)
+    output.result({"summary": {**summary, "hot_keys": hot, "written": asdict(written) if written else None}})
+
+
+def _tell_written(output: Output, written: GroupsWritten) -> None:
+    output.note(f"{written.written:,} documents were written.")
+    if written.lost:
+        output.note(f"{written.lost:,} were changed or deleted meanwhile, and are in no group.")
+    for undone in written.rejected[:10]:
+        output.warn(undone.reason)

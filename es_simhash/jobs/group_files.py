@@ -1,0 +1,71 @@
+"""What is written of the groups of an index: the groups, the pairs that link them, and what to delete."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import IO, Any
+
+from es_simhash.grouping.result import Group, Grouped
+
+_GROUP_COLUMNS = ("group", "index", "id", "is_canonical", "similarity", "distance")
+_PAIR_COLUMNS = ("first_index", "first_id", "second_index", "second_id", "distance", "similarity", "is_exact")
+
+
+def write_groups(grouped: Grouped, format: str, out: IO[str]) -> None:
+    """The groups: as JSON lines, or as CSV with a row for each member."""
+    if format == "csv":
+        rows = csv.writer(out, lineterminator="\n")
+        rows.writerow(_GROUP_COLUMNS)
+        for group in grouped:
+            rows.writerows(_rows(group))
+    else:
+        for group in grouped:
+            out.write(json.dumps(form(group), ensure_ascii=False) + "\n")
+
+
+def form(group: Group) -> dict[str, Any]:
+    """A group as JSON, the member that stands for it first."""
+    members = [asdict(member) for member in group.members]
+    return {"group": group.id, "size": len(members), "diameter": asdict(group.diameter), "members": members}
+
+
+def _rows(group: Group) -> Iterator[tuple[Any, ...]]:
+    for place, member in enumerate(group.members):
+        yield group.id, member.index, member.id, int(place == 0), member.similarity, member.distance
+
+
+def write_pairs(grouped: Grouped, format: str, out: IO[str]) -> None:
+    """The pairs by which documents are linked: of equal texts each with the one before, and all others found near."""
+    rows = csv.DictWriter(out, _PAIR_COLUMNS, lineterminator="\n")
+    if format == "csv":
+        rows.writeheader()
+    for pair in _pairs(grouped):
+        if format == "csv":
+            rows.writerow(pair)
+        else:
+            out.write(json.dumps(pair, ensure_ascii=False) + "\n")
+
+
+def _pairs(grouped: Grouped) -> Iterator[dict[str, Any]]:
+    for pairs in grouped.pairs():
+        sides = [grouped.keys(pairs[side].tolist()) for side in ("first", "second")]
+        compared = [name for name in ("distance", "similarity", "is_exact") if name in (pairs.dtype.names or ())]
+        for first, second, *values in zip(*sides, *(pairs[name].tolist() for name in compared), strict=True):
+            ends = dict(zip(_PAIR_COLUMNS, (*first, *second), strict=False))
+            yield ends | dict(zip(compared, values, strict=True))
+
+
+def write_deletes(grouped: Grouped, out: IO[str]) -> int:
+    """The body of a bulk request that deletes every member but the one that stands for its group; and how many.
+
+    Each is deleted only if nobody has changed it since it was read.
+    """
+    count = 0
+    for place in grouped.duplicates():
+        action = {"_index": place.index, "_id": place.id, **(place.metadata or {})}
+        out.write(json.dumps({"delete": action}, ensure_ascii=False) + "\n")
+        count += 1
+    return count

@@ -1,0 +1,16 @@
+"""Fingerprints, pairs and groups on Spark, for data that does not fit one machine.
+
+`es_simhash.spark.fields` adds the fields of fingerprints to a DataFrame of texts. `es_simhash.spark.deduplicator` finds
+the groups among texts, or among documents of which only the fields are there: the same groups as one machine finds.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from es_simhash.errors import MissingExtraError
+
+# PySpark runs no function on Arrow's columns without pandas, though nothing here uses it.
+for _name in ("pyspark", "pyarrow", "pandas"):
+    if find_spec(_name) is None:
+        raise MissingExtraError(f"{_name}, which working on Spark needs,", "spark")

@@ -1,0 +1,76 @@
+"""Candidates: pairs of documents that share a key, linked as `es_simhash.dedup.candidates.Linker` links them.
+
+The documents with a key are sorted by their positions. One that up to 32 stand before is paired with all of these, any
+other with the two nearest. So a key that a million documents share makes two million pairs, and no document is in more
+than some dozens of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as sf
+
+from es_simhash.codes import Codes
+from es_simhash.dedup import linking, tables
+from es_simhash.dedup.candidates import POSITION_BITS, entries
+from es_simhash.dedup.spool import Rows
+from es_simhash.spark.condensing import Kept
+
+_TABLE_BITS = 32
+
+
+def candidates(documents: DataFrame, kept: Kept, masks: list[Codes]) -> DataFrame:
+    """The pairs of positions, each once, with the number of comparisons that were ``left_out`` beside them."""
+    keyed = documents.select("position", *kept.columns).mapInArrow(
+        partial(_keys, kept, masks), "key long, position long"
+    )
+    pairs = _linked(keyed, linking.ALL, linking.FEW)
+    return pairs.groupBy("first", "second").agg(sf.sum("left_out").alias("left_out"))
+
+
+def masks_of_tables(kept: Kept, distance: int | None, documents: int) -> list[Codes]:
+    """The bits of a SimHash that each table's key is made of."""
+    if distance is None or kept.settings.simhash is None:
+        return []
+    return list(tables.masks(tables.prefix_tables(kept.settings.simhash.bits, distance, documents)))
+
+
+def _keys(kept: Kept, masks: list[Codes], batches: Iterator[Any]) -> Iterator[Any]:
+    """A row for each key of each document: the number of the table above, the hash of the key below."""
+    for batch in batches:
+        for table, rows in enumerate(_rows_of_tables(kept, masks, batch)):
+            hashes = entries(rows, 0) >> np.uint64(POSITION_BITS)
+            keys = hashes.astype(np.int64) | table << _TABLE_BITS
+            yield pa.RecordBatch.from_arrays([pa.array(keys), batch.column("position")], names=["key", "position"])
+
+
+def _rows_of_tables(kept: Kept, masks: list[Codes], batch: Any) -> Iterator[Rows]:
+    if kept.settings.minhash:
+        values, rows = kept.values(batch.column("values")), kept.settings.minhash.rows
+        for band in range(kept.settings.minhash.bands):
+            yield values[:, band * rows : (band + 1) * rows]
+    if masks:
+        simhashes = kept.simhashes(batch.column("simhash"))
+        for mask in masks:
+            yield simhashes & mask
+
+
+def _linked(keyed: DataFrame, all: int, few: int) -> DataFrame:
+    """The pairs of documents with the same key, once for each key that they share."""
+    sharing = Window.partitionBy("key").orderBy("position")
+    placed = keyed.select(
+        sf.col("position").alias("second"),
+        (sf.row_number().over(sharing) - 1).alias("place"),
+        sf.collect_list("position").over(sharing.rowsBetween(-all, -1)).alias("before"),
+    )
+    firsts = sf.when(sf.col("place") <= all, sf.col("before")).otherwise(sf.slice("before", -few, few))
+    linked = placed.filter("place > 0").withColumn("firsts", firsts)
+    # What is left out counts once for the document, beside the nearest of those that are not.
+    left_out = sf.when(sf.col("first") == sf.element_at("firsts", -1), sf.col("place") - sf.size("firsts")).otherwise(0)
+    return linked.withColumn("first", sf.explode("firsts")).select("first", "second", left_out.alias("left_out"))

@@ -1,0 +1,75 @@
+"""Columns of DataFrames: those that name a document, its text, and rows of numbers as they pass through Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+from pyspark.sql.types import ArrayType, StringType
+
+from es_simhash.dedup.spool import Rows
+from es_simhash.errors import InputError, TextError
+
+# What the column of texts is called, which no column of a user's is likely to be.
+TEXT = "text to fingerprint"
+_QUOTED = 60
+
+
+def place_columns(frame: DataFrame) -> list[str]:
+    """The columns that name a document, in the order in which documents are sorted by them."""
+    if "id" not in frame.columns:
+        raise InputError("The DataFrame has no column 'id'. Rename the one that names each document.")
+    return [name for name in ("id", "index") if name in frame.columns]
+
+
+def selected(frame: DataFrame, columns: Sequence[str | Column]) -> DataFrame:
+    """These columns of a DataFrame, if it has them."""
+    try:
+        return frame.select(*columns)
+    except AnalysisException as error:
+        problem = str(error).partition("\n")[0].rstrip(".")
+        raise InputError(f"The DataFrame lacks a column: {problem}. Name columns that it has.") from None
+
+
+def text_column(frame: DataFrame, paths: Sequence[str]) -> Column:
+    """The text of each document: the strings in its source fields, joined as in `es_simhash.sources`."""
+    for path, field in zip(paths, selected(frame, paths).schema, strict=True):
+        kind = field.dataType.elementType if isinstance(field.dataType, ArrayType) else field.dataType
+        if not isinstance(kind, StringType):
+            raise InputError(
+                f"The column {path!r} is of the type {field.dataType.simpleString()}. "
+                "Choose one of strings or of arrays of strings, or cast it to string."
+            )
+    return sf.concat_ws("\n", *paths)
+
+
+def texts_of(column: Any) -> list[str]:
+    """The texts of an Arrow column."""
+    try:
+        return column.to_pylist()
+    except UnicodeDecodeError:
+        raise TextError("A text is not valid UTF-8. Decode it again, with the right encoding.") from None
+
+
+def refused(error: InputError, text: str) -> InputError:
+    """The error that names a text among millions by how it begins."""
+    return type(error)(f"The text {text[:_QUOTED]!r} {error.problem}")
+
+
+def binary(rows: Rows) -> Any:
+    """An Arrow column that has each row of numbers as bytes, little-endian."""
+    rows = np.ascontiguousarray(rows.reshape(len(rows), -1), dtype=rows.dtype.newbyteorder("<"))
+    offsets = np.arange(len(rows) + 1, dtype=np.int32) * np.int32(rows.shape[1] * rows.dtype.itemsize)
+    return pa.BinaryArray.from_buffers(pa.binary(), len(rows), [None, pa.py_buffer(offsets), pa.py_buffer(rows)])
+
+
+def rows_of(column: Any, dtype: npt.DTypeLike, width: int) -> Rows:
+    """The rows of ``width`` numbers that `binary` made a column of."""
+    numbers = np.frombuffer(b"".join(column.to_pylist()), dtype=np.dtype(dtype).newbyteorder("<"))
+    return numbers.reshape(len(column), width)

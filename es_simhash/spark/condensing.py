@@ -1,0 +1,143 @@
+"""What is kept of documents, a row each: what `es_simhash.dedup.condense` keeps of texts, and `stored` of fields.
+
+Beside the columns that name the document, ``content`` tells equal texts, and ``simhash`` and ``values`` are what is
+compared, as far as it is. Empty texts, and documents without a fingerprint of the scheme, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+from pyspark.sql.types import BinaryType, StructField, StructType
+
+from es_simhash import fingerprinting
+from es_simhash.codes import words
+from es_simhash.dedup.condense import Condensed, condense, needed, value_type
+from es_simhash.dedup.spool import Rows
+from es_simhash.documents import Documents
+from es_simhash.errors import DocumentError, InputError
+from es_simhash.fingerprint import STATUSES
+from es_simhash.grouping import stored
+from es_simhash.minhash.common import VALUE_BITS
+from es_simhash.query import Criteria
+from es_simhash.settings import Settings
+from es_simhash.spark.columns import TEXT, binary, place_columns, refused, rows_of, selected, text_column, texts_of
+
+_EMPTY = STATUSES.index("empty")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How documents are kept, and read again; of the signature's values ``value_bits`` bits are known."""
+
+    settings: Settings
+    value_bits: int
+
+    @classmethod
+    def of_texts(cls, settings: Settings, criteria: Criteria) -> Kept:
+        """For documents whose texts are at hand."""
+        return cls._made(needed(settings, criteria), VALUE_BITS)
+
+    @classmethod
+    def of_fields(cls, settings: Settings, criteria: Criteria) -> Kept:
+        """For documents of which only the fields are at hand."""
+        bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
+        return cls._made(needed(stored.known(settings), criteria), bits)
+
+    @classmethod
+    def _made(cls, settings: Settings, value_bits: int) -> Kept:
+        kept_bits = 8 * value_type(settings.minhash).itemsize if settings.minhash else VALUE_BITS
+        return cls(settings, min(value_bits, kept_bits))
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of what is compared."""
+        names = {"simhash": self.settings.simhash, "values": self.settings.minhash}
+        return [name for name, is_kept in names.items() if is_kept]
+
+    def schema(self, frame: DataFrame) -> StructType:
+        """The schema of what is kept of the documents in a DataFrame."""
+        places = [frame.schema[name] for name in place_columns(frame)]
+        kept = [StructField(name, BinaryType()) for name in ("content", *self.columns)]
+        return StructType(places + kept)
+
+    def batch(self, places: Any, condensed: Condensed) -> Any:
+        """What is kept of the documents in a batch of places."""
+        found: dict[str, Any] = {
+            "content": condensed.contents,
+            "simhash": condensed.simhashes,
+            "values": condensed.values,
+        }
+        for name in ("content", *self.columns):
+            places = places.append_column(name, binary(found[name]))
+        return places
+
+    def simhashes(self, column: Any) -> Rows:
+        """The SimHashes of a column, as rows of words."""
+        assert self.settings.simhash
+        return rows_of(column, np.uint64, words(self.settings.simhash.bits))
+
+    def values(self, column: Any) -> Rows:
+        """The values of a column of signatures."""
+        assert self.settings.minhash
+        return rows_of(column, value_type(self.settings.minhash), self.settings.minhash.size)
+
+
+def of_texts(frame: DataFrame, documents: Documents, kept: Kept) -> DataFrame:
+    """What is kept of the texts of a DataFrame."""
+    named = frame.select(*place_columns(frame), text_column(frame, documents.fields).alias(TEXT))
+    return named.mapInArrow(partial(_of_texts, kept), kept.schema(frame))
+
+
+def _of_texts(kept: Kept, batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        texts, places = texts_of(batch.column(TEXT)), _places(batch.drop_columns(TEXT))
+        done = 0
+        for condensed in fingerprinting.in_batches(texts, partial(_condense, kept.settings)):
+            made = kept.batch(places.slice(done, len(condensed)), condensed)
+            yield made.filter(pa.array(condensed.statuses != _EMPTY))
+            done += len(condensed)
+
+
+def _condense(settings: Settings, texts: list[str]) -> Condensed:
+    try:
+        return condense(settings, texts)
+    except InputError as error:
+        if error.position is None:
+            raise
+        raise refused(error, texts[error.position]) from None
+
+
+def of_fields(frame: DataFrame, documents: Documents, kept: Kept) -> DataFrame:
+    """What is kept of the documents in a DataFrame that has their fields in a struct named by the prefix."""
+    # The SimHash tells its blocks.
+    names = [name for name in documents.names if not name.startswith("block")]
+    fields = sf.struct(*(f"{documents.prefix}.{name}" for name in names)).alias(documents.prefix)
+    read = selected(frame, [*place_columns(frame), fields])
+    return read.mapInArrow(partial(_of_fields, documents, kept), kept.schema(frame))
+
+
+def _of_fields(documents: Documents, kept: Kept, batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        places = _places(batch.drop_columns(documents.prefix))
+        # Here the rows are what names documents, so that those with a fingerprint can be taken.
+        hits = [
+            {"_index": "", "_id": str(row), "_source": {documents.prefix: own}}
+            for row, own in enumerate(batch.column(documents.prefix).to_pylist())
+        ]
+        found = stored.rows(documents, kept.settings, hits)
+        rows = pa.array([int(place.id) for place in found.places], type=pa.int64())
+        yield kept.batch(places.take(rows), found.condensed)
+
+
+def _places(batch: Any) -> Any:
+    if any(column.null_count for column in batch.columns):
+        raise DocumentError("A document has no id, or no index. Give it one, or leave it out.")
+    return batch

@@ -1,0 +1,105 @@
+"""The steps of a deduplication: number all documents, pair the identical ones, pair the near ones, group them."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as sf
+
+from es_simhash.dedup.result import Counts
+from es_simhash.query import Criteria
+from es_simhash.spark.candidates import candidates, masks_of_tables
+from es_simhash.spark.columns import place_columns
+from es_simhash.spark.compare import compared
+from es_simhash.spark.components import components
+from es_simhash.spark.condensing import Kept
+from es_simhash.spark.result import SparkDuplicates
+from es_simhash.spark.settling import settled
+
+
+def find(condensed: DataFrame, total: int, kept: Kept, criteria: Criteria) -> SparkDuplicates:
+    """The near-duplicates among documents of which this was kept; what is missing of the total counts as empty."""
+    documents = settled(_numbered(condensed))
+    originals = documents.filter("previous is null")
+    masks = masks_of_tables(kept, criteria.distance, total)
+    decided = settled(compared(candidates(originals, kept, masks), originals, kept, criteria))
+    near = decided.filter("is_near").drop("left_out", "is_near")
+    groups = settled(_groups(documents, components(near)))
+    pairs = _identical(documents, criteria).unionByName(_estimated(near, criteria))
+    return SparkDuplicates(groups, _named(pairs, documents), _counts(total, documents, decided, groups))
+
+
+def _counts(total: int, documents: DataFrame, decided: DataFrame, groups: DataFrame) -> Counts:
+    left_out = sf.coalesce(sf.sum("left_out"), sf.lit(0))
+    [(kept, identical)] = documents.agg(sf.count("position"), sf.count("previous")).collect()
+    [(candidates, near, left)] = decided.agg(sf.count("first"), sf.count_if("is_near"), left_out).collect()
+    [(members, firsts)] = groups.agg(sf.count("id"), sf.count_if("is_first")).collect()
+    return Counts(
+        documents=total,
+        empty=total - kept,
+        identical=identical,
+        near=near,
+        groups=firsts,
+        duplicates=members - firsts,
+        compared=candidates,
+        verified=0,
+        left_out=left,
+    )
+
+
+def _numbered(condensed: DataFrame) -> DataFrame:
+    """The documents, with numbers that ascend as their ids do.
+
+    Of those with equal texts each has the number of the ``original``, which is the first, and of the ``previous`` one.
+    """
+    ordered = condensed.orderBy(*place_columns(condensed), "content")
+    numbered = ordered.withColumn("position", sf.monotonically_increasing_id())
+    same = Window.partitionBy("content").orderBy("position")
+    return numbered.select(
+        *(name for name in numbered.columns if name != "content"),
+        sf.first("position").over(same).alias("original"),
+        sf.lag("position").over(same).alias("previous"),
+        sf.lead("position").over(same).isNotNull().alias("is_repeated"),
+    )
+
+
+def _groups(documents: DataFrame, roots: DataFrame) -> DataFrame:
+    """The documents of all groups, each with the one that stands for its group."""
+    linked = documents.join(roots.withColumnRenamed("node", "original"), "original", "left")
+    root = sf.coalesce("root", "original")
+    grouped = linked.filter("root is not null or previous is not null or is_repeated").withColumn("root", root)
+    firsts = _places(documents, "root", "group")
+    own = place_columns(documents)
+    is_first = (sf.col("position") == sf.col("root")).alias("is_first")
+    return grouped.join(firsts, "root").select(*firsts.drop("root").columns, *own, is_first)
+
+
+def _identical(documents: DataFrame, criteria: Criteria) -> DataFrame:
+    """The pairs of each document with the one before it that has the same text."""
+    pairs = documents.filter("previous is not null").select(
+        sf.col("previous").alias("first"), sf.col("position").alias("second")
+    )
+    if criteria.distance is not None:
+        pairs = pairs.withColumn("distance", sf.lit(0))
+    if criteria.similarity is not None:
+        pairs = pairs.withColumn("similarity", sf.lit(1.0)).withColumn("is_exact", sf.lit(True))
+    return pairs
+
+
+def _estimated(near: DataFrame, criteria: Criteria) -> DataFrame:
+    return near if criteria.similarity is None else near.withColumn("is_exact", sf.lit(False))
+
+
+def _named(pairs: DataFrame, documents: DataFrame) -> DataFrame:
+    """Pairs with the ids of their documents in the place of numbers."""
+    for side in ("first", "second"):
+        places = _places(documents, "number", side)
+        pairs = pairs.withColumnRenamed(side, "number").join(places, "number").drop("number")
+    measures = [name for name in pairs.columns if name in {"distance", "similarity", "is_exact"}]
+    return pairs.select(*(name for name in pairs.columns if name not in measures), *measures)
+
+
+def _places(documents: DataFrame, number: str, name: str) -> DataFrame:
+    """What names each document: its id in a column ``name``, its index, if it has one, in another beside."""
+    places = {"id": name, "index": f"{name}_index"}
+    own = [sf.col(column).alias(places[column]) for column in place_columns(documents)]
+    return documents.select(sf.col("position").alias(number), *own)
