@@ -49,11 +49,12 @@ SECTIONS = {
     "finding": Section(("numba", *CLIENTS), SERVERS),
     "bulk": Section(("numba", *CLIENTS), SERVERS),
     "backfill": Section(("numba", *CLIENTS), SERVERS),
+    "grouping": Section(("numba", "opensearch-py"), ("opensearch",)),
     "dedup": Section(("rensa", "numba")),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",)),
 }
 # The sections that can be run on a share of their documents.
-SHARED = ("layouts", "finding", "bulk", "backfill", "million")
+SHARED = ("layouts", "finding", "bulk", "backfill", "grouping", "million")
 
 
 def main() -> None:

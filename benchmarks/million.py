@@ -109,8 +109,8 @@ def _body(fingerprint: Fingerprint, by: By) -> Json:
     return query.body(clause, size=100, source=query.compared_fields(SCHEME, DEFAULT_PREFIX))
 
 
-def _mapping() -> Json:
-    mapping = SCHEME.mapping()
+def mapping_of_keys() -> Json:
+    mapping = SCHEME.mapping(DEFAULT_PREFIX, ["key"])
     return {**mapping, "properties": {**mapping["properties"], "key": {"type": "keyword"}}}
 
 
@@ -141,9 +141,9 @@ def _latencies(ways: dict[str, Callable[[int], object]], million: Million) -> di
 def _on_elasticsearch(million: Million, table: Table) -> str:
     count = len(million.simhashes)
     with running("elasticsearch") as server:
-        server.http("PUT", f"/{INDEX}", {"settings": {"index": SETTINGS}, "mappings": _mapping()})
+        server.http("PUT", f"/{INDEX}", {"settings": {"index": SETTINGS}, "mappings": mapping_of_keys()})
         for number, batch in enumerate(million.batches()):
-            server.http.send("POST", f"/{INDEX}/_bulk?filter_path=errors", _lines(number * BATCH, batch))
+            server.http.send("POST", f"/{INDEX}/_bulk?filter_path=errors", lines_of(number * BATCH, batch))
         server.merge(INDEX)
         size = server.size(INDEX)
         bodies = _bodies(million)
@@ -161,7 +161,7 @@ def _on_elasticsearch(million: Million, table: Table) -> str:
     return f"{count:,} documents, {size / count:.0f} bytes each with all that the engine adds."
 
 
-def _lines(first: int, batch: list[Json]) -> bytes:
+def lines_of(first: int, batch: list[Json]) -> bytes:
     lines = []
     for place, document in enumerate(batch, first):
         lines += [{"index": {"_id": str(place)}}, document]
@@ -204,7 +204,7 @@ def _embedded(million: Million, table: Table) -> str:
 
 def _load(engine: EmbeddedEngine, million: Million) -> float:
     """Fill an index; return the seconds that the engine took."""
-    engine.perform(CreateIndex(INDEX, {"mappings": _mapping()}))
+    engine.perform(CreateIndex(INDEX, {"mappings": mapping_of_keys()}))
     seconds = 0.0
     for number, batch in enumerate(million.batches()):
         actions = [Action("index", str(place), document) for place, document in enumerate(batch, number * BATCH)]

@@ -27,7 +27,7 @@ GROUP = "group"
 _DIGITS = 4
 
 
-def of_member(name: str, size: int, is_canonical: bool, similarity: float | None, distance: int | None) -> Json:
+def of_member(name: str, size: int, is_canonical: bool, distance: int | None, similarity: float | None) -> Json:
     """The fields of a member of a group."""
     found = {GROUP: name, "group_size": size, "is_canonical": is_canonical}
     near = {"similarity": None if similarity is None else round(similarity, _DIGITS), "distance": distance}

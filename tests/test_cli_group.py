@@ -69,9 +69,7 @@ def test_a_walk(tmp_path: Path, place: str, index: str) -> None:
     assert {each["delete"]["_id"] for each in deletes} == {"0, a copy/é", "1, a copy", "1, another"}
     *_, last = do("--write", "--output", "groups.jsonl")
     assert last["summary"]["written"]["written"] == 5
-    assert [each["group"] for each in read(tmp_path / "groups.jsonl")] == [
-        each["group"] for each in groups
-    ]
+    assert [each["group"] for each in read(tmp_path / "groups.jsonl")] == [each["group"] for each in groups]
     *_, last = do("--write", "--incremental", "--output", "groups.jsonl")
     assert (last["summary"]["written"]["written"], last["summary"]["new"] is None) == (0, False)
 

@@ -214,7 +214,11 @@ def test_a_server_without_scripts_says_so(opensearch2_node: Node) -> None:
 # --- what is written
 
 
-DOCUMENT = {"title": "a", "body": "text", "dedup": {"scheme": "x", "status": "ok", "group": "g", "group_size": 2, "note": 1}}
+DOCUMENT = {
+    "title": "a",
+    "body": "text",
+    "dedup": {"scheme": "x", "status": "ok", "group": "g", "group_size": 2, "note": 1},
+}
 
 
 def hit(source: Json) -> Json:

@@ -5,6 +5,7 @@ Whatever the order leaves open, the ids decide; so it is the same on every run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -14,6 +15,10 @@ from typing import Any
 from es_simhash.errors import InputError
 from es_simhash.fields import Json
 from es_simhash.sources import values_at
+
+# A number of eight digits is a date, 20260101.
+_MILLISECONDS = re.compile("-?[0-9]{9,18}")
+_NO_DAY = re.compile("[0-9]{4}(-[0-9]{2})?")
 
 # The greater a rank is, the later its document stands.
 Rank = Callable[[Json], Any]
@@ -85,8 +90,10 @@ def moment(value: Any) -> float | None:
         return value / 1000 if isfinite(value) else None
     if not isinstance(value, str):
         return None
-    if value.lstrip("-").isdigit() and len(value) > 8:
+    if _MILLISECONDS.fullmatch(value):
         return int(value) / 1000
+    if _NO_DAY.fullmatch(value):
+        value += "-01" * (2 if len(value) == len("2026") else 1)
     try:
         date = datetime.fromisoformat(f"{value[:-1]}+00:00" if value[-1:] in "Zz" else value)
     except ValueError:

@@ -15,7 +15,8 @@ from es_simhash.grouping.options import Linkage
 
 def groups_among(ordered: Sequence[int], nearness: Nearness, linkage: Linkage) -> Iterator[list[int]]:
     """The groups among connected documents, in whose order the first of each group stands for it."""
-    if linkage == "single":
+    # Two that a link connects are near each other.
+    if linkage == "single" or len(ordered) == 2:
         yield list(ordered)
         return
     copies = nearness.copies(ordered)

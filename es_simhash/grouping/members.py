@@ -18,6 +18,7 @@ from es_simhash.query import Criteria
 
 # Groups of more different texts than this are not compared pair by pair to tell their diameter.
 _ALL_PAIRS = 64
+_PAIR = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,15 @@ class Nearness:
         self._kept = kept
         self._criteria = criteria
         self._exact = exact
+        self._brought = np.empty(0, dtype=np.int64)
+        self._at_hand: dict[int, Rows] = {}
+
+    def bring(self, positions: Sequence[int]) -> None:
+        """Have at hand what is kept of some documents, which is quicker than to look for one after the other."""
+        kept, self._brought = self._kept, np.array(sorted(positions), dtype=np.int64)
+        used = [kept.contents, *([kept.simhashes] if kept.settings.simhash else [])]
+        used += [kept.values] if kept.settings.minhash else []
+        self._at_hand = {id(columns): columns.take(self._brought) for columns in used}
 
     def has_content(self, position: int, content: int) -> bool:
         """Whether the text of a document has this hash."""
@@ -93,11 +103,13 @@ class Nearness:
             copies.setdefault(firsts.setdefault(row.tobytes(), position), []).append(position)
         return copies
 
-    def diameter(self, positions: Sequence[int]) -> Diameter:
+    def diameter(self, positions: Sequence[int], to_first: Near) -> Diameter:
         """How far apart documents are at most; of very many, those are looked at that are far from the first ones."""
-        texts = list(self.copies(positions))
+        texts = list(self.copies(positions)) if len(positions) > _PAIR else positions
         is_exact = len(texts) <= _ALL_PAIRS
-        if is_exact:
+        if len(texts) <= _PAIR:
+            found = [to_first]
+        elif is_exact:
             found = [self.to(one, texts[place + 1 :]) for place, one in enumerate(texts[:-1])]
         else:
             first = self.to(texts[0], texts)
@@ -114,6 +126,9 @@ class Nearness:
 
     def _taken(self, columns: Columns, rows: Integers) -> Rows:
         """The rows of documents, whatever their order."""
+        places = np.searchsorted(self._brought, rows)
+        if len(self._brought) and (self._brought.take(places, mode="clip") == rows).all():
+            return self._at_hand[id(columns)][places]
         order = np.argsort(rows, kind="stable")
         found = columns.take(rows[order])
         taken = np.empty_like(found)

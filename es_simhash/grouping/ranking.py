@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from es_simhash.errors import InputError
@@ -29,13 +29,9 @@ class Ranking:
         for position, hit in zip(positions, hits, strict=True):
             self._ranks[position] = self._keep.rank(_source(hit))
 
-    def ordered(self, positions: Sequence[int]) -> list[int]:
-        """Documents in their order; what it leaves open is decided by their ids, then by their indices."""
-        keys = self._places.keys(positions)
-        order = {
-            position: (self._ranks.get(position, 0), id_, index)
-            for position, (index, id_) in zip(positions, keys, strict=True)
-        }
+    def ordered(self, positions: Sequence[int], keys: Mapping[int, tuple[str, str]]) -> list[int]:
+        """Documents, with their indices and ids, in their order; what it leaves open, these decide, the ids first."""
+        order = {position: (self._ranks.get(position, 0), *keys[position][::-1]) for position in positions}
         try:
             return sorted(positions, key=order.__getitem__)
         except TypeError as error:

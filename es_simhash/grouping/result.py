@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from es_simhash.dedup.result import Counts
 from es_simhash.dedup.spool import Room
 from es_simhash.fields import Json
 from es_simhash.grouping.linkage import groups_among
-from es_simhash.grouping.members import Diameter, Nearness
+from es_simhash.grouping.members import Diameter, Near, Nearness
 from es_simhash.grouping.naming import names
 from es_simhash.grouping.options import Linkage
 from es_simhash.grouping.places import Places
@@ -28,6 +29,7 @@ from es_simhash.grouping.stored import content_number
 from es_simhash.groups import UnionFind
 
 _SINGLES = 1000
+_AT_HAND = 5000
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,30 @@ class Found:
     linkage: Linkage
     indices: dict[str, list[int] | None]
     note: tuple[str, Json]
+
+
+def _values(near: Near) -> tuple[list[Any], list[Any]]:
+    """The distances and the similarities of documents; None where the scheme has neither."""
+    known = near.similarities if near.distances is None else near.distances
+    nothing = [None] * (0 if known is None else len(known))
+    return (
+        nothing if near.distances is None else near.distances.tolist(),
+        nothing if near.similarities is None else near.similarities.tolist(),
+    )
+
+
+def _together(groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
+    """Groups, as many as have some thousands of members, or a single one that has more."""
+    some: list[list[int]] = []
+    members = 0
+    for group in groups:
+        some.append(group)
+        members += len(group)
+        if members >= _AT_HAND:
+            yield some
+            some, members = [], 0
+    if some:
+        yield some
 
 
 class Grouped:
@@ -133,17 +159,22 @@ class Grouped:
 
     def __iter__(self) -> Iterator[Group]:
         """Each group, the one with the most members first."""
-        nearness = self._found.nearness
-        for name, positions in zip(self._names, self._positions, strict=True):
-            yield Group(name, tuple(self._members(positions)), nearness.diameter(positions))
+        nearness, names_ = self._found.nearness, iter(self._names)
+        for positions, keys in self._with_keys(self._positions):
+            near = nearness.to(positions[0], positions)
+            members = [
+                Member(*keys[position], *values) for position, *values in zip(positions, *_values(near), strict=True)
+            ]
+            yield Group(next(names_), tuple(members), nearness.diameter(positions, near))
 
-    def _members(self, positions: Sequence[int]) -> Iterator[Member]:
-        near = self._found.nearness.to(positions[0], positions)
-        distances = [None] * len(positions) if near.distances is None else near.distances.tolist()
-        similarities = [None] * len(positions) if near.similarities is None else near.similarities.tolist()
-        keys = self._found.places.keys(positions)
-        for (index, id_), distance, similarity in zip(keys, distances, similarities, strict=True):
-            yield Member(index, id_, distance, similarity)
+    def _with_keys(self, groups: Iterable[list[int]]) -> Iterator[tuple[list[int], Mapping[int, tuple[str, str]]]]:
+        """Groups with the indices and ids of their members, while what is kept of these is at hand."""
+        for some in _together(groups):
+            positions = [position for each in some for position in each]
+            self._found.nearness.bring(positions)
+            keys = dict(zip(positions, self._found.places.keys(positions), strict=True))
+            for each in some:
+                yield each, keys
 
     def pairs(self) -> Iterator[Pairs]:
         """The pairs that link documents, by their positions, some at a time; see `Duplicates.pairs`."""
@@ -156,6 +187,18 @@ class Grouped:
     def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
         """The index and the id of documents, by their positions."""
         return self._found.places.keys(positions)
+
+    def places_of(self, keys: Sequence[tuple[str, str]]) -> list[Place]:
+        """Where members of groups are, by their index and id; they are looked for in the largest groups first."""
+        found: dict[tuple[str, str], Place] = {}
+        missing = set(keys)
+        for positions, named in self._with_keys(self._positions):
+            if not missing:
+                break
+            here = [position for position in positions if named[position] in missing]
+            found.update((named[position], place) for position, place in zip(here, self.places(here), strict=True))
+            missing -= {named[position] for position in here}
+        return [found.get(key) or Place(*key, None, {}) for key in keys]
 
     def duplicates(self) -> Iterator[Place]:
         """Where the members of groups are that do not stand for them."""
@@ -171,10 +214,11 @@ class Grouped:
 
         With ``singles`` those that are in none come after, as groups of one.
         """
-        for name, positions in zip(self._names, self._positions, strict=True):
-            for place, (position, member) in enumerate(zip(positions, self._members(positions), strict=True)):
-                near = member.similarity, member.distance
-                yield position, group_fields.of_member(name, len(positions), place == 0, *near)
+        names_ = iter(self._names)
+        for positions, _ in self._with_keys(self._positions):
+            name, near = next(names_), self._found.nearness.to(positions[0], positions)
+            for place, (position, *values) in enumerate(zip(positions, *_values(near), strict=True)):
+                yield position, group_fields.of_member(name, len(positions), place == 0, *values)
         if singles:
             yield from self._singles()
 
@@ -195,12 +239,12 @@ class Grouped:
     def _groups(self) -> list[list[int]]:
         """The positions of each group's members, the one that stands for it first; the largest groups first."""
         found = self._found
-        groups: list[list[int]] = []
-        for component in self._components():
-            groups += groups_among(found.ranking.ordered(component), found.nearness, found.linkage)
-        first = dict(zip((each[0] for each in groups), found.places.keys([each[0] for each in groups]), strict=True))
-        groups.sort(key=lambda each: (-len(each), first[each[0]][::-1]))
-        return groups
+        groups: list[tuple[int, tuple[str, str], list[int]]] = []
+        for component, keys in self._with_keys(self._components()):
+            ordered = found.ranking.ordered(component, keys)
+            for each in groups_among(ordered, found.nearness, found.linkage):
+                groups.append((-len(each), keys[each[0]][::-1], each))
+        return [positions for *_, positions in sorted(groups)]
 
     def _components(self) -> Iterator[list[int]]:
         """The documents that links connect."""

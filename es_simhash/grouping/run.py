@@ -87,7 +87,7 @@ class _Grouping:
         mappings = self._engine.perform(GetMappings(index))
         since = {name: self._since(mappings[name]) for name in sorted(mappings)}
         self._is_incremental = self._options.incremental and None not in since.values()
-        for name in since:
+        for name, changes in since.items():
             self._engine.perform(Refresh(name))
             self._indices[name] = run(changes_of(name, self._options.patience), self._engine)
             first = len(self._places)
@@ -98,7 +98,7 @@ class _Grouping:
                 on_read(len(self._kept) + self._others)
             if self._is_incremental:
                 self._places.flush()
-                self._new.append(self._places.changed_after(first, since[name] or []))
+                self._new.append(self._places.changed_after(first, changes or []))
         self._places.flush()
         self._kept.complete()
 
@@ -177,4 +177,3 @@ def _counts(kept: Kept, links: Links, comparison: Comparison) -> Counts:
         verified=comparison.verified,
         left_out=links.left_out,
     )
-

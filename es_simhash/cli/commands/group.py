@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="The form of groups and pairs.",
 )
+@click.option("--report", "report_file", type=click.Path(dir_okay=False), help="Write a page of HTML about it all.")
+@click.option("--date", "date_field", metavar="FIELD", help="With --report: the field of a document's date.")
 @click.option("--delete-script", type=click.Path(dir_okay=False), help="Write a bulk request that deletes duplicates.")
 @target_options
 @output_options
@@ -92,6 +94,8 @@ def command(
 
     if not write and (singles or max_rate):
         raise click.UsageError("--singles and --max-rate say how groups are written. Add --write, or drop them.")
+    if given["date_field"] and not given["report_file"]:
+        raise click.UsageError("--date is for the report. Add --report, or drop it.")
     if write and given["delete_script"]:
         raise click.UsageError(
             "--delete-script deletes what is as it was read, and --write changes it. Write first, then make the script."
@@ -109,6 +113,8 @@ def command(
         with grouped:
             written = _write(output, opened, grouped, singles, max_rate, options.patience) if write else None
             _write_files(grouped, **{name: given[name] for name in _FILES})
+            if given["report_file"]:
+                _write_report(grouped, opened, options, given["report_file"], given["date_field"])
             _summarise(output, grouped, written)
     return SOME_FAILED if written and written.rejected else FINE
 
@@ -161,6 +167,14 @@ def _write_files(
             write_pairs(grouped, output_format, stack.enter_context(whole_file(pairs_file)))
         if delete_script:
             write_deletes(grouped, stack.enter_context(whole_file(delete_script)))
+
+
+def _write_report(grouped: Grouped, index: Index, options: GroupOptions, path: str, date_field: str | None) -> None:
+    from es_simhash.files import whole_file
+    from es_simhash.jobs.group_report import report_on
+
+    with whole_file(path) as out:
+        out.write(report_on(grouped, index, options, date_field))
 
 
 def _summarise(output: Output, grouped: Grouped, written: GroupsWritten | None) -> None:

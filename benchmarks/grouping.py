@@ -1,0 +1,106 @@
+"""All groups of an index on OpenSearch beside one ``find`` for each of its documents.
+
+The documents hold the fields of the default scheme, but no text: SimHashes and signatures are random, and a tenth of
+them nearly equal another. Grouping runs in a process of its own, with the memory of the default; `find` is asked for
+{finds} documents by their ids, and its mean is multiplied by the number of documents. The truth is what was planted: in
+how many groups are an original and its copy, and nothing else. Client and server share the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.million import BATCH, INDEX, Million, lines_of, mapping_of_keys
+from benchmarks.nodes import SETTINGS, Server, running
+from benchmarks.tables import Table
+from es_simhash import Index
+from es_simhash.operations import Refresh
+
+SIZES, FINDS = (100_000, 300_000, 1_000_000), 300
+__doc__ = __doc__.format(finds=FINDS)
+
+
+def run(share: float = 1.0) -> Iterator[Table]:
+    """Group more and more documents."""
+    table = Table(
+        "Grouping more and more documents",
+        [
+            "documents",
+            "reading, s",
+            "all else, s",
+            "peak, MB",
+            "one find, ms",
+            "× of a find for each",
+            "planted groups found, %",
+            "other groups",
+        ],
+        "Everything by MinHash, star linkage. `× of a find for each` is the whole of grouping by all finds.",
+    )
+    with running("opensearch") as server:
+        for size in SIZES:
+            _measure(server, int(size * share), table)
+    yield table
+
+
+def _measure(server: Server, count: int, table: Table) -> None:
+    million = Million.random(count, count // 10)
+    server.http("PUT", f"/{INDEX}", {"settings": {"index": SETTINGS}, "mappings": mapping_of_keys()})
+    for number, batch in enumerate(million.batches()):
+        server.http.send("POST", f"/{INDEX}/_bulk?filter_path=errors", lines_of(number * BATCH, batch))
+    server.http("POST", f"/{INDEX}/_refresh")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "groups"
+        command = [sys.executable, "-m", "benchmarks.grouping", server.url, str(path)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        reading, rest, peak = json.loads(done.stdout)
+        groups = {frozenset(json.loads(line)) for line in path.read_text(encoding="ascii").splitlines()}
+    one = _find(server, million)
+    planted = {frozenset(map(str, pair)) for pair in million.pairs.tolist()}
+    table.add(
+        *(f"{count:,}", f"{reading:.1f}", f"{rest:.1f}", f"{peak:.0f}", f"{1000 * one:.2f}"),
+        f"1/{one * count / (reading + rest):.0f}",
+        f"{100 * len(groups & planted) / len(planted):.2f}",
+        f"{len(groups - planted):,}",
+    )
+    server.delete(INDEX)
+
+
+def _find(server: Server, million: Million) -> float:
+    """The mean time of finding by the id of a document, in seconds."""
+    index = Index(INDEX, server.client)
+    ids = [str(place) for place in range(0, len(million.simhashes), len(million.simhashes) // FINDS)]
+    for id_ in ids[:50]:
+        index.find(id=id_)
+    start = time.perf_counter()
+    for id_ in ids:
+        index.find(id=id_)
+    return (time.perf_counter() - start) / len(ids)
+
+
+def _alone(url: str, path: str) -> None:
+    """Group the index into a file, and print what it took: seconds of reading and of all else, and megabytes."""
+    index = Index(INDEX, Server("opensearch", url).client)
+    index.engine.perform(Refresh(INDEX))
+    read = start = time.perf_counter()
+
+    def reading(done: int) -> None:
+        nonlocal read
+        read = time.perf_counter()
+
+    with index.group(progress=reading) as grouped, Path(path).open("w", encoding="ascii") as out:
+        for group in grouped:
+            out.write(json.dumps([member.id for member in group.members]) + "\n")
+    end = time.perf_counter()
+    [kilobytes] = re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text(encoding="ascii"))
+    print(json.dumps([read - start, end - read, int(kilobytes) / 1024]))
+
+
+if __name__ == "__main__":
+    _alone(*sys.argv[1:])
