@@ -95,6 +95,11 @@ class Server:
         """The library's engine over the client."""
         return connect(self.client)
 
+    def cpu(self) -> float:
+        """The CPU time that the server has taken so far, in seconds."""
+        nodes = self.http("GET", "/_nodes/_local/stats/process?filter_path=nodes.*.process.cpu")["nodes"]
+        return sum(float(node["process"]["cpu"]["total_in_millis"]) for node in nodes.values()) / 1000
+
     def create(self, index: str, properties: Json, analysis: Json | None = None) -> None:
         """Make an index of one shard."""
         settings = SETTINGS | ({"analysis": analysis} if analysis else {})
