@@ -5,9 +5,8 @@ makes their fingerprints (character 5-grams, the default scheme) and writes thes
 changed the document since. Beside it the clients' own ``parallel_bulk``, with 2 threads, updates the same documents of
 the same index by their ids: with the fields of one document for all, and with the right ones, made beforehand. Before
 each way everything is updated with the constant values, so that it is to be done again; ratios are those to these
-updates just before, in the median of {rounds} rounds. All end with a refresh, by which what was written can be found, as
-a backfill does by itself. CPU time is that of this process, the client's, and beside it that of the server, which share
-the machine's two cores.
+updates just before, in the median of {rounds} rounds. All end with a refresh, by which what was written can be found,
+as a backfill does by itself. CPU time is that of this process, the client's, and of the server; they share two cores.
 
 The last table has a process of its own for each backfill, of more and more documents.
 """
