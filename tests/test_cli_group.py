@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 import subprocess
 import sys
 import uuid
@@ -15,11 +16,14 @@ import pytest
 
 from es_simhash.engines.connect import connect
 from es_simhash.index import Index
-from es_simhash.operations import Count
+from es_simhash.operations import Count, GetDocuments
 from es_simhash.testing.corpus import corpus, edited
 from tests.nodes import Node
 from tests.test_cli_commands import lines, run
 from tests.whole_indices import ENGINES, FIELDS
+
+MEMBERS = ["0", "0, a copy/é", "1", "1, a copy", "1, another"]
+IDS = [*MEMBERS, "2", "3", "4", "5"]
 
 
 @pytest.fixture(params=ENGINES)
@@ -95,6 +99,33 @@ def test_the_delete_script_is_what_a_server_takes_and_spares_what_was_changed(
             statuses = {item["delete"]["_id"]: item["delete"]["status"] for item in json.load(reply)["items"]}
         assert statuses == {"0, a copy/é": 200, "1, a copy": 409, "1, another": 200}
         assert opened.engine.perform(Count(index, {"match_all": {}})) == 7
+
+
+@pytest.mark.parametrize("place", ENGINES[1:], indirect=True)
+def test_a_run_that_was_killed_while_it_wrote_is_gone_on_with(tmp_path: Path, place: str, index: str) -> None:
+    def stored() -> dict[str, Any]:
+        with Index(index, place) as opened:
+            found = opened.engine.perform(GetDocuments(index, IDS))
+        return {each["_id"]: each["_source"]["dedup"].get("group") for each in found}
+
+    command = [sys.executable, "-m", "es_simhash", "group", index, "--url", place, "--write", "--quiet"]
+    # One document a request, and so slowly that there is time to kill it in between.
+    program = (
+        "import sys, es_simhash.grouping.writing as writing; from es_simhash.cli.app import main; "
+        "writing._AT_ONCE = 1; main([*sys.argv[1:], '--max-rate', '2'])"
+    )
+    slowly = [sys.executable, "-c", program, *command[3:]]
+    with subprocess.Popen(slowly, cwd=tmp_path, stdout=subprocess.DEVNULL) as killed:
+        while not any(stored().values()):
+            assert killed.poll() is None
+        killed.kill()
+    assert killed.returncode == -signal.SIGKILL
+    half = stored()
+    assert not all(half[id_] for id_ in MEMBERS)
+    subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    whole = stored()
+    assert {id_ for id_, group in whole.items() if group} == set(MEMBERS)
+    assert all(whole[id_] == group for id_, group in half.items() if group)
 
 
 def test_nothing_is_changed_without_write(tmp_path: Path, place: str, index: str) -> None:

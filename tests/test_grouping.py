@@ -8,13 +8,18 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
+from es_simhash import fields
 from es_simhash.errors import InputError, MissingError
 from es_simhash.fields import Json
+from es_simhash.fingerprint import Fingerprints
 from es_simhash.grouping.options import GroupOptions
 from es_simhash.grouping.result import Grouped
 from es_simhash.index import Index
+from es_simhash.operations import Action, Bulk
 from es_simhash.scheme import Scheme
 from es_simhash.settings import Layout
 from es_simhash.testing.corpus import corpus, edited
@@ -160,3 +165,64 @@ def test_what_cannot_be_grouped_is_refused(tmp_path: Path) -> None:
         GroupOptions(memory=1000)
     with pytest.raises(MissingError), Index("none", str(tmp_path)) as missing:
         missing.group()
+
+
+# --- what is degenerate
+
+
+def with_fields(path: Path, signatures: npt.NDArray[np.uint32], simhashes: npt.NDArray[np.uint64]) -> Index:
+    """An index of documents with these fingerprints, whose texts are nobody's concern."""
+    scheme = Scheme()
+    index = Index("news", str(path), fields=FIELDS)
+    index.init()
+    statuses = np.zeros(len(signatures), dtype=np.uint8)
+    texts = [f"text {i}" for i in range(len(signatures))]
+    rows = fields.write(scheme, scheme.id, texts, Fingerprints(statuses, simhashes, signatures))
+    actions = [Action("index", f"{i:05}", {"dedup": row}) for i, row in enumerate(rows)]
+    index.engine.perform(Bulk("news", actions, refresh=True))
+    return index
+
+
+def boilerplate(count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]:
+    """Fingerprints of documents that share the first band's rows, and nothing else."""
+    rng = np.random.default_rng(5)
+    signatures = rng.integers(0, 1 << 32, (count, 128), dtype=np.uint32)
+    signatures[:, :8] = signatures[0, :8]
+    return signatures, rng.integers(0, 1 << 64, count, dtype=np.uint64)
+
+
+def test_a_key_that_very_many_share_is_told_and_makes_no_group(tmp_path: Path) -> None:
+    with with_fields(tmp_path, *boilerplate(3000)) as index, index.group() as grouped:
+        assert len(grouped) == 0
+        assert {(key.name, key.documents) for key in grouped.hot_keys} == {("band 0", 3000), ("band 1", 3000)}
+        assert grouped.counts.left_out > 3000 * 2900 / 2
+        assert grouped.cut_off == 0
+        [(name, id_)] = grouped.keys([grouped.hot_keys[0].position])
+        assert (name, len(id_)) == ("news", 5)
+
+
+def test_of_a_key_no_more_than_the_largest_bucket_are_compared_and_how_often_that_was_is_told(tmp_path: Path) -> None:
+    signatures, simhashes = boilerplate(300)
+    signatures[7] = signatures[5]
+    signatures[290] = signatures[280]
+    signatures[290, 8:] = signatures[280, 8:]
+    with with_fields(tmp_path, signatures, simhashes) as index, index.group(GroupOptions(max_bucket=10)) as grouped:
+        assert grouped.cut_off >= 290
+        # They share all other keys too, which few have.
+        assert sorted(member.id for group in grouped for member in group.members) == [
+            "00005",
+            "00007",
+            "00280",
+            "00290",
+        ]
+
+
+def test_the_diameter_is_that_of_the_two_farthest(index: Index) -> None:
+    scheme = Scheme()
+    with index.group(GroupOptions(linkage="single", similarity=0.7)) as grouped:
+        for group in list(grouped)[:6]:
+            prints = [scheme.fingerprint(text_of(EVERYTHING[member.id])) for member in group.members]
+            assert group.diameter.distance == max(scheme.distance(a, b) for a, b in combinations(prints, 2))
+            estimates = [scheme.estimated_jaccard(a, b) for a, b in combinations(prints, 2)]
+            assert group.diameter.similarity == pytest.approx(min(estimates), abs=0.06)
+            assert group.diameter.is_exact
