@@ -50,7 +50,7 @@ SECTIONS = {
     "bulk": Section(("numba", *CLIENTS), SERVERS),
     "backfill": Section(("numba", *CLIENTS), SERVERS),
     "grouping": Section(("numba", "opensearch-py"), ("opensearch",)),
-    "dedup": Section(("rensa", "numba")),
+    "dedup": Section(("rensa", "gaoya", "datasketch", "numba")),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",)),
 }
 # The sections that can be run on a share of their documents.

@@ -1,10 +1,11 @@
-"""How long it takes from a file of texts to its documents without near-duplicates, beside rensa's deduplicator.
+"""How long it takes from a file of texts to its documents without near-duplicates, beside rensa, gaoya and datasketch.
 
 One document in six is a near copy of another, with 1 to 10% of its words replaced. What counts as a duplicate is a
 Jaccard similarity of at least 0.8 of the same features, character 5-grams or words, which the texts are cleaned for so
 that all contenders cut them alike. A duplicate is found if it is not among the documents to keep. Each run is a process
 of its own, and its CPU time that of all it does, with the import of the library and the compiled loops, and of its
-workers.
+workers: the median of {rounds} runs, but of datasketch a single one. gaoya cuts the texts itself. With it and with
+datasketch a document is kept if their index finds none like it; datasketch's candidates are compared by estimates.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from benchmarks.corpora import chinese, english
 from benchmarks.tables import Table
 
 ROUNDS = 3
+ONCE = "datasketch"  # takes long
+__doc__ = __doc__.format(rounds=ROUNDS)
 THRESHOLD = 0.8
 PERMUTATIONS = 128
 MORE_BANDS = 16  # rensa's own choice finds fewer
@@ -67,13 +70,17 @@ def _compare(
         contenders = {
             f"rensa, {kind}": ("rensa", "0"),
             f"rensa with {MORE_BANDS} bands, {kind}": (f"rensa {MORE_BANDS}", "0"),
+            f"gaoya, {kind}": ("gaoya", "0"),
+            f"datasketch, {kind}": ("datasketch", "0"),
             f"es_simhash, {kind}, without numba": ("es_simhash", "0"),
             f"es_simhash, {kind}, with numba": ("es_simhash", ""),
             f"es_simhash, {kind}, with numba from the start": ("es_simhash", "1"),
         }
         runs: dict[str, list[dict[str, Any]]] = {label: [] for label in contenders}
-        for _ in range(ROUNDS):
+        for number in range(ROUNDS):
             for label, (contender, native) in contenders.items():
+                if number and contender == ONCE:
+                    continue
                 runs[label].append(_in_a_process([contender, kind, str(path)], native))
         peer = statistics.median(run["cpu"] for run in runs[f"rensa, {kind}"])
         for label, results in runs.items():
@@ -204,6 +211,44 @@ def _by_rensa(kind: str, path: str, bands: int | None = None) -> list[int]:
     return [place for place, keep in enumerate(kept) if not keep]
 
 
+def _by_gaoya(kind: str, path: str) -> list[int]:
+    from gaoya.minhash import MinHashStringIndex
+
+    analyzer, size = ("char", 5) if kind == "chars" else ("word", 1)
+    index = MinHashStringIndex(
+        hash_size=32,
+        jaccard_threshold=THRESHOLD,
+        num_bands=PERMUTATIONS // 4,
+        band_size=4,
+        num_hashes=PERMUTATIONS,
+        analyzer=analyzer,
+        ngram_range=(size, size),
+    )
+    removed = []
+    for place, (_, text) in enumerate(_documents(path)):
+        if index.query(text):
+            removed.append(place)
+        else:
+            index.insert_document(place, text)
+    return removed
+
+
+def _by_datasketch(kind: str, path: str) -> list[int]:
+    from datasketch import MinHash, MinHashLSH
+
+    index, removed = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS), []
+    signatures: dict[str, Any] = {}
+    for place, (id, text) in enumerate(_documents(path)):
+        signature = MinHash(num_perm=PERMUTATIONS)
+        signature.update_batch([feature.encode() for feature in set(CUTS[kind](text))])
+        if any(signature.jaccard(signatures[other]) >= THRESHOLD for other in index.query(signature)):
+            removed.append(place)
+        else:
+            index.insert(id, signature)
+            signatures[id] = signature
+    return removed
+
+
 def _grow(count: str) -> list[int]:
     from es_simhash import Scheme
     from es_simhash.dedup.deduplicator import Deduplicator
@@ -217,6 +262,8 @@ CONTENDERS: dict[str, Callable[..., list[int]]] = {
     "es_simhash": _by_es_simhash,
     "rensa": _by_rensa,
     f"rensa {MORE_BANDS}": partial(_by_rensa, bands=MORE_BANDS),
+    "gaoya": _by_gaoya,
+    "datasketch": _by_datasketch,
     "growth": _grow,
 }
 
