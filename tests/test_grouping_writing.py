@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from es_simhash.grouping.keeping import Keep
 from es_simhash.grouping.options import GroupOptions
 from es_simhash.grouping.writing import GroupsWritten
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.operations import Action, Bulk, Count, GetMappings
+from es_simhash.operations import Action, Bulk, Count, GetMappings, OpenReader
 from es_simhash.testing.corpus import corpus, edited
 from tests.nodes import Node
 from tests.test_backfill_faults import Meddler, StopsEarly, once
@@ -386,3 +387,63 @@ def test_an_asynchronous_index_does_the_same(engine: Engine, kind: str, index: I
 
     assert asyncio.run(do()).written == 4 * GROUPS
     assert set(map(frozenset, members(engine, index).values())) == COPIES
+
+
+# --- stopped while it reads
+
+
+def test_a_run_that_was_stopped_while_it_read_goes_on_with_the_next_part(
+    engine: Engine, meddler: Meddler, index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("es_simhash.grouping.saved.PART", 8)
+    options = GroupOptions(state=tmp_path / "state")
+
+    def stop(opening: OpenReader) -> None:
+        raise RuntimeError("stopped")
+
+    meddler.before = once(OpenReader, stop, after=2)
+    with pytest.raises(RuntimeError, match="stopped"):
+        index.group(options)
+    assert len(list((tmp_path / "state").iterdir())) == 2
+    meddler.before = lambda operation: None
+    meddler.seen.clear()
+    with index.group(options) as grouped:
+        assert grouped.counts.documents == len(DOCUMENTS)
+        assert {frozenset(member.id for member in group.members) for group in grouped} == COPIES
+        assert index.write_groups(grouped).lost == 0
+    assert sum(isinstance(operation, OpenReader) for operation in meddler.seen) == 2
+    assert list((tmp_path / "state").iterdir()) == []
+
+
+def test_parts_of_another_scheme_or_query_are_not_taken(
+    engine: Engine, meddler: Meddler, index: Index, tmp_path: Path
+) -> None:
+    def stop(opening: OpenReader) -> None:
+        raise RuntimeError("stopped")
+
+    meddler.before = once(OpenReader, stop, after=1)
+    with pytest.raises(RuntimeError, match="stopped"):
+        index.group(GroupOptions(state=tmp_path))
+    query = {"term": {"number": 0}}
+    with index.group(GroupOptions(state=tmp_path, query=query)) as grouped:
+        assert grouped.counts.documents == 4
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@servers
+def test_what_changed_after_a_part_was_kept_is_new_to_the_next_incremental_run(
+    engine: Engine, meddler: Meddler, index: Index, tmp_path: Path
+) -> None:
+    def stop(opening: OpenReader) -> None:
+        raise RuntimeError("stopped")
+
+    meddler.before = once(OpenReader, stop, after=1)
+    with pytest.raises(RuntimeError, match="stopped"):
+        index.group(GroupOptions(state=tmp_path))
+    meddler.before = lambda operation: None
+    new = {f"{i} newer": index.documents.add_fields(edited(ORIGINALS[i], 1, seed=90 + i)) for i in range(6, 12)}
+    fill(engine, index.name, new)
+    written(index, GroupOptions(state=tmp_path))
+    written(index, GroupOptions(incremental=True))
+    groups = members(engine, index, [*DOCUMENTS, *new])
+    assert all({f"{i} original/é", f"{i} newer"} in groups.values() for i in range(6, 12))

@@ -37,8 +37,9 @@ class GroupOptions:
     With ``incremental`` only documents that came, or were changed, since groups were last written in this way are
     compared with the others; groups that are there are added to.
 
-    About ``memory`` bytes are taken; what is more lies in temporary files of ``directory``. An engine that is away or
-    overloaded is waited for ``patience`` seconds.
+    About ``memory`` bytes are taken; what is more lies in temporary files of ``directory``. What is read is kept in the
+    directory ``state`` until there are groups, so that a run which was stopped need not read it again. An engine that
+    is away or overloaded is waited for ``patience`` seconds.
     """
 
     by: By | None = None
@@ -53,6 +54,7 @@ class GroupOptions:
     incremental: bool = False
     memory: int = 256 << 20
     directory: str | Path | None = None
+    state: str | Path | None = None
     patience: float = 600.0
 
     def __post_init__(self) -> None:

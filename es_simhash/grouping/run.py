@@ -31,8 +31,9 @@ from es_simhash.grouping.options import GroupOptions
 from es_simhash.grouping.places import Places
 from es_simhash.grouping.ranking import Ranking
 from es_simhash.grouping.result import Found, Grouped
+from es_simhash.grouping.saved import Saved, together
 from es_simhash.grouping.texts import Looking, Texts
-from es_simhash.operations import GetMappings, Refresh
+from es_simhash.operations import Count, GetMappings, Refresh, Share
 from es_simhash.query import Criteria
 
 OnRead = Callable[[int], object]
@@ -79,6 +80,7 @@ class _Grouping:
         self._places = Places(room)
         self._others = 0
         self._is_incremental = False
+        self._saved = Saved(options.state, self._what) if options.state else None
         self._new: list[npt.NDArray[np.bool_]] = []
         self._indices: dict[str, list[int] | None] = {}
 
@@ -89,7 +91,7 @@ class _Grouping:
         self._is_incremental = self._options.incremental and None not in since.values()
         for name, changes in since.items():
             self._engine.perform(Refresh(name))
-            self._indices[name] = run(changes_of(name, self._options.patience), self._engine)
+            self._indices[name] = self._changes(name)
             first = len(self._places)
             for found in self._pages(name):
                 self._places.append(found.places, found.stored)
@@ -102,15 +104,44 @@ class _Grouping:
         self._places.flush()
         self._kept.complete()
 
+    def _changes(self, index: str) -> list[int] | None:
+        return run(changes_of(index, self._options.patience), self._engine)
+
     def _pages(self, index: str) -> Iterator[stored.StoredRows]:
+        """What the documents of an index tell, page by page; or part by part, as far as they were read before."""
+        if self._saved is None:
+            yield from self._read(index)
+            return
+        documents = self._engine.perform(Count(index, self._query))
+        for part in self._saved.parts(index, documents):
+            loaded = self._saved.load(index, part)
+            if loaded is None:
+                changes = self._changes(index)
+                nothing = stored.rows(self._documents, self._kept.settings, [])
+                rows = together([nothing, *self._read(index, part)])
+                self._saved.save(index, part, rows, changes)
+            else:
+                rows, changes = loaded
+            # What changed since the first part was read may not have been seen.
+            known = self._indices[index]
+            self._indices[index] = list(map(min, known, changes)) if known and changes else None
+            yield rows
+
+    def _read(self, index: str, part: Share | None = None) -> Iterator[stored.StoredRows]:
         engine = self._engine
-        reading = Reading(index, self._query, stored.paths(self._documents), None, self._options.patience)
+        reading = Reading(index, self._query, stored.paths(self._documents), part, self._options.patience)
         with ExitStack() as stack:
             stack.callback(lambda: run(reading.close(), engine))
             # Nobody reads on once the reader is closed.
             pages = stack.enter_context(closing(ahead(lambda _: run(reading.next(), engine), count())))
             rows = partial(stored.rows, self._documents, self._kept.settings)
             yield from stack.enter_context(closing(ahead(rows, takewhile(bool, pages))))
+
+    @property
+    def _what(self) -> Json:
+        """What is kept of which documents."""
+        own = self._documents
+        return {"scheme": own.scheme.id, "prefix": own.prefix, "query": self._options.query, **asdict(self._criteria)}
 
     @property
     def _query(self) -> Json:
@@ -146,7 +177,10 @@ class _Grouping:
         nearness = Nearness(self._kept, self._criteria, exact)
         found = Found(self._places, links, nearness, ranking, options.linkage, self._indices, self._note)
         counts = _counts(self._kept, links, comparison)
-        return Grouped(self._room, found, counts, self._others, None if new is None else int(new.sum()))
+        grouped = Grouped(self._room, found, counts, self._others, None if new is None else int(new.sum()))
+        if self._saved:
+            self._saved.remove()
+        return grouped
 
     def _exact(self, looking: Looking) -> Exact:
         texts = Texts(looking, self._documents, self._places, self._room, self._options.memory)

@@ -55,6 +55,9 @@ if TYPE_CHECKING:
 @click.option("--max-bucket", type=click.IntRange(2), metavar="N", help="Compare only N documents of a key.")
 @click.option("--incremental", is_flag=True, help="Compare only what came since groups were last written.")
 @click.option("--memory", type=SIZE, default="256MB", show_default=True, help="About how much memory to take.")
+@click.option(
+    "--state", type=click.Path(file_okay=False), help="Keep there what is read, so that a stopped run can go on."
+)
 @click.option("--patience", type=float, default=600.0, show_default=True, help="Seconds to wait for a busy engine.")
 @click.option("--write", is_flag=True, help="Store the groups on the documents.")
 @click.option("--singles", is_flag=True, help="With --write: documents in no group get one of their own.")
@@ -127,7 +130,7 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
     from es_simhash.grouping.options import GroupOptions
 
     query = given["query"]
-    names = ("by", "distance", "similarity", "linkage", "verify", "strip", "max_bucket", "incremental")
+    names = ("by", "distance", "similarity", "linkage", "verify", "strip", "max_bucket", "incremental", "state")
     return GroupOptions(
         query=None if query is None else json_object(query, "--query", '{"term": {"lang": "en"}}'),
         keep=keep_named(given["keep"], index.documents.fields),
