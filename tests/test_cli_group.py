@@ -146,6 +146,7 @@ def test_nothing_is_changed_without_write(tmp_path: Path, place: str, index: str
         (["--keep", "tallest"], "first, longest, oldest:FIELD"),
         (["--keep", "order:lang"], "first, longest, oldest:FIELD"),
         (["--strip", "a"], "Verify exactly"),
+        (["--common", "5", "--verify", "exact"], "between 0 and 1"),
         (["--strip", "(", "--verify", "exact"], "no regular expression"),
         (["--query", "x"], "--query"),
         (["--linkage", "loose"], "loose"),

@@ -181,7 +181,7 @@ def test_fingerprints_that_very_many_share_make_one_group_and_the_rest_is_counte
 
 
 def test_near_duplicates_are_found_behind_a_boilerplate_that_all_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("es_simhash.dedup.linking._ALL", 4)
+    monkeypatch.setattr("es_simhash.dedup.linking.ALL", 4)
     boilerplate = " ".join(words(np.random.default_rng(6), 120))
     texts = [f"{boilerplate} {text}" for text in families(6, 50, 1)]
     with run(texts, similarity=0.9) as found:

@@ -370,6 +370,26 @@ def test_the_texts_may_decide(engine: Engine, index: Index) -> None:
         assert [member.similarity for member in group.members] == pytest.approx(expected)
 
 
+def framed(number: int) -> Json:
+    """A document that is mostly the frame that all have."""
+    frame = " ".join(f"frame{word}" for word in range(80))
+    return {"title": "", "body": f"{frame} own{number * 7919} text{number * 104729} of{number * 1299709} it. {frame}"}
+
+
+@pytest.mark.parametrize("options", [{"strip": [r"frame\d+\s?"]}, {"common": 0.5}])
+def test_what_all_texts_have_can_be_left_out(engine: Engine, names: Callable[[], str], options: dict[str, Any]) -> None:
+    name = names()
+    create(engine, name)
+    index = Index(name, engine, fields=FIELDS)
+    index.init()
+    documents = {str(i): framed(i) for i in range(30)} | {"copy": framed(7)}
+    fill(engine, name, {id_: index.documents.add_fields(each) for id_, each in documents.items()})
+    with index.group(GroupOptions(verify="exact")) as grouped:
+        assert [len(group.members) for group in grouped] == [31]
+    with index.group(GroupOptions(verify="exact", **options)) as grouped:
+        assert [[member.id for member in group.members] for group in grouped] == [["7", "copy"]]
+
+
 def test_a_text_that_is_not_that_of_its_fingerprint_is_similar_to_nothing(engine: Engine, index: Index) -> None:
     change(engine, index, "0 copy 1", {"body": "changed by somebody who knows nothing of fingerprints"})
     with index.group(GroupOptions(verify="exact")) as grouped:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash import fingerprinting, similarity
 from es_simhash.arrays import Integers, offsets_from_counts, spread
+from es_simhash.codes import Codes
 from es_simhash.dedup.sorting import distinct
 from es_simhash.dedup.spool import Strings
 from es_simhash.features import FeatureBatch
@@ -19,12 +22,23 @@ from es_simhash.verification import comparable_features
 Similarities = npt.NDArray[np.float64]
 
 
-def exact_jaccards(settings: Settings, texts: Strings, first: Integers, second: Integers, limit: int) -> Similarities:
+def common_features(settings: Settings, texts: Sequence[str], share: float) -> Codes:
+    """The features that more than a share of some texts have, in ascending order."""
+    hashes, counts = np.unique(_distinct_features(settings, texts, None).hashes, return_counts=True)
+    common: Codes = hashes[counts > share * len(texts)]
+    return common
+
+
+def exact_jaccards(
+    settings: Settings, texts: Strings, first: Integers, second: Integers, limit: int, common: Codes | None = None
+) -> Similarities:
     """The similarity of each pair that its signatures estimate: of the features, or for "weighted" of their weights.
 
-    The texts that are in memory at once have about ``limit`` bytes, or are those of a single pair.
+    Features that are ``common`` do not count; two texts that have no others are not similar. The texts that are in
+    memory at once have about ``limit`` bytes, or are those of a single pair.
     """
-    compare = _weighted_jaccards if settings.minhash and settings.minhash.is_weighted else _jaccards
+    is_weighted = settings.minhash and settings.minhash.is_weighted
+    compare = partial(_weighted_jaccards if is_weighted else _jaccards, common=common)
     found = np.empty(len(first), dtype=np.float64)
     for pairs in _in_parts(texts, first, second, limit):
         both = np.stack([first[pairs], second[pairs]])
@@ -46,29 +60,48 @@ def _in_parts(texts: Strings, first: Integers, second: Integers, limit: int) -> 
         start = stop
 
 
-def _weighted_jaccards(settings: Settings, texts: list[str], pairs: Integers) -> Similarities:
+def _weighted_jaccards(settings: Settings, texts: list[str], pairs: Integers, common: Codes | None) -> Similarities:
     features = list(comparable_features(settings, texts))
+    if common is not None:
+        features = [_without(common, each) for each in features]
     return np.array([similarity.weighted_jaccard(features[a], features[b]) for a, b in pairs.T.tolist()])
 
 
-def _jaccards(settings: Settings, texts: list[str], pairs: Integers) -> Similarities:
+def _without(common: Codes, features: Any) -> Any:
+    """The hashes of features, or these and their weights, without those that are common."""
+    if isinstance(features, tuple):
+        hashes, weights = features
+        stays = ~np.isin(hashes, common)
+        return hashes[stays], weights[stays]
+    return features[~np.isin(features, common)]
+
+
+def _jaccards(settings: Settings, texts: list[str], pairs: Integers, common: Codes | None) -> Similarities:
     """|A ∩ B| / |A ∪ B| with |A ∩ B| = |A| + |B| - |A ∪ B|; the union has the distinct ones of both sides' features."""
-    features = _distinct_features(settings, texts)
+    features = _distinct_features(settings, texts, common)
     sides = pairs.T.reshape(-1)
     counts = np.diff(features.offsets)[sides]
     which, place = spread(counts)
     together = features.hashes[features.offsets[sides][which] + place]
     totals = counts.reshape(-1, 2).sum(axis=1)
     unions = np.diff(distinct_features(FeatureBatch(together, offsets_from_counts(totals))).offsets)
-    similarities: Similarities = (totals - unions) / unions
+    similarities: Similarities = (totals - unions) / np.maximum(unions, 1)
     return similarities
 
 
-def _distinct_features(settings: Settings, texts: list[str]) -> FeatureBatch:
-    """The features of all texts, each once."""
+def _distinct_features(settings: Settings, texts: Sequence[str], common: Codes | None) -> FeatureBatch:
+    """The features of all texts, each once, without those that are common."""
     batches = [
         distinct_features(FeatureBatch(batch.first_words, batch.offsets))
         for batch in fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(settings, some))
     ]
+    if common is not None:
+        batches = [_rare(batch, common) for batch in batches]
     counts = np.concatenate([np.diff(batch.offsets) for batch in batches])
     return FeatureBatch(np.concatenate([batch.hashes for batch in batches]), offsets_from_counts(counts))
+
+
+def _rare(batch: FeatureBatch, common: Codes) -> FeatureBatch:
+    stays = ~np.isin(batch.hashes, common)
+    ends = np.concatenate([[0], np.cumsum(stays)])
+    return FeatureBatch(batch.hashes[stays], ends[batch.offsets])

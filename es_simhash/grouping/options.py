@@ -30,8 +30,9 @@ class GroupOptions:
     links connect, however far its ends are from each other.
 
     Fields tell similarities by estimate; to ``verify`` them, the texts of pairs are read: of those in doubt, or of all
-    ("exact"). What the regular expressions of ``strip`` find is left out of texts then. Of a key that more than
-    ``max_bucket`` documents have, only so many are compared.
+    ("exact"). What the regular expressions of ``strip`` find is left out of texts then, and features that more than the
+    share ``common`` of documents have do not count. Of a key that more than ``max_bucket`` documents have, only so many
+    are compared.
 
     With ``incremental`` only documents that came, or were changed, since groups were last written are compared with the
     With ``incremental`` only documents that came, or were changed, since groups were last written in this way are
@@ -50,6 +51,7 @@ class GroupOptions:
     keep: Keep = FIRST
     verify: Verify = "estimate"
     strip: Sequence[str] = ()
+    common: float | None = None
     max_bucket: int | None = None
     incremental: bool = False
     memory: int = 256 << 20
@@ -66,7 +68,9 @@ class GroupOptions:
                 raise InputError(f"There is no {name} {given!r}. Choose from: {', '.join(choices)}.")
         if self.max_bucket is not None and self.max_bucket < 2:
             raise InputError(f"Of a key, {self.max_bucket} documents make no pair. Compare 2 or more.")
-        if self.strip and self.verify == "estimate":
-            raise InputError("Estimates know nothing of what is stripped from texts. Verify exactly.")
+        if (self.strip or self.common is not None) and self.verify == "estimate":
+            raise InputError("Estimates know nothing of what is left out of texts. Verify exactly.")
+        if self.common is not None and not 0 < self.common < 1:
+            raise InputError(f"{self.common} is no share of documents. Choose one between 0 and 1.")
         if self.memory < _LEAST_MEMORY:
             raise InputError(f"{self.memory:,} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")

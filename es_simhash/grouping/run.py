@@ -185,6 +185,8 @@ class _Grouping:
     def _exact(self, looking: Looking) -> Exact:
         texts = Texts(looking, self._documents, self._places, self._room, self._options.memory)
         texts.strip(self._options.strip)
+        if self._options.common is not None:
+            texts.leave_out_common(self._kept.settings, self._options.common)
         return partial(texts.similarities, self._kept.settings)
 
     def _join_stored(self, links: Links) -> None:

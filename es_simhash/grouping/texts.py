@@ -11,7 +11,8 @@ import numpy as np
 from es_simhash.arrays import Integers
 from es_simhash.backfill.found import Place
 from es_simhash.backfill.patience import patiently
-from es_simhash.dedup.exact import Similarities, exact_jaccards
+from es_simhash.codes import Codes
+from es_simhash.dedup.exact import Similarities, common_features, exact_jaccards
 from es_simhash.dedup.sorting import distinct
 from es_simhash.dedup.spool import Room, Strings
 from es_simhash.documents import Documents
@@ -23,6 +24,8 @@ from es_simhash.operations import GetDocuments
 from es_simhash.settings import Settings
 
 _AT_ONCE = 200
+# Of how many documents features are counted to tell which are common.
+_SAMPLE = 2_000
 # How much memory may be taken for each byte of a text that is compared, which becomes a hash in several arrays.
 _BYTES_A_BYTE = 512
 _UNKNOWN, _USELESS = -1, -2
@@ -72,6 +75,7 @@ class Texts:
         self._limit = memory // _BYTES_A_BYTE
         self._numbers = np.full(len(places), _UNKNOWN, dtype=np.int64)
         self._strip: list[re.Pattern[str]] = []
+        self._common: Codes | None = None
         self.gone = 0
 
     def strip(self, patterns: Sequence[str]) -> None:
@@ -82,6 +86,14 @@ class Texts:
             except re.error as error:
                 raise InputError(f"{pattern!r} is no regular expression: {error}. Correct it.") from error
 
+    def leave_out_common(self, settings: Settings, share: float) -> None:
+        """Do not count features that more than a share of documents have, by a sample of these."""
+        sample = np.unique(np.linspace(0, len(self._places) - 1, _SAMPLE).astype(np.int64)).tolist()
+        hits = self._looking.look(self._places.take(sample), self._source) if len(self._places) else []
+        texts = [text for text in map(self._text, hits) if text is not None]
+        if texts:
+            self._common = common_features(settings, texts, share)
+
     def similarities(self, settings: Settings, first: Integers, second: Integers) -> Similarities:
         """The exact similarities of pairs of documents."""
         self._read_all(distinct(np.sort(np.concatenate([first, second]))))
@@ -89,16 +101,14 @@ class Texts:
         known = (a != _USELESS) & (b != _USELESS)
         found = np.zeros(len(first), dtype=np.float64)
         if known.any():
-            found[known] = exact_jaccards(settings, self._read, a[known], b[known], self._limit)
-        # Two texts without any features are not known to be alike.
-        return np.nan_to_num(found)
+            found[known] = exact_jaccards(settings, self._read, a[known], b[known], self._limit, self._common)
+        return found
 
     def _read_all(self, positions: Integers) -> None:
         unread = positions[self._numbers[positions] == _UNKNOWN].tolist()
         for start in range(0, len(unread), _AT_ONCE):
             some = unread[start : start + _AT_ONCE]
-            own = [*self._documents.fields, f"{self._documents.prefix}.content"]
-            for position, hit in zip(some, self._looking.look(self._places.take(some), own), strict=True):
+            for position, hit in zip(some, self._looking.look(self._places.take(some), self._source), strict=True):
                 text = self._text(hit)
                 if text is None:
                     self.gone += 1
@@ -108,6 +118,10 @@ class Texts:
                     self._numbers[position] = self._count
                     self._count += 1
         self._read.flush()
+
+    @property
+    def _source(self) -> list[str]:
+        return [*self._documents.fields, f"{self._documents.prefix}.content"]
 
     def _text(self, hit: Json | None) -> str | None:
         """The text of a hit, if it is the one that the fingerprint is of."""

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     help="Which pairs are decided by their texts, which are read for it: none, those in doubt, all.",
 )
 @click.option("--strip", multiple=True, metavar="REGEX", help="Leave out of texts what this finds; repeat for more.")
+@click.option("--common", type=float, metavar="SHARE", help="Features of more than this share of texts do not count.")
 @click.option("--max-bucket", type=click.IntRange(2), metavar="N", help="Compare only N documents of a key.")
 @click.option("--incremental", is_flag=True, help="Compare only what came since groups were last written.")
 @click.option("--memory", type=SIZE, default="256MB", show_default=True, help="About how much memory to take.")
@@ -130,7 +131,18 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
     from es_simhash.grouping.options import GroupOptions
 
     query = given["query"]
-    names = ("by", "distance", "similarity", "linkage", "verify", "strip", "max_bucket", "incremental", "state")
+    names = (
+        "by",
+        "distance",
+        "similarity",
+        "linkage",
+        "verify",
+        "strip",
+        "common",
+        "max_bucket",
+        "incremental",
+        "state",
+    )
     return GroupOptions(
         query=None if query is None else json_object(query, "--query", '{"term": {"lang": "en"}}'),
         keep=keep_named(given["keep"], index.documents.fields),
