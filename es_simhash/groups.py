@@ -5,7 +5,7 @@ A group is a connected component of at least two documents. Its first document, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -52,10 +52,21 @@ class UnionFind:
 
 
 class Groups:
-    """The groups of documents; ``firsts`` has for each the position of its group's first, its own if it is alone."""
+    """The groups of documents; ``firsts`` has for each the position of its group's first, its own if it is alone.
+
+    The first stands for the group; it need not be that of the lowest position.
+    """
 
     def __init__(self, firsts: Positions) -> None:
         self.firsts = firsts
+
+    @classmethod
+    def of(cls, groups: Iterable[Sequence[int]], count: int) -> Groups:
+        """These groups among so many documents."""
+        firsts = np.arange(count, dtype=np.int64)
+        for group in groups:
+            firsts[list(group)] = group[0]
+        return cls(firsts)
 
     @property
     def is_first(self) -> npt.NDArray[np.bool_]:
@@ -68,7 +79,8 @@ class Groups:
         later = np.flatnonzero(~self.is_first)
         heads = self.firsts[later]
         members = np.concatenate([later, np.unique(heads).astype(np.int64)])
-        members = members[np.lexsort((members, self.firsts[members]))]
+        firsts = self.firsts[members]
+        members = members[np.lexsort((members, firsts != members, firsts))]
         return members, np.flatnonzero(self.firsts[members] == members)
 
     def __len__(self) -> int:
@@ -82,7 +94,7 @@ class Groups:
         return np.diff(starts, append=len(members))
 
     def __iter__(self) -> Iterator[list[int]]:
-        """The positions in each group, ascending; groups in the order of their first documents."""
+        """The positions in each group, its first before the others; groups in the order of their first documents."""
         members, starts = self._members
         for start, size in zip(starts.tolist(), self.sizes.tolist(), strict=True):
             yield members[start : start + size].tolist()

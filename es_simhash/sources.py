@@ -9,6 +9,7 @@ A number or a boolean counts as JSON writes it; null and what is missing do not 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,17 @@ def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
 def values_at(document: Mapping[str, Any], path: str) -> Iterator[Any]:
     """Each value of a field, of whatever type."""
     return (value for [value] in _values(document, path.split(".")))
+
+
+def patterns(expressions: Iterable[str]) -> list[re.Pattern[str]]:
+    """Regular expressions, whose finds are left out of texts."""
+    found = []
+    for expression in expressions:
+        try:
+            found.append(re.compile(expression))
+        except re.error as error:
+            raise InputError(f"{expression!r} is no regular expression: {error}. Correct it.") from error
+    return found
 
 
 def says_something_of(document: Mapping[str, Any], path: str) -> bool:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from es_simhash.dedup.compare import Pairs, pair_type
+from es_simhash.dedup.nearness import Diameter
 from es_simhash.dedup.result import Counts
 from es_simhash.fields import Json
-from es_simhash.grouping.members import Diameter
 from es_simhash.grouping.report import Collector, Omitted, Report, Setup, SharedKey
 from es_simhash.grouping.result import Group, Member
 from es_simhash.query import Criteria

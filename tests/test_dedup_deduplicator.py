@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -16,6 +17,7 @@ from es_simhash.idf import IdfTable
 from es_simhash.scheme import Scheme
 from es_simhash.settings import MinHash, SimHash
 from es_simhash.tokens.kinds import Chars, Custom, Words
+from es_simhash.verification import exact_similarities
 
 SCHEME = Scheme.preset("default")
 LITTLE = module._LEAST_MEMORY
@@ -302,3 +304,63 @@ def test_an_error_of_the_source_reaches_the_caller(tmp_path: Path) -> None:
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(SchemeError, match=message):
         Deduplicator(SCHEME, **options)
+
+
+# --- which documents make a group, and which is kept
+
+
+def chain(count: int) -> list[tuple[str, str]]:
+    """Texts each of which is like the next."""
+    words = ["".join(random.Random(i).choices("abcdefghij", k=7)) for i in range(4 * count + 60)]
+    return [(f"{i:03}", " ".join(words[4 * i : 4 * i + 60])) for i in range(count)]
+
+
+def groups_of(documents: list[tuple[str, str]], rank: Any = None, **options: Any) -> list[list[str]]:
+    with Deduplicator(Scheme(), **options).run(documents, rank=rank) as found:
+        return list(found.groups_of_ids())
+
+
+def test_a_chain_is_one_group_by_links_and_several_stars() -> None:
+    assert [len(group) for group in groups_of(chain(25), similarity=0.75)] == [25]
+    for linkage in ("star", "complete"):
+        groups = groups_of(chain(25), similarity=0.75, linkage=linkage)
+        assert len(groups) > 5
+        texts = dict(chain(25))
+        for first, *others in groups:
+            similar = exact_similarities(Scheme(), texts[first], [texts[other] for other in others])
+            assert min(similar) > 0.7
+
+
+@pytest.mark.parametrize("linkage", ["single", "star", "complete"])
+def test_the_document_of_the_least_rank_is_kept(linkage: str) -> None:
+    text = chain(1)[0][1]
+    documents = [("a", text), ("b", text + " x"), ("c", text), ("other", "nothing of the kind, and short")]
+    ranks = [2, 1, 2, 0]
+    options: Any = {"linkage": linkage}
+    assert groups_of(documents, ranks.__getitem__, **options) == [["b", "a", "c"]]
+    with Deduplicator(Scheme(), **options).run(documents, rank=ranks.__getitem__) as found:
+        assert found.kept.tolist() == [False, True, False, True]
+
+
+def test_what_most_texts_have_can_be_left_out() -> None:
+    frame = " ".join(f"frame{word}" for word in range(80))
+    documents = [(str(i), f"{frame} own{i * 7919} text{i * 104729} it. {frame}") for i in range(40)]
+    documents.append(("copy", documents[7][1]))
+    assert [len(group) for group in groups_of(documents)] == [41]
+    assert groups_of(documents, common=0.5, verify="exact") == [["7", "copy"]]
+
+
+def test_of_a_key_no_more_than_the_largest_bucket_are_compared() -> None:
+    text = chain(1)[0][1]
+    documents = [(str(i), f"{text} {i}") for i in range(60)]
+    with Deduplicator(Scheme(), max_bucket=5).run(documents) as found:
+        assert found.counts.cut_off > 0
+        assert found.counts.near < 60
+
+
+@pytest.mark.parametrize(
+    "options", [{"linkage": "loose"}, {"common": 0.5, "verify": "estimate"}, {"common": 1.5}, {"common": 0.0}]
+)
+def test_what_makes_no_group_is_refused(options: Any) -> None:
+    with pytest.raises(SchemeError, match="Choose"):
+        Deduplicator(Scheme(), **options)

@@ -196,7 +196,7 @@ def test_a_key_that_very_many_share_is_told_and_makes_no_group(tmp_path: Path) -
         assert len(grouped) == 0
         assert {(key.name, key.documents) for key in grouped.hot_keys} == {("band 0", 3000), ("band 1", 3000)}
         assert grouped.counts.left_out > 3000 * 2900 / 2
-        assert grouped.cut_off == 0
+        assert grouped.counts.cut_off == 0
         [(name, id_)] = grouped.keys([grouped.hot_keys[0].position])
         assert (name, len(id_)) == ("news", 5)
 
@@ -207,7 +207,7 @@ def test_of_a_key_no_more_than_the_largest_bucket_are_compared_and_how_often_tha
     signatures[290] = signatures[280]
     signatures[290, 8:] = signatures[280, 8:]
     with with_fields(tmp_path, signatures, simhashes) as index, index.group(GroupOptions(max_bucket=10)) as grouped:
-        assert grouped.cut_off >= 290
+        assert grouped.counts.cut_off >= 290
         # They share all other keys too, which few have.
         assert sorted(member.id for group in grouped for member in group.members) == [
             "00005",

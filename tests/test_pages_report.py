@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.grouping.members import Diameter
+from es_simhash.dedup.nearness import Diameter
 from es_simhash.grouping.report import Omitted, Report, SharedKey
 from es_simhash.pages.report import report_page
 from es_simhash.pages.report_charts import Column, below, between, chart

@@ -9,7 +9,8 @@ from typing import get_args
 
 from es_simhash.dedup.compare import Verify
 from es_simhash.dedup.condense import needed
-from es_simhash.dedup.job import Documents, Job, Progress
+from es_simhash.dedup.job import Choices, Documents, Job, Progress, Rank
+from es_simhash.dedup.linkage import Linkage
 from es_simhash.dedup.result import Duplicates
 from es_simhash.dedup.spool import Room
 from es_simhash.dedup.workers import default_processes
@@ -29,7 +30,10 @@ class Deduplicator:
 
     ``settings`` is a scheme, by which texts are compared; ``by``, ``distance`` and ``similarity`` say what counts as
     near, as in a search. Distances are exact; where estimates leave doubt whether a pair is similar enough, the texts
-    decide, which are kept for this. With ``verify="estimate"`` they are not, and with "exact" they always decide.
+    decide, which are kept for this. With ``verify="estimate"`` they are not, and with "exact" they always decide;
+    features that more than the share ``common`` of documents have do not count then. Of a key that more than
+    ``max_bucket`` documents have, only so many are compared. ``linkage`` says what links make of documents (see
+    `es_simhash.dedup.linkage`).
 
     About ``memory`` bytes are taken besides what the program itself takes and some 20 bytes a document. What is more
     lies in temporary files of ``directory``, by default that of the system, which vanish however the program ends.
@@ -43,6 +47,9 @@ class Deduplicator:
     distance: int | None = None
     similarity: float | None = None
     verify: Verify = "doubtful"
+    linkage: Linkage = "single"
+    common: float | None = None
+    max_bucket: int | None = None
     memory: int = MEMORY
     processes: int | None = None
     directory: str | Path | None = None
@@ -52,6 +59,13 @@ class Deduplicator:
         if self.verify not in get_args(Verify):
             choices = ", ".join(get_args(Verify))
             raise SchemeError(f"Pairs cannot be verified by {self.verify!r}. Choose from: {choices}.")
+        if self.linkage not in get_args(Linkage):
+            raise SchemeError(f"There is no linkage {self.linkage!r}. Choose from: {', '.join(get_args(Linkage))}.")
+        if self.common is not None and (self.verify == "estimate" or not 0 < self.common < 1):
+            raise SchemeError(
+                f"Features cannot be left out from a share of {self.common} on by {self.verify!r}. "
+                "Choose a share between 0 and 1, and let texts decide."
+            )
         if not isinstance(self.memory, int) or self.memory < _LEAST_MEMORY:
             raise SchemeError(f"{self.memory!r} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
         if self.processes is not None and (not isinstance(self.processes, int) or self.processes < 1):
@@ -66,16 +80,18 @@ class Deduplicator:
     def _needed(self) -> Settings:
         return needed(self.settings, self.criteria)
 
-    def run(self, documents: Documents, progress: Progress | None = None) -> Duplicates:
+    def run(self, documents: Documents, progress: Progress | None = None, rank: Rank | None = None) -> Duplicates:
         """The near-duplicates among documents, which are (id, text) pairs and are read as they are needed.
 
-        ``progress`` is called with the number of documents read so far, every now and then.
+        ``progress`` is called with the number of documents read so far, every now and then. Of a group, the document
+        of the least ``rank`` stands for it, which is asked by position once all are read; else the first one does.
         """
         room = Room(self.memory // _SPOOL_SHARE, self.directory)
         try:
-            job = Job(self._needed, self.criteria, self.verify, self.memory, room)
+            choices = Choices(self.verify, self.linkage, self.common, self.max_bucket)
+            job = Job(self._needed, self.criteria, choices, self.memory, room)
             job.read(documents, self.processes or default_processes(), progress or (lambda _: None))
-            return job.result()
+            return job.result(rank)
         except BaseException:
             room.close()
             raise

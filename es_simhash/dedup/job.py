@@ -3,36 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from es_simhash.arrays import Integers
+from es_simhash.codes import Codes
 from es_simhash.dedup.compare import Comparison, Verify
-from es_simhash.dedup.exact import Similarities, exact_jaccards
+from es_simhash.dedup.exact import Similarities, common_features, exact_jaccards
 from es_simhash.dedup.kept import Kept
-from es_simhash.dedup.linking import link
+from es_simhash.dedup.linkage import Linkage, groups_among, together
+from es_simhash.dedup.linking import Bounds, link
+from es_simhash.dedup.nearness import Nearness
 from es_simhash.dedup.result import Counts, Duplicates
 from es_simhash.dedup.spool import Room, Strings
 from es_simhash.dedup.workers import condense_all
 from es_simhash.errors import DocumentError
+from es_simhash.groups import Groups
 from es_simhash.query import Criteria
 from es_simhash.settings import Settings
 
 Documents = Iterable[tuple[str, str]]
 Progress = Callable[[int], object]
+# What documents of these positions are ordered by; the first of a group stands for it.
+Rank = Callable[[int], Any]
 
 # How much memory may be taken for each byte of a text that is compared exactly, which becomes a hash in several arrays.
 _BYTES_A_BYTE = 512
 
 
+# Of how many documents features are counted to tell which are common.
+_SAMPLE = 2_000
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is compared how, and what makes a group; see `es_simhash.dedup.deduplicator.Deduplicator`."""
+
+    verify: Verify
+    linkage: Linkage
+    common: float | None
+    max_bucket: int | None
+
+
 class Job:
     """One deduplication."""
 
-    def __init__(self, settings: Settings, criteria: Criteria, verify: Verify, memory: int, room: Room) -> None:
+    def __init__(self, settings: Settings, criteria: Criteria, choices: Choices, memory: int, room: Room) -> None:
         self._settings = settings
         self._criteria = criteria
+        self._choices = choices
         self._room = room
         self._memory = memory
+        self._common: Codes | None = None
+        verify = choices.verify
         self._ids = Strings(room)
         self._texts = Strings(room) if criteria.similarity is not None and verify != "estimate" else None
         self._kept = Kept(settings, room)
@@ -60,13 +85,21 @@ class Job:
 
     def _exact(self, first: Integers, second: Integers) -> Similarities:
         assert self._texts is not None
-        return exact_jaccards(self._settings, self._texts, first, second, self._memory // _BYTES_A_BYTE)
+        limit = self._memory // _BYTES_A_BYTE
+        return exact_jaccards(self._settings, self._texts, first, second, limit, self._common)
 
-    def result(self) -> Duplicates:
+    def result(self, rank: Rank | None = None) -> Duplicates:
         """Compare what is kept."""
         compared = int(self._kept.compared.sum())
-        links = link(self._kept, self._criteria, self._comparison, self._memory, self._room)
+        if self._choices.common is not None and self._texts is not None and len(self._kept):
+            sample = np.unique(np.linspace(0, len(self._kept) - 1, _SAMPLE).astype(np.int64))
+            texts = list(self._texts.take(sample))
+            self._common = common_features(self._settings, texts, self._choices.common)
+        bounds = Bounds(self._choices.max_bucket)
+        links = link(self._kept, self._criteria, self._comparison, self._memory, self._room, bounds)
         groups = links.union.groups()
+        if self._choices.linkage != "single" or rank:
+            groups = Groups.of(self._chosen(groups, rank or (lambda _: 0)), len(self._kept))
         counts = Counts(
             documents=len(self._kept),
             empty=len(self._kept) - compared,
@@ -77,5 +110,15 @@ class Job:
             compared=self._comparison.compared,
             verified=self._comparison.verified,
             left_out=links.left_out,
+            cut_off=links.cut_off,
         )
         return Duplicates(self._room, self._ids, links.pairs, groups, counts)
+
+    def _chosen(self, connected: Iterable[list[int]], rank: Rank) -> Iterator[list[int]]:
+        """The groups among connected documents, the one that stands for each first."""
+        nearness = Nearness(self._kept, self._criteria, self._exact if self._texts is not None else None)
+        for some in together(connected):
+            nearness.bring([position for each in some for position in each])
+            for each in some:
+                ordered = sorted(each, key=lambda position: (rank(position), position))
+                yield from groups_among(ordered, nearness, self._choices.linkage)

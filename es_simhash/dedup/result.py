@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -21,7 +21,8 @@ class Counts:
     ``empty`` documents have no features and are in no pair. ``identical`` pairs are of equal texts: each such text
     but the first is paired with the one before it, and compared with no other. ``near`` is the number of all other
     pairs. Among ``compared`` candidates, ``verified`` were decided by their texts. Keys that very many documents
-    share would have made ``left_out`` more comparisons; a pair counts there once for each key that it shares.
+    share would have made ``left_out`` more comparisons; a pair counts there once for each key that it shares. Documents
+    were ``cut_off`` from these because too many have a key, once for each key.
     """
 
     documents: int
@@ -33,6 +34,7 @@ class Counts:
     compared: int
     verified: int
     left_out: int
+    cut_off: int = 0
 
 
 class Duplicates:
@@ -68,7 +70,13 @@ class Duplicates:
     def groups_of_ids(self) -> Iterator[list[str]]:
         """The ids of each group's documents, the one that stands for it first."""
         for group in self.groups:
-            yield list(self._ids.take(group))
+            yield self.ids_of(group)
+
+    def ids_of(self, positions: Sequence[int]) -> list[str]:
+        """The ids of documents, in whatever order."""
+        ascending = sorted(positions)
+        found = dict(zip(ascending, self._ids.take(ascending), strict=True))
+        return [found[position] for position in positions]
 
     def close(self) -> None:
         """Remove what was kept in temporary files."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from es_simhash.dedup.linkage import Linkage
 from es_simhash.errors import InputError
 from es_simhash.fields import Json
 from es_simhash.grouping.keeping import FIRST, Keep
 from es_simhash.query import By
 
-Linkage: TypeAlias = Literal["star", "single", "complete"]
 Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
 
 _LEAST_MEMORY = 16 << 20

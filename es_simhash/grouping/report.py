@@ -12,13 +12,14 @@ from heapq import heappush, heappushpop, nsmallest
 from typing import Any, TypeAlias
 
 from es_simhash.dedup.compare import Pairs
+from es_simhash.dedup.linkage import Linkage
+from es_simhash.dedup.nearness import Diameter
 from es_simhash.dedup.result import Counts
 from es_simhash.errors import DocumentError
 from es_simhash.fields import Json
 from es_simhash.grouping.excerpts import Piece, changes, excerpt
 from es_simhash.grouping.histograms import DistanceBin, PairCounts, Similarities, SizeBin, Sizes
-from es_simhash.grouping.members import Diameter
-from es_simhash.grouping.options import Linkage, Verify
+from es_simhash.grouping.options import Verify
 from es_simhash.grouping.result import Group, Member
 from es_simhash.grouping.timeline import Dates, Timeline
 from es_simhash.query import Criteria

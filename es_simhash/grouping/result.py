@@ -15,21 +15,19 @@ from es_simhash import group_fields
 from es_simhash.arrays import Integers
 from es_simhash.backfill.found import Place
 from es_simhash.dedup.compare import Pairs
+from es_simhash.dedup.linkage import Linkage, groups_among, together
 from es_simhash.dedup.linking import HotKey, Links
+from es_simhash.dedup.nearness import Diameter, Near, Nearness
 from es_simhash.dedup.result import Counts
 from es_simhash.dedup.spool import Room
 from es_simhash.fields import Json
-from es_simhash.grouping.linkage import groups_among
-from es_simhash.grouping.members import Diameter, Near, Nearness
 from es_simhash.grouping.naming import names
-from es_simhash.grouping.options import Linkage
 from es_simhash.grouping.places import Places
 from es_simhash.grouping.ranking import Ranking
 from es_simhash.grouping.stored import content_number
 from es_simhash.groups import UnionFind
 
 _SINGLES = 1000
-_AT_HAND = 5000
 
 
 @dataclass(frozen=True)
@@ -80,20 +78,6 @@ def _values(near: Near) -> tuple[list[Any], list[Any]]:
         nothing if near.distances is None else near.distances.tolist(),
         nothing if near.similarities is None else near.similarities.tolist(),
     )
-
-
-def _together(groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
-    """Groups, as many as have some thousands of members, or a single one that has more."""
-    some: list[list[int]] = []
-    members = 0
-    for group in groups:
-        some.append(group)
-        members += len(group)
-        if members >= _AT_HAND:
-            yield some
-            some, members = [], 0
-    if some:
-        yield some
 
 
 class Grouped:
@@ -152,11 +136,6 @@ class Grouped:
         """The keys that most documents have, if these are very many."""
         return self._found.links.hot_keys
 
-    @property
-    def cut_off(self) -> int:
-        """How often a document was not compared with others of a key, because too many have it."""
-        return self._found.links.cut_off
-
     def __iter__(self) -> Iterator[Group]:
         """Each group, the one with the most members first."""
         nearness, names_ = self._found.nearness, iter(self._names)
@@ -169,7 +148,7 @@ class Grouped:
 
     def _with_keys(self, groups: Iterable[list[int]]) -> Iterator[tuple[list[int], Mapping[int, tuple[str, str]]]]:
         """Groups with the indices and ids of their members, while what is kept of these is at hand."""
-        for some in _together(groups):
+        for some in together(groups):
             positions = [position for each in some for position in each]
             self._found.nearness.bring(positions)
             keys = dict(zip(positions, self._found.places.keys(positions), strict=True))

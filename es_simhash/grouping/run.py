@@ -20,13 +20,13 @@ from es_simhash.dedup.compare import Comparison, Exact
 from es_simhash.dedup.condense import needed
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.linking import Bounds, Links, link
+from es_simhash.dedup.nearness import Nearness
 from es_simhash.dedup.result import Counts
 from es_simhash.dedup.spool import Room
 from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.fields import Json
 from es_simhash.grouping import stored
-from es_simhash.grouping.members import Nearness
 from es_simhash.grouping.options import GroupOptions
 from es_simhash.grouping.places import Places
 from es_simhash.grouping.ranking import Ranking
@@ -183,10 +183,10 @@ class _Grouping:
         return grouped
 
     def _exact(self, looking: Looking) -> Exact:
-        texts = Texts(looking, self._documents, self._places, self._room, self._options.memory)
-        texts.strip(self._options.strip)
-        if self._options.common is not None:
-            texts.leave_out_common(self._kept.settings, self._options.common)
+        options = self._options
+        texts = Texts(looking, self._documents, self._places, self._room, options.memory, options.strip)
+        if options.common is not None:
+            texts.leave_out_common(self._kept.settings, options.common)
         return partial(texts.similarities, self._kept.settings)
 
     def _join_stored(self, links: Links) -> None:
@@ -212,4 +212,5 @@ def _counts(kept: Kept, links: Links, comparison: Comparison) -> Counts:
         compared=comparison.compared,
         verified=comparison.verified,
         left_out=links.left_out,
+        cut_off=links.cut_off,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -17,11 +16,12 @@ from es_simhash.dedup.sorting import distinct
 from es_simhash.dedup.spool import Room, Strings
 from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine, run
-from es_simhash.errors import DocumentError, InputError
+from es_simhash.errors import DocumentError
 from es_simhash.fields import Json, content_hash
 from es_simhash.grouping.places import Places
 from es_simhash.operations import GetDocuments
 from es_simhash.settings import Settings
+from es_simhash.sources import patterns
 
 _AT_ONCE = 200
 # Of how many documents features are counted to tell which are common.
@@ -63,10 +63,18 @@ class Texts:
     """The texts of documents by their positions, each read once; they may lie in temporary files.
 
     ``gone`` counts those that are there no more, or not in the version that the fingerprint is of: nothing is similar
-    to them.
+    to them. What the regular expressions of ``strip`` find is left out of texts.
     """
 
-    def __init__(self, looking: Looking, documents: Documents, places: Places, room: Room, memory: int) -> None:
+    def __init__(
+        self,
+        looking: Looking,
+        documents: Documents,
+        places: Places,
+        room: Room,
+        memory: int,
+        strip: Sequence[str] = (),
+    ) -> None:
         self._looking = looking
         self._documents = documents
         self._places = places
@@ -74,17 +82,9 @@ class Texts:
         self._count = 0
         self._limit = memory // _BYTES_A_BYTE
         self._numbers = np.full(len(places), _UNKNOWN, dtype=np.int64)
-        self._strip: list[re.Pattern[str]] = []
+        self._strip = patterns(strip)
         self._common: Codes | None = None
         self.gone = 0
-
-    def strip(self, patterns: Sequence[str]) -> None:
-        """Leave out of texts what these regular expressions find."""
-        for pattern in patterns:
-            try:
-                self._strip.append(re.compile(pattern))
-            except re.error as error:
-                raise InputError(f"{pattern!r} is no regular expression: {error}. Correct it.") from error
 
     def leave_out_common(self, settings: Settings, share: float) -> None:
         """Do not count features that more than a share of documents have, by a sample of these."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
@@ -15,17 +16,28 @@ from es_simhash.sources import text_of
 
 
 def texts(
-    found: Iterable[FileDocument], fields: Sequence[str], on_reject: OnReject, absent: AbsentFields | None = None
+    found: Iterable[FileDocument],
+    fields: Sequence[str],
+    on_reject: OnReject,
+    absent: AbsentFields | None = None,
+    strip: Sequence[re.Pattern[str]] = (),
 ) -> Iterator[tuple[FileDocument, str]]:
-    """Each document with the text of its fields; without fields, of all strings that it holds itself."""
+    """Each document with the text of its fields; without fields, of all strings that it holds itself.
+
+    What the patterns of ``strip`` find is left out of it.
+    """
     for each in found:
         if absent:
             absent.look_at(each.document)
         paths = fields or [name for name, value in each.document.items() if isinstance(value, str) and value != each.id]
         try:
-            yield each, text_of(each.document, paths)
+            text = text_of(each.document, paths)
         except DocumentError as error:
             on_reject(RejectedLine(each.file, each.line, f"The document {error.problem}", id=each.id))
+            continue
+        for pattern in strip:
+            text = pattern.sub("", text)
+        yield each, text
 
 
 def write_groups(duplicates: Duplicates, format: str, out: IO[str]) -> None:
@@ -38,6 +50,16 @@ def write_groups(duplicates: Duplicates, format: str, out: IO[str]) -> None:
             rows.writerows([number, id_, int(place == 0)] for place, id_ in enumerate(group))
         else:
             out.write(json.dumps({"keep": group[0], "duplicates": group[1:]}, ensure_ascii=False) + "\n")
+
+
+def write_pairs(duplicates: Duplicates, out: IO[str]) -> None:
+    """The pairs by which documents are linked, as JSON lines."""
+    for pairs in duplicates.pairs():
+        compared = [name for name in ("distance", "similarity", "is_exact") if name in (pairs.dtype.names or ())]
+        sides = (duplicates.ids_of(pairs[side].tolist()) for side in ("first", "second"))
+        for values in zip(*sides, *(pairs[name].tolist() for name in compared), strict=True):
+            pair = dict(zip(("first", "second", *compared), values, strict=True))
+            out.write(json.dumps(pair, ensure_ascii=False) + "\n")
 
 
 def write_kept(found: Iterable[tuple[FileDocument, str]], duplicates: Duplicates, out: IO[str]) -> None:

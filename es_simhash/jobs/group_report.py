@@ -37,7 +37,7 @@ def report_on(grouped: Grouped, index: Index, options: GroupOptions, date_field:
 
     examples = grouped.keys([key.position for key in grouped.hot_keys])
     hot = [SharedKey(key.name, key.documents, at) for key, at in zip(grouped.hot_keys, examples, strict=True)]
-    omitted = Omitted(grouped.others, grouped.cut_off, grouped.new)
+    omitted = Omitted(grouped.others, grouped.counts.cut_off, grouped.new)
     return report_page(collector.report(grouped.counts, look, hot, omitted))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from es_simhash.dedup.nearness import Diameter
 from es_simhash.grouping.excerpts import Piece
-from es_simhash.grouping.members import Diameter
 from es_simhash.grouping.report import Report, Setup, ShownGroup, ShownMember
 from es_simhash.pages.page import Html, element
 

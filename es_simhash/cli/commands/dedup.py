@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ from es_simhash.cli.sizes import SIZE
 
 if TYPE_CHECKING:
     from es_simhash.dedup.result import Counts
+    from es_simhash.files import FileDocument
 
 
 @click.command(name="dedup")
@@ -41,6 +44,23 @@ if TYPE_CHECKING:
     help="Which pairs are decided by their texts: those in doubt, all, none.",
 )
 @click.option(
+    "--linkage",
+    type=click.Choice(["single", "star", "complete"]),
+    default="single",
+    show_default=True,
+    help="Near whom a member is: any other; the document kept; all others.",
+)
+@click.option(
+    "--keep",
+    default="first",
+    show_default=True,
+    metavar="ORDER",
+    help="Which to keep: first (in the files), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
+)
+@click.option("--strip", multiple=True, metavar="REGEX", help="Leave out of texts what this finds; repeat for more.")
+@click.option("--common", type=float, metavar="SHARE", help="Features of more than this share of texts decide nothing.")
+@click.option("--max-bucket", type=click.IntRange(2), metavar="N", help="Compare only N documents of a key.")
+@click.option(
     "--memory",
     type=SIZE,
     default="256MB",
@@ -63,6 +83,12 @@ if TYPE_CHECKING:
     help="The form of the groups.",
 )
 @click.option(
+    "--pairs",
+    "pairs_file",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Write the pairs that link to a file, as JSON lines.",
+)
+@click.option(
     "--kept",
     type=click.Path(dir_okay=False, writable=True),
     help="Write the documents without their duplicates to a file, as JSON lines.",
@@ -75,7 +101,10 @@ def command(
     output: Output,
     memory: int,
     processes: int | None,
+    keep: str,
+    strip: tuple[str, ...],
     groups_file: str | None,
+    pairs_file: str | None,
     output_format: str,
     kept: str | None,
     **wanted: Any,
@@ -89,10 +118,12 @@ def command(
     from es_simhash.dedup.deduplicator import Deduplicator
     from es_simhash.files import whole_file
     from es_simhash.jobs.absent_fields import AbsentFields
-    from es_simhash.jobs.dedup_files import texts, write_groups, write_kept
+    from es_simhash.jobs.dedup_files import texts, write_groups, write_kept, write_pairs
     from es_simhash.scheme import Scheme
+    from es_simhash.sources import patterns
 
-    _check_outputs(files, output, groups_file, output_format, kept)
+    _check_outputs(files, output, {"--output": groups_file, "--kept": kept, "--pairs": pairs_file}, output_format)
+    ranking, stripped = _Ranking(keep, fields), patterns(strip)
     deduplicator = Deduplicator(
         scheme_named(scheme) or Scheme.preset("default"), memory=memory, processes=processes, **wanted
     )
@@ -102,27 +133,56 @@ def command(
         stack.enter_context(saying_if_interrupted(lambda: f"No output files were written.{printed}"))
         # They are opened first, so that hours of work are not in vain; and the input may be one of them.
         groups_out = stack.enter_context(whole_file(groups_file)) if groups_file else sys.stdout
+        pairs_out = stack.enter_context(whole_file(pairs_file)) if pairs_file else None
         kept_out = stack.enter_context(whole_file(kept)) if kept else None
         with files.opened(output, "Reading") as (found, rejects, advance):
-            documents = ((each.id, text) for each, text in texts(found, fields, rejects, absent))
-            duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count))
+            read = ranking.noting(texts(found, fields, rejects, absent, stripped))
+            documents = ((each.id, text) for each, text in read)
+            duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count), ranking.rank)
         output.warn(absent.warning)
         with duplicates:
             write_groups(duplicates, output_format, groups_out)
+            if pairs_out:
+                write_pairs(duplicates, pairs_out)
             if kept_out:
                 write_kept(texts(files.read(_forget), fields, _forget), duplicates, kept_out)
     _summarise(output, duplicates.counts)
     return SOME_FAILED if rejects.count else FINE
 
 
-def _check_outputs(files: Files, output: Output, groups_file: str | None, output_format: str, kept: str | None) -> None:
-    if kept and any(path == "-" or Path(path).is_fifo() for path in files.paths):
+class _Ranking:
+    """What the order of ``--keep`` says of each document, noted while they are read."""
+
+    def __init__(self, keep: str, fields: tuple[str, ...]) -> None:
+        from es_simhash.grouping.keeping import keep_named
+
+        self._keep = keep_named(keep, fields)
+        if keep == "longest" and not fields:
+            raise click.UsageError("The longest text is that of certain fields. Name them with --field.")
+        self._ranks: list[Any] = []
+
+    @property
+    def rank(self) -> Callable[[int], Any] | None:
+        """What documents are ordered by; None for their own order."""
+        return self._ranks.__getitem__ if self._keep.fields else None
+
+    def noting(self, found: Iterable[tuple[FileDocument, str]]) -> Iterator[tuple[FileDocument, str]]:
+        """The same documents, noted."""
+        for each, text in found:
+            if self._keep.fields:
+                self._ranks.append(self._keep.rank(each.document))
+            yield each, text
+
+
+def _check_outputs(files: Files, output: Output, named: dict[str, str | None], output_format: str) -> None:
+    if named["--kept"] and any(path == "-" or Path(path).is_fifo() for path in files.paths):
         raise click.UsageError(
             "--kept reads the files once more, which standard input and pipes cannot be. Give files."
         )
-    if kept and kept == groups_file:
-        raise click.UsageError("--output and --kept are the same file. Name two.")
-    if output.as_json and output_format == "csv" and not groups_file:
+    for first, second in combinations(named, 2):
+        if named[first] and named[first] == named[second]:
+            raise click.UsageError(f"{first} and {second} are the same file. Name two.")
+    if output.as_json and output_format == "csv" and not named["--output"]:
         raise click.UsageError("--json prints the groups as JSON. Name a file for the CSV with --output, or drop one.")
 
 

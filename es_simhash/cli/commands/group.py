@@ -209,12 +209,12 @@ def _summarise(output: Output, grouped: Grouped, written: GroupsWritten | None) 
     ]
     for key in hot[:3]:
         output.note(f"{key['documents']:,} documents share {key['key']} of document {key['id']!r}.")
-    if counts.left_out or grouped.cut_off:
+    if counts.left_out or counts.cut_off:
         output.note(
             f"{counts.left_out:,} comparisons were left out, of documents with keys that very many share; "
-            f"{grouped.cut_off:,} times a document was not compared because of --max-bucket."
+            f"{counts.cut_off:,} times a document was not compared because of --max-bucket."
         )
-    summary = {**asdict(counts), "others": grouped.others, "new": grouped.new, "cut_off": grouped.cut_off}
+    summary = {**asdict(counts), "others": grouped.others, "new": grouped.new}
     if written:
         _tell_written(output, written)
     output.result({"summary": {**summary, "hot_keys": hot, "written": asdict(written) if written else None}})

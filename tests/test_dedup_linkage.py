@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.grouping.linkage import groups_among
-from es_simhash.grouping.options import Linkage
+from es_simhash.dedup.linkage import Linkage, groups_among
 
 
 class OnALine:

@@ -5,12 +5,16 @@ Documents with equal texts are in the same group, whatever the linkage.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from es_simhash.grouping.members import Nearness
-from es_simhash.grouping.options import Linkage
+from es_simhash.dedup.nearness import Nearness
+
+Linkage: TypeAlias = Literal["star", "single", "complete"]
+
+_AT_HAND = 5000
 
 
 def groups_among(ordered: Sequence[int], nearness: Nearness, linkage: Linkage) -> Iterator[list[int]]:
@@ -49,3 +53,17 @@ def _cliques(rest: list[int], nearness: Nearness) -> Iterator[list[int]]:
         yield group
         taken = set(group)
         rest = [position for position in rest if position not in taken]
+
+
+def together(groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
+    """Groups, as many as have some thousands of members, or a single one that has more."""
+    some: list[list[int]] = []
+    members = 0
+    for group in groups:
+        some.append(group)
+        members += len(group)
+        if members >= _AT_HAND:
+            yield some
+            some, members = [], 0
+    if some:
+        yield some
