@@ -164,17 +164,26 @@ class Count(Operation[int]):
 class Reader:
     """A view of an index as it was at one moment, which an engine keeps open: its kind and its name there.
 
-    The moment is that of its first page at the latest.
+    The moment is that of its first page at the latest. One that ``is_apart`` has others beside it.
     """
 
     kind: Literal["elasticsearch", "opensearch", "scroll", "embedded"]
     index: str
     id: str | None
+    is_apart: bool = False
+
+    @property
+    def can_be_shared(self) -> bool:
+        """Whether several may each read a `Share` of it, which costs less than a reader for each."""
+        return self.kind in ("elasticsearch", "opensearch") and not self.is_apart
 
 
 @dataclass(frozen=True)
 class Share:
-    """One of ``count`` parts of an index, by hashes of the ids: no two parts share a document."""
+    """One of ``count`` parts of an index: no two parts have a document in common.
+
+    Readers that are apart cut the index by hashes of the ids, one that is shared by where documents lie in it.
+    """
 
     number: int
     count: int

@@ -314,6 +314,18 @@ def test_a_reader_that_is_lost_is_replaced(engine: Engine, meddler: Meddler, ind
     assert sum(isinstance(operation, OpenReader) for operation in meddler.seen) == 2
 
 
+def test_slices_of_one_machine_share_a_reader(meddler: Meddler, index: Index) -> None:
+    assert index.backfill(BackfillOptions(slices=3)).written == COUNT
+    assert len([operation for operation in meddler.seen if isinstance(operation, OpenReader)]) == 1
+    assert len([operation for operation in meddler.seen if isinstance(operation, CloseReader)]) == 1
+
+
+def test_a_reader_that_slices_share_is_replaced_if_it_is_lost(engine: Engine, meddler: Meddler, index: Index) -> None:
+    meddler.before = once(ReadPage, lambda page: engine.perform(CloseReader(page.reader)), after=2)
+    index.backfill(BackfillOptions(slices=3))
+    assert_right(engine, index)
+
+
 def test_documents_that_are_refused_for_now_are_sent_again_a_few_at_a_time(
     engine: Engine, meddler: Meddler, index: Index, waited: list[float]
 ) -> None:

@@ -17,8 +17,6 @@ from es_simhash.operations import Count, Operation, Plan, Refresh
 # several machines cannot tell the changes of the others from those of strangers.
 _MOST, _MOST_SHARED = 5, 1
 
-_ALONE = (0, 1)
-
 
 @dataclass(frozen=True)
 class Pass(Operation[None]):
@@ -55,7 +53,7 @@ def _begun_and_ended(part: Part, documents: Documents, options: BackfillOptions,
     elif part.changes:
         yield from begin(part.index, documents, part.changes)
     yield from _whole(part, own, documents, options, progress)
-    if part.changes and options.share == _ALONE and not (part.begun and options.filters):
+    if part.changes and options.is_alone and not (part.begun and options.filters):
         yield from end(part.index, documents)
 
 
@@ -64,9 +62,8 @@ def _whole(part: Part, own: int, documents: Documents, options: BackfillOptions,
     changes = part.changes
     written, rejected = progress.written - own, progress.rejected
     query = due_query(documents, options)
-    is_alone = options.share == _ALONE
     yield Pass(part.index, query)
-    for _ in range(_MOST if is_alone else _MOST_SHARED):
+    for _ in range(_MOST if options.is_alone else _MOST_SHARED):
         yield from patiently(Refresh(part.index), options.patience)
         if changes and (now := (yield from changes_of(part.index, options.patience))):
             by_others = sum(now) - sum(changes) - (progress.written - written)
@@ -75,7 +72,7 @@ def _whole(part: Part, own: int, documents: Documents, options: BackfillOptions,
                 # A text may have changed after its fingerprint was made.
                 yield Pass(part.index, changed_query(options, since), again=True)
                 continue
-        if options.stale or not is_alone:
+        if options.stale or not options.is_alone:
             return
         left = yield from patiently(Count(part.index, query), options.patience)
         if left <= progress.rejected - rejected:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from es_simhash.backfill.patience import patiently
+from es_simhash.backfill.scope import RunOptions
 from es_simhash.errors import EngineError, ReaderLostError, TooLargeError
 from es_simhash.fields import Json
 from es_simhash.operations import CloseReader, OpenReader, Plan, Reader, ReadPage, Refresh, Share
@@ -24,18 +25,24 @@ class Reading:
     """The documents of one index that a query finds, those of one share.
 
     A reader that is lost, by a restart or otherwise, is replaced by one from the beginning: what the query still finds
-    is then read, some of it perhaps once more.
+    is then read, some of it perhaps once more. A ``common`` reader is that of all shares, and is not closed here.
     """
 
     def __init__(
-        self, index: str, query: Json, source: Sequence[str] | bool, share: Share | None, patience: float
+        self,
+        index: str,
+        query: Json,
+        source: Sequence[str] | bool,
+        share: Share | None,
+        patience: float,
+        common: Reader | None = None,
     ) -> None:
         self._index = index
         self._query = query
         self._source = source
         self._share = share
         self._patience = patience
-        self._reader: Reader | None = None
+        self._reader = self._common = common
         self._after: Any = None
         self._size = _FIRST_SIZE
         self._losses = 0
@@ -50,7 +57,7 @@ class Reading:
                 self._losses += 1
                 if self._losses > _LOSSES:
                     raise
-                self._reader = self._after = None
+                self._reader = self._common = self._after = None
                 # What was done meanwhile need not be found again.
                 yield from patiently(Refresh(self._index), self._patience)
             except TooLargeError:
@@ -62,9 +69,8 @@ class Reading:
     def close(self) -> Plan[None]:
         """Let go of the reader; if the engine is away, it forgets the reader by itself."""
         reader, self._reader, self._is_over = self._reader, None, True
-        if reader:
-            with suppress(EngineError):
-                yield CloseReader(reader)
+        if not self._common:
+            yield from close(reader)
 
     def _page(self) -> Plan[list[Json]]:
         if self._reader is None:
@@ -85,3 +91,21 @@ class Reading:
         length = sum(len(str(hit.get("_source"))) for hit in sample)
         fitting = _PAGE_LENGTH * len(sample) // max(1, length)
         self._size = max(1, min(fitting, 4 * self._size, _MOST))
+
+
+def common_reader(index: str, options: RunOptions) -> Plan[Reader | None]:
+    """One reader for all slices of a run; None where each must have its own, as where other machines have some too."""
+    if not options.is_alone:
+        return None
+    reader = yield from patiently(OpenReader(index), options.patience)
+    if reader.can_be_shared:
+        return reader
+    yield from close(reader)
+    return None
+
+
+def close(reader: Reader | None) -> Plan[None]:
+    """Let go of a reader; if the engine is away, it forgets the reader by itself."""
+    if reader:
+        with suppress(EngineError):
+            yield CloseReader(reader)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from es_simhash.ahead import ahead
 from es_simhash.backfill.passes import Pass, passes, settings_for
 from es_simhash.backfill.progress import OnProgress, OnUndone, Pace, Progress, Teller
-from es_simhash.backfill.reading import Reading
+from es_simhash.backfill.reading import Reading, close, common_reader
 from es_simhash.backfill.scope import BackfillOptions, RunOptions
 from es_simhash.backfill.survey import survey
 from es_simhash.backfill.tuning import set_back
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from es_simhash.backfill.found import Prepared
     from es_simhash.doctor.finding import Finding
     from es_simhash.documents import Documents
-    from es_simhash.operations import Operation, Plan, Share
+    from es_simhash.operations import Operation, Plan, Reader, Share
 
 Result = TypeVar("Result")
 
@@ -67,8 +67,10 @@ class Runner:
         if len(shares) == 1:
             self._slice(operation, shares[0])
             return
-        with ThreadPoolExecutor(len(shares)) as threads:
-            slices = [threads.submit(self._slice, operation, share) for share in shares]
+        with ExitStack() as stack, ThreadPoolExecutor(len(shares)) as threads:
+            common = self._run(common_reader(operation.index, self._options))
+            stack.callback(lambda: self._run(close(common)))
+            slices = [threads.submit(self._slice, operation, share, common) for share in shares]
             try:
                 wait(slices, return_when=FIRST_EXCEPTION)
             finally:
@@ -78,8 +80,9 @@ class Runner:
             if not isinstance(error, _StoppedError):
                 raise error
 
-    def _slice(self, operation: Pass, share: Share | None) -> None:
-        reading = Reading(operation.index, operation.query, self._work.source, share, self._options.patience)
+    def _slice(self, operation: Pass, share: Share | None, common: Reader | None = None) -> None:
+        index, patience = operation.index, self._options.patience
+        reading = Reading(index, operation.query, self._work.source, share, patience, common)
         with ExitStack() as stack:
             stack.callback(lambda: self._run(reading.close()))
             pages = stack.enter_context(closing(ahead(lambda _: self._run(reading.next()), count())))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from es_simhash.backfill.found import Prepared
 from es_simhash.backfill.passes import Pass, passes, settings_for
 from es_simhash.backfill.progress import OnProgress, OnUndone, Pace, Progress, Teller
-from es_simhash.backfill.reading import Reading
+from es_simhash.backfill.reading import Reading, close, common_reader
 from es_simhash.backfill.run import WRITERS
 from es_simhash.backfill.scope import BackfillOptions, RunOptions
 from es_simhash.backfill.survey import Survey, survey
@@ -24,7 +24,7 @@ from es_simhash.errors import EngineError
 if TYPE_CHECKING:
     from es_simhash.doctor.finding import Finding
     from es_simhash.documents import Documents
-    from es_simhash.operations import Operation, Plan, Share
+    from es_simhash.operations import Operation, Plan, Reader, Share
 
 Result = TypeVar("Result")
 
@@ -50,15 +50,19 @@ class AsyncRunner:
         """Leave the engine open."""
 
     async def _pass(self, operation: Pass) -> None:
-        slices = [asyncio.ensure_future(self._slice(operation, share)) for share in self._options.shares]
+        shares = self._options.shares
+        common = await self._run(common_reader(operation.index, self._options)) if len(shares) > 1 else None
+        slices = [asyncio.ensure_future(self._slice(operation, share, common)) for share in shares]
         try:
             await asyncio.gather(*slices)
         finally:
             await _end(slices)
+            await self._run(close(common))
 
-    async def _slice(self, operation: Pass, share: Share | None) -> None:
+    async def _slice(self, operation: Pass, share: Share | None, common: Reader | None) -> None:
         pressure = Pressure()
-        reading = Reading(operation.index, operation.query, self._work.source, share, self._options.patience)
+        index, patience = operation.index, self._options.patience
+        reading = Reading(index, operation.query, self._work.source, share, patience, common)
         coming = asyncio.ensure_future(self._run(reading.next()))
         writing: deque[asyncio.Future[Outcome]] = deque()
         try:

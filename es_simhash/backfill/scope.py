@@ -42,6 +42,11 @@ class RunOptions:
         """The share of each slice; None where one reads all."""
         return shares_of(self.slices, 0, 1)
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other machine does a part of it."""
+        return True
+
 
 def shares_of(slices: int, number: int, count: int) -> list[Share | None]:
     """The shares of the slices of one of ``count`` machines; None where one reads all."""
@@ -92,6 +97,11 @@ class BackfillOptions(RunOptions):
     def shares(self) -> list[Share | None]:
         """The share of each slice; None where one reads all."""
         return shares_of(self.slices, *self.share)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other machine does a part of it."""
+        return self.share == (0, 1)
 
     @property
     def filters(self) -> list[Json]:

@@ -9,6 +9,7 @@ versions can cut a point in time by ids, and any other cut differs between two s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from es_simhash.engines.rest_requests import (
@@ -43,10 +44,10 @@ def _open_reader(operation: OpenReader) -> Conversation[Reader]:
         return Reader("scroll", operation.index, None)
     if is_elasticsearch:
         reply = yield Request("POST", path_of(operation.index, "_pit"), keep)
-        return Reader("elasticsearch", operation.index, reply["id"])
+        return Reader("elasticsearch", operation.index, reply["id"])  # apart it would be a scroll
     params = {**keep, "allow_partial_pit_creation": "false"}
     reply = yield Request("POST", path_of(operation.index, "_search", "point_in_time"), params)
-    return Reader("opensearch", operation.index, reply["pit_id"])
+    return Reader("opensearch", operation.index, reply["pit_id"], operation.shared)
 
 
 def _read_page(operation: ReadPage) -> Conversation[Page]:
@@ -62,7 +63,7 @@ def _read_page(operation: ReadPage) -> Conversation[Page]:
     params = {"allow_partial_search_results": "false"}
     reply = whole(operation, (yield Request("POST", "/_search", params, body)))
     hits = reply["hits"]["hits"]
-    reader = Reader(operation.reader.kind, operation.reader.index, reply["pit_id"])
+    reader = replace(operation.reader, id=reply["pit_id"])
     return Page(hits, hits[-1]["sort"] if hits else None, reader)
 
 
@@ -85,7 +86,8 @@ def _body(operation: ReadPage) -> Json:
     body: Json = {"query": operation.query, "size": operation.size, "_source": source}
     body |= {"seq_no_primary_term": True, "version": True}
     if share := operation.share:
-        body["slice"] = {"field": "_id", "id": share.number, "max": share.count}
+        cut = {} if operation.reader.can_be_shared else {"field": "_id"}
+        body["slice"] = {**cut, "id": share.number, "max": share.count}
     return body
 
 

@@ -39,8 +39,9 @@ class ReaderSuite(EngineBase):
         source: list[str] | bool = True,
         share: Share | None = None,
         after: Any = None,
+        closes: bool = True,
     ) -> list[Json]:
-        """All hits of a reader, or all after a page, and the reader closed then."""
+        """All hits of a reader, or all after a page, and the reader closed then if it is not needed any more."""
         hits: list[Json] = []
         while True:
             page = engine.perform(ReadPage(reader, query, size, source, share, after))
@@ -49,7 +50,8 @@ class ReaderSuite(EngineBase):
                 break
             assert len(page.hits) <= size
             hits += page.hits
-        engine.perform(CloseReader(reader))
+        if closes:
+            engine.perform(CloseReader(reader))
         return hits
 
     @pytest.fixture
@@ -92,6 +94,17 @@ class ReaderSuite(EngineBase):
             shares.append({hit["_id"] for hit in hits})
         assert sum(map(len, shares)) == 50
         assert set.union(*shares) == {f"id{i}" for i in range(50)}
+
+    @pytest.mark.parametrize("count", [2, 3, 8])
+    def test_shares_of_a_reader_that_can_be_shared_are_the_whole_and_overlap_nowhere(
+        self, engine: Engine, many: str, count: int
+    ) -> None:
+        reader = engine.perform(OpenReader(many))
+        if not reader.can_be_shared:
+            return
+        found = [self.read(engine, reader, share=Share(i, count), closes=i == count - 1) for i in range(count)]
+        assert sum(map(len, found)) == 50
+        assert {hit["_id"] for hits in found for hit in hits} == {f"id{i}" for i in range(50)}
 
     def test_one_index_is_read_at_a_time(self, engine: Engine, many: str, index_name: str) -> None:
         self.create(engine, f"{index_name}-other", MAPPINGS)
