@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.nodes.pytest_nodes"]
+pytest_plugins = ["tests.nodes.pytest_nodes", "tests.whole_indices"]
 
 # A busy machine is no failure.
 settings.register_profile("es_simhash", deadline=None)

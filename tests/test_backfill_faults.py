@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
-from threading import Lock
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import pytest
@@ -32,6 +30,7 @@ from es_simhash.operations import (
     PutSettings,
     ReadPage,
 )
+from tests.meddling import Meddler, StopsEarly, once
 from tests.nodes import Node
 from tests.rest_engines import Pair, engine_over, new_name, parametrize_pairs
 
@@ -45,47 +44,6 @@ DOCUMENTS: dict[str, Json] = {
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     parametrize_pairs(metafunc)
-
-
-class Meddler:
-    """An engine with which something happens before or after an operation, or instead of it."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self._one_at_a_time = Lock()
-        self.seen: list[Operation[Any]] = []
-        self.before: Callable[[Operation[Any]], None] = lambda operation: None
-        self.after: Callable[[Operation[Any], Any], Any] = lambda operation, result: result
-
-    def perform(self, operation: Operation[Result]) -> Result:
-        self.seen.append(operation)
-        with self._one_at_a_time:
-            self.before(operation)
-        result = self.engine.perform(operation)
-        with self._one_at_a_time:
-            meddled: Result = self.after(operation, result)
-        return meddled
-
-    def close(self) -> None:
-        """Leave the engine open."""
-
-    def kinds(self) -> set[type[Operation[Any]]]:
-        return {type(operation) for operation in self.seen}
-
-
-class StopsEarly(Meddler):
-    """An engine with which a run ends after the first request that writes documents, as if it had been killed."""
-
-    def __init__(self, engine: Engine) -> None:
-        super().__init__(engine)
-        self._one_bulk_at_a_time = Lock()
-
-    def perform(self, operation: Operation[Result]) -> Result:
-        is_bulk = isinstance(operation, Bulk)
-        with self._one_bulk_at_a_time if is_bulk else nullcontext():
-            if is_bulk and Bulk in self.kinds():
-                raise RuntimeError("stopped")
-            return super().perform(operation)
 
 
 @pytest.fixture(autouse=True)
@@ -133,20 +91,6 @@ def assert_right(engine: Engine, index: Index, changed: dict[str, Json] | None =
     found = engine.perform(GetDocuments(index.name, list(expected)))
     there = {each["_id"]: each["_source"] for each in found}
     assert there == {id_: index.documents.add_fields(each) for id_, each in expected.items()}
-
-
-def once(kind: type[Operation[Any]], do: Callable[[Any], Any], after: int = 0) -> Callable[[Operation[Any]], None]:
-    """Something that happens before the operation of a kind, the first time or a later one."""
-    met = 0
-
-    def before(operation: Operation[Any]) -> None:
-        nonlocal met
-        if isinstance(operation, kind):
-            met += 1
-            if met == after + 1:
-                do(operation)
-
-    return before
 
 
 # --- others write as well

@@ -13,22 +13,10 @@ from es_simhash.grouping.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.operations import Search
 from es_simhash.testing.corpus import corpus, edited
-from tests.whole_indices import ENGINES, FIELDS, engine_of_kind, new_names, servers
+from tests.whole_indices import FIELDS, new_names, servers
 
 ORIGINALS = corpus(4)
 EVERYTHING: Json = {"query": {"match_all": {}}, "size": 50, "sort": [{"number": "asc"}], "track_total_hits": True}
-
-
-@pytest.fixture(params=ENGINES, scope="module")
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
-@pytest.fixture(scope="module")
-def engine(kind: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with engine_of_kind(kind, request) as engine:
-        yield engine
 
 
 @pytest.fixture

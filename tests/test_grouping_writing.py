@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,9 @@ from es_simhash.grouping.writing import GroupsWritten
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.operations import Action, Bulk, Count, GetMappings, OpenReader
 from es_simhash.testing.corpus import corpus, edited
+from tests.meddling import Meddler, StopsEarly, once
 from tests.nodes import Node
-from tests.test_backfill_faults import Meddler, StopsEarly, once
-from tests.whole_indices import ENGINES, FIELDS, contents, create, delete, engine_of_kind, fill, new_names, servers
+from tests.whole_indices import ENGINES, FIELDS, contents, create, delete, fill, servers
 
 ORIGINALS = corpus(12)
 # Of each of the first six, three copies; the others are alone.
@@ -32,29 +32,6 @@ DOCUMENTS: dict[str, Json] = {
         for k in range(3)
     },
 }
-
-
-@pytest.fixture(params=ENGINES, scope="module")
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
-@pytest.fixture(scope="module")
-def engine(kind: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with engine_of_kind(kind, request) as engine:
-        yield engine
-
-
-@pytest.fixture
-def names(engine: Engine) -> Iterator[Callable[[], str]]:
-    with new_names(engine) as name:
-        yield name
-
-
-@pytest.fixture
-def meddler(engine: Engine) -> Meddler:
-    return Meddler(engine)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,41 +37,20 @@ from es_simhash.reindex import settings
 from es_simhash.reindex.copying import Copying
 from es_simhash.reindex.prospect import ReindexOptions
 from es_simhash.scheme import Scheme
+from tests.meddling import Meddler, StopsEarly, once
 from tests.nodes import Node
-from tests.test_backfill_faults import Meddler, StopsEarly, once
 from tests.whole_indices import (
     COUNT,
     DOCUMENTS,
-    ENGINES,
     FIELDS,
     MAPPINGS,
     SETTINGS,
     contents,
     create,
     delete,
-    engine_of_kind,
     fill,
-    new_names,
     servers,
 )
-
-
-@pytest.fixture(params=ENGINES, scope="module")
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
-@pytest.fixture(scope="module")
-def engine(kind: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with engine_of_kind(kind, request) as engine:
-        yield engine
-
-
-@pytest.fixture
-def names(engine: Engine) -> Iterator[Callable[[], str]]:
-    with new_names(engine) as name:
-        yield name
 
 
 @pytest.fixture
@@ -85,11 +64,6 @@ def source(engine: Engine, names: Callable[[], str]) -> str:
 @pytest.fixture
 def copy(names: Callable[[], str]) -> str:
     return names()
-
-
-@pytest.fixture
-def meddler(engine: Engine) -> Meddler:
-    return Meddler(engine)
 
 
 @pytest.fixture

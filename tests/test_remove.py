@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -16,44 +16,18 @@ from es_simhash.index import Index
 from es_simhash.operations import Action, Bulk, CreateIndex, GetMappings
 from es_simhash.removal import Removing
 from es_simhash.scheme import Scheme
+from tests.meddling import Meddler, StopsEarly, once
 from tests.nodes import Node
-from tests.test_backfill_faults import Meddler, StopsEarly, once
 from tests.whole_indices import (
     COUNT,
     DOCUMENTS,
-    ENGINES,
     FIELDS,
     contents,
     create,
     delete,
-    engine_of_kind,
     fill,
-    new_names,
     servers,
 )
-
-
-@pytest.fixture(params=ENGINES, scope="module")
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
-@pytest.fixture(scope="module")
-def engine(kind: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with engine_of_kind(kind, request) as engine:
-        yield engine
-
-
-@pytest.fixture
-def names(engine: Engine) -> Iterator[Callable[[], str]]:
-    with new_names(engine) as name:
-        yield name
-
-
-@pytest.fixture
-def meddler(engine: Engine) -> Meddler:
-    return Meddler(engine)
 
 
 @pytest.fixture

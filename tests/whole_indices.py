@@ -16,6 +16,7 @@ from es_simhash.errors import IndexStateError, MissingError
 from es_simhash.fields import Json
 from es_simhash.operations import Action, Bulk, CreateIndex, DeleteIndex, GetDocuments
 from es_simhash.testing.corpus import corpus
+from tests.meddling import Meddler
 from tests.nodes import Node
 
 COUNT = 230
@@ -72,6 +73,29 @@ def new_names(engine: Engine) -> Iterator[Callable[[], str]]:
             engine.perform(DeleteIndex(each))
         except (MissingError, IndexStateError):  # some are names of aliases
             continue
+
+
+@pytest.fixture(params=ENGINES, scope="module")
+def kind(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def engine(kind: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with engine_of_kind(kind, request) as engine:
+        yield engine
+
+
+@pytest.fixture
+def names(engine: Engine) -> Iterator[Callable[[], str]]:
+    with new_names(engine) as name:
+        yield name
+
+
+@pytest.fixture
+def meddler(engine: Engine) -> Meddler:
+    return Meddler(engine)
 
 
 def create(engine: Engine, name: str, **more: Any) -> None:

@@ -60,6 +60,18 @@ def index_options(command: Command) -> Command:
     return scheme_option(field_options(with_known))  # type: ignore[return-value]
 
 
+def near_options(command: Command) -> Command:
+    """What near is: ``by``, ``distance`` and ``similarity``."""
+    options = (
+        click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Which fingerprint to go by."),
+        click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Near is within so many unlike bits."),
+        click.option("--similarity", type=float, metavar="S", help="Near is from this Jaccard similarity on, up to 1."),
+    )
+    for option in reversed(options):
+        option(command)
+    return command
+
+
 def find_options(command: Command) -> Command:
     """What a near-duplicate is, and how it is compared; the command gets it as ``wanted``, keywords of `Index.find`."""
 
@@ -71,9 +83,6 @@ def find_options(command: Command) -> Command:
         return command(wanted=wanted, **given)
 
     options = (
-        click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Which fingerprint to find by."),
-        click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Match within so many differing bits."),
-        click.option("--similarity", type=float, metavar="S", help="Match from this Jaccard similarity on, up to 1."),
         click.option("--verify", is_flag=True, help="Compare the texts themselves: exact similarity."),
         click.option(
             "--measure",
@@ -87,7 +96,7 @@ def find_options(command: Command) -> Command:
     )
     for option in reversed(options):
         option(with_wanted)
-    return with_wanted  # type: ignore[return-value]
+    return near_options(with_wanted)  # type: ignore[return-value]
 
 
 def scheme_named(name: str | None) -> Scheme | None:

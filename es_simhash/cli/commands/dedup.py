@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.group_options import group_options
 from es_simhash.cli.index_options import scheme_named, scheme_option
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.sizes import SIZE
 
 if TYPE_CHECKING:
     from es_simhash.dedup.result import Counts
@@ -33,40 +33,7 @@ if TYPE_CHECKING:
     help="A field with text, as a dotted path; repeat for more. Without it, all texts of a document.",
 )
 @scheme_option
-@click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Which fingerprint to find by.")
-@click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Near is within so many differing bits.")
-@click.option("--similarity", type=float, metavar="S", help="Near is from this Jaccard similarity on, up to 1.")
-@click.option(
-    "--verify",
-    type=click.Choice(["doubtful", "exact", "estimate"]),
-    default="doubtful",
-    show_default=True,
-    help="Which pairs are decided by their texts: those in doubt, all, none.",
-)
-@click.option(
-    "--linkage",
-    type=click.Choice(["single", "star", "complete"]),
-    default="single",
-    show_default=True,
-    help="Near whom a member is: any other; the document kept; all others.",
-)
-@click.option(
-    "--keep",
-    default="first",
-    show_default=True,
-    metavar="ORDER",
-    help="Which to keep: first (in the files), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
-)
-@click.option("--strip", multiple=True, metavar="REGEX", help="Leave out of texts what this finds; repeat for more.")
-@click.option("--common", type=float, metavar="SHARE", help="Features of more than this share of texts decide nothing.")
-@click.option("--max-bucket", type=click.IntRange(2), metavar="N", help="Compare only N documents of a key.")
-@click.option(
-    "--memory",
-    type=SIZE,
-    default="256MB",
-    show_default=True,
-    help="About how much memory to take; what is more goes to temporary files.",
-)
+@group_options("single", "doubtful", "in the files")
 @click.option(
     "--processes",
     type=click.IntRange(1),

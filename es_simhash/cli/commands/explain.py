@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.explanation import show
-from es_simhash.cli.index_options import index_options
+from es_simhash.cli.index_options import index_options, near_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import text_in
@@ -30,9 +30,7 @@ _PAIR = 2
     help="A file with one of the texts; - for standard input.",
 )
 @click.option("--text", "texts", multiple=True, help="One of the texts.")
-@click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Which fingerprint to find by.")
-@click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Near is within so many differing bits.")
-@click.option("--similarity", type=float, metavar="S", help="Near is from this Jaccard similarity on, up to 1.")
+@near_options
 @click.option("--html", type=click.Path(dir_okay=False, writable=True), help="Also write a page to this file.")
 @index_options
 @target_options

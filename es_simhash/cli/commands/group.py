@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.group_options import group_options
 from es_simhash.cli.index_options import index_argument, prefix_option
 from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.sizes import SIZE
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
 
@@ -26,36 +26,9 @@ if TYPE_CHECKING:
 @click.command(name="group")
 @index_argument
 @prefix_option
-@click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Which fingerprint to compare by.")
-@click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Near is within so many differing bits.")
-@click.option("--similarity", type=float, metavar="S", help="Near is from this Jaccard similarity on, up to 1.")
+@group_options("star", "estimate", "by id")
 @click.option("--query", metavar="QUERY", help="Only documents that this query, as JSON, finds.")
-@click.option(
-    "--linkage",
-    type=click.Choice(["star", "single", "complete"]),
-    default="star",
-    show_default=True,
-    help="Near whom a member is: the document kept; any other; all others.",
-)
-@click.option(
-    "--keep",
-    default="first",
-    show_default=True,
-    metavar="ORDER",
-    help="Which to keep: first (by id), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
-)
-@click.option(
-    "--verify",
-    type=click.Choice(["estimate", "doubtful", "exact"]),
-    default="estimate",
-    show_default=True,
-    help="Which pairs are decided by their texts, which are read for it: none, those in doubt, all.",
-)
-@click.option("--strip", multiple=True, metavar="REGEX", help="Leave out of texts what this finds; repeat for more.")
-@click.option("--common", type=float, metavar="SHARE", help="Features of more than this share of texts do not count.")
-@click.option("--max-bucket", type=click.IntRange(2), metavar="N", help="Compare only N documents of a key.")
 @click.option("--incremental", is_flag=True, help="Compare only what came since groups were last written.")
-@click.option("--memory", type=SIZE, default="256MB", show_default=True, help="About how much memory to take.")
 @click.option(
     "--state", type=click.Path(file_okay=False), help="Keep there what is read, so that a stopped run can go on."
 )

@@ -1,0 +1,57 @@
+"""The options that the commands have in common which make groups of all documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from es_simhash.cli.index_options import near_options
+from es_simhash.cli.sizes import SIZE
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def group_options(linkage: str, verify: str, first: str) -> Callable[[Command], Command]:
+    """What a group is, with these defaults, and ``first`` as what the order by default means."""
+    options = (
+        click.option(
+            "--linkage",
+            type=click.Choice(["star", "single", "complete"]),
+            default=linkage,
+            show_default=True,
+            help="Near whom a member is: the document kept; any other; all others.",
+        ),
+        click.option(
+            "--keep",
+            default="first",
+            show_default=True,
+            metavar="ORDER",
+            help=f"Which to keep: first ({first}), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
+        ),
+        click.option(
+            "--verify",
+            type=click.Choice(["estimate", "doubtful", "exact"]),
+            default=verify,
+            show_default=True,
+            help="Which pairs are decided by their texts: none, those in doubt, all.",
+        ),
+        click.option("--strip", multiple=True, metavar="REGEX", help="Leave out of texts what this finds; repeat it."),
+        click.option("--common", type=float, metavar="SHARE", help="Let features of more than this share not decide."),
+        click.option("--max-bucket", type=click.IntRange(2), metavar="N", help="Compare only N documents of a key."),
+        click.option(
+            "--memory",
+            type=SIZE,
+            default="256MB",
+            show_default=True,
+            help="About how much memory to take; what is more goes to temporary files.",
+        ),
+    )
+
+    def with_options(command: Command) -> Command:
+        for option in reversed(options):
+            option(command)
+        return near_options(command)
+
+    return with_options
