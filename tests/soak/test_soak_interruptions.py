@@ -44,7 +44,7 @@ def test_others_change_texts_meanwhile(node: Node, fill: Fill, begin: Begin) -> 
 
 @pytest.mark.long
 def test_others_change_texts_of_a_run_that_is_killed(node: Node, fill: Fill, begin: Begin, scale: Scale) -> None:
-    """Nobody has seen what was changed between two runs, so the last one compares all texts."""
+    """Nobody has seen what was changed between two runs, but the last one knows since when to look."""
     index, chance = fill(node), random.Random(2)
     numbers = index.some(0.05)
     writer = Writer(index, numbers)
@@ -54,6 +54,6 @@ def test_others_change_texts_of_a_run_that_is_killed(node: Node, fill: Fill, beg
         command.await_written(index.written + chance.uniform(0, 1.5 * index.count / (scale.kills + 1)))
         command.kill()
     writer.ended()
-    begin(index, "--refresh-stale").ended()
+    begin(index).ended()
     assert index.wrong() == []
     assert index.written - len(numbers) <= MOST * index.count
