@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,40 @@ def test_a_group_of_two_of_which_one_changes_dissolves(engine: Engine, meddler: 
     written(index)
     found = stored(engine, index)
     assert (found["5 original/é"], found["5 copy 0"]) == ({}, {})
+
+
+@servers
+@pytest.mark.parametrize("linkage", ["star", "complete", "single"])
+def test_in_an_incremental_run_too_only_what_changed_meanwhile_leaves_its_group(
+    engine: Engine, meddler: Meddler, index: Index, linkage: Any
+) -> None:
+    options = GroupOptions(linkage=linkage)
+    written(index, options)
+    before = members(engine, index)
+    fill(engine, index.name, {"0 newer": index.documents.add_fields(edited(ORIGINALS[0], 1, seed=99))})
+    meddler.before = once(Bulk, lambda bulk: change(engine, index, "0 copy 1", {"body": "quite another text now"}))
+    assert written(index, replace(options, incremental=True)).lost == 1
+    after = members(engine, index, [*DOCUMENTS, "0 newer"])
+    expected = {
+        name: ids - {"0 copy 1"} | ({"0 newer"} if "0 copy 0" in ids else set()) for name, ids in before.items()
+    }
+    assert after == expected
+
+
+@servers
+def test_whom_only_the_one_that_changed_has_linked_stay_together(
+    engine: Engine, meddler: Meddler, index: Index, names: Callable[[], str]
+) -> None:
+    """Of documents with equal texts only the first is compared with others."""
+    name = names()
+    create(engine, name)
+    own = Index(name, meddler, fields=FIELDS)
+    own.init()
+    texts = {"1": ORIGINALS[0], "2": ORIGINALS[0], "3": edited(ORIGINALS[0], 2)}
+    fill(engine, name, {id_: own.documents.add_fields(each) for id_, each in texts.items()})
+    meddler.before = once(Bulk, lambda bulk: change(engine, own, "1", {"body": "quite another text now"}))
+    assert written(own).lost == 1
+    assert list(members(engine, own, list(texts)).values()) == [{"2", "3"}]
 
 
 @servers

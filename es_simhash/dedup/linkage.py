@@ -17,10 +17,14 @@ Linkage: TypeAlias = Literal["star", "single", "complete"]
 _AT_HAND = 5000
 
 
-def groups_among(ordered: Sequence[int], nearness: Nearness, linkage: Linkage) -> Iterator[list[int]]:
-    """The groups among connected documents, in whose order the first of each group stands for it."""
-    # Two that a link connects are near each other.
-    if linkage == "single" or len(ordered) == 2:
+def groups_among(
+    ordered: Sequence[int], nearness: Nearness, linkage: Linkage, is_whole: bool = True
+) -> Iterator[list[int]]:
+    """The groups among connected documents, in whose order the first of each group stands for it.
+
+    ``is_whole`` tells that all are there whom links connect: then two alone are near each other.
+    """
+    if linkage == "single" or (len(ordered) == 2 and is_whole):
         yield list(ordered)
         return
     copies = nearness.copies(ordered)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash.arrays import Integers
 from es_simhash.backfill.found import Place
 from es_simhash.dedup.spool import Columns, Room, Strings
 from es_simhash.fields import Json
@@ -73,6 +74,17 @@ class Places:
         """The fields of groups that documents have, with their positions."""
         for position, group in zip(self._with_fields, self._groups, strict=True):
             yield position, json.loads(group)
+
+    def joined(self) -> tuple[Integers, Integers]:
+        """The documents that are in a group, each with the first one of it."""
+        firsts: dict[str, int] = {}
+        pairs = [
+            (firsts.setdefault(own[GROUP], position), position)
+            for position, own in self.stored_groups()
+            if GROUP in own
+        ]
+        first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return first, second
 
     def changed_after(self, first: int, changes: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Which documents from a position on are in no group and came, or were changed, after these changes of shards.

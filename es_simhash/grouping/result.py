@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from types import TracebackType
 from typing import Any
 
@@ -59,7 +60,7 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What was read and linked, of which groups are made."""
+    """What was read and linked, of which groups are made; ``joined`` are pairs that were in a group before."""
 
     places: Places
     links: Links
@@ -68,6 +69,7 @@ class Found:
     linkage: Linkage
     indices: dict[str, list[int] | None]
     note: tuple[str, Json]
+    joined: tuple[Integers, Integers]
 
 
 def _values(near: Near) -> tuple[list[Any], list[Any]]:
@@ -221,24 +223,32 @@ class Grouped:
         groups: list[tuple[int, tuple[str, str], list[int]]] = []
         for component, keys in self._with_keys(self._components()):
             ordered = found.ranking.ordered(component, keys)
-            for each in groups_among(ordered, found.nearness, found.linkage):
+            for each in groups_among(ordered, found.nearness, found.linkage, not self._without):
                 groups.append((-len(each), keys[each[0]][::-1], each))
         return [positions for *_, positions in sorted(groups)]
 
     def _components(self) -> Iterator[list[int]]:
-        """The documents that links connect."""
-        if not self._without:
-            return iter(self._found.links.union.groups())
+        """The documents that links connect, two or more; some of them may be connected by one that is left out.
+
+        For single linkage these do not count. Else members are compared themselves, and of documents with equal texts
+        only the first has links.
+        """
+        union = self._found.links.union
+        if self._without and self._found.linkage == "single":
+            union = self._union_without()
+        for component in union.groups():
+            rest = [position for position in component if position not in self._without]
+            if len(rest) > 1:
+                yield rest
+
+    def _union_without(self) -> UnionFind:
         union = UnionFind(len(self._found.places))
         gone = np.array(sorted(self._without), dtype=np.int64)
-        for first, second in self._links():
+        links = ((pairs["first"], pairs["second"]) for pairs in self.pairs())
+        for first, second in chain(links, [self._found.joined]):
             stays = ~(np.isin(first, gone) | np.isin(second, gone))
             union.union(first[stays], second[stays])
-        return iter(union.groups())
-
-    def _links(self) -> Iterator[tuple[Integers, Integers]]:
-        for pairs in self.pairs():
-            yield pairs["first"], pairs["second"]
+        return union
 
     def _named(self, groups: list[list[int]], others: Sequence[str] = ()) -> list[str]:
         """The names of groups, which are none of others."""

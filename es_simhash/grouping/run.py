@@ -168,14 +168,14 @@ class _Grouping:
         new = np.concatenate(self._new) if self._is_incremental else None
         bounds = Bounds(options.max_bucket, new)
         links = link(self._kept, self._criteria, comparison, options.memory, self._room, bounds)
-        if new is not None:
-            self._join_stored(links)
+        joined = self._places.joined() if self._is_incremental else (np.empty(0, dtype=np.int64),) * 2
+        links.union.union(*joined)
         ranking = Ranking(options.keep, self._places, looking)
         members = (position for component in links.union.groups() for position in component)
         while some := list(islice(members, _RANKED_AT_ONCE)):
             ranking.read(some)
         nearness = Nearness(self._kept, self._criteria, exact)
-        found = Found(self._places, links, nearness, ranking, options.linkage, self._indices, self._note)
+        found = Found(self._places, links, nearness, ranking, options.linkage, self._indices, self._note, joined)
         counts = _counts(self._kept, links, comparison)
         grouped = Grouped(self._room, found, counts, self._others, None if new is None else int(new.sum()))
         if self._saved:
@@ -188,17 +188,6 @@ class _Grouping:
         if options.common is not None:
             texts.leave_out_common(self._kept.settings, options.common)
         return partial(texts.similarities, self._kept.settings)
-
-    def _join_stored(self, links: Links) -> None:
-        """Link the documents that are in a group already."""
-        firsts: dict[str, int] = {}
-        joined = [
-            (firsts.setdefault(own["group"], position), position)
-            for position, own in self._places.stored_groups()
-            if "group" in own
-        ]
-        first, second = np.array(joined, dtype=np.int64).reshape(-1, 2).T
-        links.union.union(first, second)
 
 
 def _counts(kept: Kept, links: Links, comparison: Comparison) -> Counts:
