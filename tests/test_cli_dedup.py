@@ -74,12 +74,22 @@ def test_what_an_expression_finds_is_left_out_of_texts(tmp_path: Path) -> None:
     assert dedup(tmp_path, "--strip", r"frame\d+ ", documents=framed) == []
 
 
+def test_a_report_tells_of_the_groups_and_shows_their_texts(tmp_path: Path) -> None:
+    dedup(tmp_path, "--report", "report.html", "--date", "published", "--keep", "oldest:published")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "2 of 4 documents are duplicates, in 1 group" in page
+    assert "oldest:published" in page
+    assert "2026" in page
+    assert TEXT[:40] in page
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         (["--keep", "tallest"], "first, longest, oldest:FIELD"),
         (["--strip", "("], "no regular expression"),
         (["--common", "2"], "between 0 and 1"),
+        (["--date", "published"], "Add --report"),
         (["--pairs", "x", "--kept", "x"], "--kept and --pairs are the same file"),
     ],
 )

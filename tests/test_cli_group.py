@@ -71,7 +71,10 @@ def test_a_walk(tmp_path: Path, place: str, index: str) -> None:
     assert {"first_id": "0", "second_id": "0, a copy/é"}.items() <= pairs[0].items()
     deletes = read(tmp_path / "delete.ndjson")
     assert {each["delete"]["_id"] for each in deletes} == {"0, a copy/é", "1, a copy", "1, another"}
-    *_, last = do("--write", "--output", "groups.jsonl")
+    *_, last = do("--write", "--output", "groups.jsonl", "--report", "report.html", "--date", "published")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "3 of 9 documents are duplicates, in 2 groups" in page
+    assert "1, another" in page
     assert last["summary"]["written"]["written"] == 5
     assert [each["group"] for each in read(tmp_path / "groups.jsonl")] == [each["group"] for each in groups]
     *_, last = do("--write", "--incremental", "--output", "groups.jsonl")

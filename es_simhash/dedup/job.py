@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -112,11 +113,15 @@ class Job:
             left_out=links.left_out,
             cut_off=links.cut_off,
         )
-        return Duplicates(self._room, self._ids, links.pairs, groups, counts)
+        return Duplicates(self._room, self._ids, links.pairs, groups, counts, self._nearness)
+
+    @cached_property
+    def _nearness(self) -> Nearness:
+        return Nearness(self._kept, self._criteria, self._exact if self._texts is not None else None)
 
     def _chosen(self, connected: Iterable[list[int]], rank: Rank) -> Iterator[list[int]]:
         """The groups among connected documents, the one that stands for each first."""
-        nearness = Nearness(self._kept, self._criteria, self._exact if self._texts is not None else None)
+        nearness = self._nearness
         for some in together(connected):
             nearness.bring([position for each in some for position in each])
             for each in some:

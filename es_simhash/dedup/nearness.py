@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -138,3 +139,13 @@ class Nearness:
 
 def _farthest(values: npt.NDArray[np.generic] | None, which: Callable[..., np.intp]) -> int | None:
     return None if values is None else int(which(values))
+
+
+def values_of(near: Near) -> tuple[list[Any], list[Any]]:
+    """The distances and the similarities of documents; None where the scheme has neither."""
+    known = near.similarities if near.distances is None else near.distances
+    nothing = [None] * (0 if known is None else len(known))
+    return (
+        nothing if near.distances is None else near.distances.tolist(),
+        nothing if near.similarities is None else near.similarities.tolist(),
+    )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash.dedup.compare import Pairs
+from es_simhash.dedup.nearness import Nearness
 from es_simhash.dedup.spool import Records, Room, Strings
 from es_simhash.groups import Groups
 
@@ -43,8 +44,11 @@ class Duplicates:
     The ids and the pairs may lie in temporary files: close it, or use it in a ``with`` statement.
     """
 
-    def __init__(self, room: Room, ids: Strings, pairs: Records, groups: Groups, counts: Counts) -> None:
+    def __init__(
+        self, room: Room, ids: Strings, pairs: Records, groups: Groups, counts: Counts, nearness: Nearness
+    ) -> None:
         self._room = room
+        self.nearness = nearness
         self._ids = ids
         self._pairs = pairs
         self.groups = groups

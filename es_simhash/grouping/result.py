@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from es_simhash.backfill.found import Place
 from es_simhash.dedup.compare import Pairs
 from es_simhash.dedup.linkage import Linkage, groups_among, together
 from es_simhash.dedup.linking import HotKey, Links
-from es_simhash.dedup.nearness import Diameter, Near, Nearness
+from es_simhash.dedup.nearness import Diameter, Nearness, values_of
 from es_simhash.dedup.result import Counts
 from es_simhash.dedup.spool import Room
 from es_simhash.fields import Json
@@ -70,16 +69,6 @@ class Found:
     indices: dict[str, list[int] | None]
     note: tuple[str, Json]
     joined: tuple[Integers, Integers]
-
-
-def _values(near: Near) -> tuple[list[Any], list[Any]]:
-    """The distances and the similarities of documents; None where the scheme has neither."""
-    known = near.similarities if near.distances is None else near.distances
-    nothing = [None] * (0 if known is None else len(known))
-    return (
-        nothing if near.distances is None else near.distances.tolist(),
-        nothing if near.similarities is None else near.similarities.tolist(),
-    )
 
 
 class Grouped:
@@ -144,7 +133,7 @@ class Grouped:
         for positions, keys in self._with_keys(self._positions):
             near = nearness.to(positions[0], positions)
             members = [
-                Member(*keys[position], *values) for position, *values in zip(positions, *_values(near), strict=True)
+                Member(*keys[position], *values) for position, *values in zip(positions, *values_of(near), strict=True)
             ]
             yield Group(next(names_), tuple(members), nearness.diameter(positions, near))
 
@@ -198,7 +187,7 @@ class Grouped:
         names_ = iter(self._names)
         for positions, _ in self._with_keys(self._positions):
             name, near = next(names_), self._found.nearness.to(positions[0], positions)
-            for place, (position, *values) in enumerate(zip(positions, *_values(near), strict=True)):
+            for place, (position, *values) in enumerate(zip(positions, *values_of(near), strict=True)):
                 yield position, group_fields.of_member(name, len(positions), place == 0, *values)
         if singles:
             yield from self._singles()

@@ -56,6 +56,13 @@ if TYPE_CHECKING:
     help="Write the pairs that link to a file, as JSON lines.",
 )
 @click.option(
+    "--report",
+    "report_file",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Write a page of HTML about it all to a file.",
+)
+@click.option("--date", "date_field", metavar="FIELD", help="With --report: the field of a document's date.")
+@click.option(
     "--kept",
     type=click.Path(dir_okay=False, writable=True),
     help="Write the documents without their duplicates to a file, as JSON lines.",
@@ -74,6 +81,8 @@ def command(
     pairs_file: str | None,
     output_format: str,
     kept: str | None,
+    report_file: str | None,
+    date_field: str | None,
     **wanted: Any,
 ) -> int:
     """Find the groups of near-duplicates in FILEs (- is standard input), without any index.
@@ -86,14 +95,17 @@ def command(
     from es_simhash.files import whole_file
     from es_simhash.jobs.absent_fields import AbsentFields
     from es_simhash.jobs.dedup_files import texts, write_groups, write_kept, write_pairs
+    from es_simhash.jobs.dedup_report import report_on_files, setup_for
     from es_simhash.scheme import Scheme
     from es_simhash.sources import patterns
 
-    _check_outputs(files, output, {"--output": groups_file, "--kept": kept, "--pairs": pairs_file}, output_format)
-    ranking, stripped = _Ranking(keep, fields), patterns(strip)
-    deduplicator = Deduplicator(
-        scheme_named(scheme) or Scheme.preset("default"), memory=memory, processes=processes, **wanted
-    )
+    named = {"--output": groups_file, "--kept": kept, "--pairs": pairs_file, "--report": report_file}
+    _check_outputs(files, output, named, output_format)
+    if date_field and not report_file:
+        raise click.UsageError("--date is for the report. Add --report, or drop it.")
+    noted, stripped = _Noted(keep, fields, date_field), patterns(strip)
+    chosen = scheme_named(scheme) or Scheme.preset("default")
+    deduplicator = Deduplicator(chosen, memory=memory, processes=processes, **wanted)
     absent = AbsentFields(fields)
     printed = "" if groups_file else " What is printed above may not be all."
     with ExitStack() as stack:
@@ -102,10 +114,11 @@ def command(
         groups_out = stack.enter_context(whole_file(groups_file)) if groups_file else sys.stdout
         pairs_out = stack.enter_context(whole_file(pairs_file)) if pairs_file else None
         kept_out = stack.enter_context(whole_file(kept)) if kept else None
+        report_out = stack.enter_context(whole_file(report_file)) if report_file else None
         with files.opened(output, "Reading") as (found, rejects, advance):
-            read = ranking.noting(texts(found, fields, rejects, absent, stripped))
+            read = noted.noting(texts(found, fields, rejects, absent, stripped))
             documents = ((each.id, text) for each, text in read)
-            duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count), ranking.rank)
+            duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count), noted.rank)
         output.warn(absent.warning)
         with duplicates:
             write_groups(duplicates, output_format, groups_out)
@@ -113,20 +126,25 @@ def command(
                 write_pairs(duplicates, pairs_out)
             if kept_out:
                 write_kept(texts(files.read(_forget), fields, _forget), duplicates, kept_out)
+            if report_out:
+                setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, keep, strip, date_field)
+                report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
     _summarise(output, duplicates.counts)
     return SOME_FAILED if rejects.count else FINE
 
 
-class _Ranking:
-    """What the order of ``--keep`` says of each document, noted while they are read."""
+class _Noted:
+    """What ``--keep`` and ``--date`` ask of each document, noted while they are read."""
 
-    def __init__(self, keep: str, fields: tuple[str, ...]) -> None:
+    def __init__(self, keep: str, fields: tuple[str, ...], date_field: str | None) -> None:
         from es_simhash.grouping.keeping import keep_named
 
         self._keep = keep_named(keep, fields)
         if keep == "longest" and not fields:
             raise click.UsageError("The longest text is that of certain fields. Name them with --field.")
         self._ranks: list[Any] = []
+        self._date_field = date_field
+        self.dates: list[Any] = []
 
     @property
     def rank(self) -> Callable[[int], Any] | None:
@@ -135,16 +153,21 @@ class _Ranking:
 
     def noting(self, found: Iterable[tuple[FileDocument, str]]) -> Iterator[tuple[FileDocument, str]]:
         """The same documents, noted."""
+        from es_simhash.sources import values_at
+
         for each, text in found:
             if self._keep.fields:
-                self._ranks.append(self._keep.rank(each.document))
+                self._ranks.append(self._keep.rank(dict(each.document)))
+            if self._date_field:
+                self.dates.append(next(values_at(each.document, self._date_field), None))
             yield each, text
 
 
 def _check_outputs(files: Files, output: Output, named: dict[str, str | None], output_format: str) -> None:
-    if named["--kept"] and any(path == "-" or Path(path).is_fifo() for path in files.paths):
+    again = " and ".join(name for name in ("--kept", "--report") if named[name])
+    if again and any(path == "-" or Path(path).is_fifo() for path in files.paths):
         raise click.UsageError(
-            "--kept reads the files once more, which standard input and pipes cannot be. Give files."
+            f"{again} would read the files once more, which standard input and pipes cannot be. Give files."
         )
     for first, second in combinations(named, 2):
         if named[first] and named[first] == named[second]:
