@@ -126,7 +126,7 @@ def with_fields(body: Json | None, kind: str) -> Json | None:
         return None
     if kind != "update":
         return OWN.add_fields(body)
-    nulls = dict.fromkeys(names(OWN.scheme))
+    nulls = dict.fromkeys((*names(OWN.scheme), "group"))
     made = dict(body)
     if "upsert" in body:
         made["upsert"] = OWN.add_fields(body["upsert"])

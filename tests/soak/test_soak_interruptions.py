@@ -33,7 +33,7 @@ def test_others_change_texts_meanwhile(node: Node, fill: Fill, begin: Begin) -> 
     index = fill(node)
     numbers = index.some(0.05)
     writer = Writer(index, numbers)
-    command = begin(index, "--max-rate", str(index.count // 4))
+    command = begin(index, "--max-rate", str(index.count // 12))
     writer.start()
     done = command.ended()
     writer.ended()
