@@ -83,6 +83,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if (reason := str(report.longrepr[2]).removeprefix("Skipped: ")).startswith(_NOT_TESTED)
     )
     if missing:
-        terminalreporter.section("nodes that were not there", sep="=", red=True)
+        terminalreporter.section("what was not there", sep="=", red=True)
     for reason, tests in missing.items():
         terminalreporter.write_line(f"{reason} ({tests} skipped)", red=True)
