@@ -131,7 +131,7 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
         counts = found.counts
     # Less than anyone can ask for, so that a few documents need files and pieces.
     monkeypatch.setattr("es_simhash.dedup.linking._BYTES_A_NUMBER", LITTLE // 50)
-    monkeypatch.setattr("es_simhash.dedup.job._BYTES_A_BYTE", LITTLE // 50)
+    monkeypatch.setattr("es_simhash.dedup.job.BYTES_A_BYTE", LITTLE // 50)
     monkeypatch.setattr("es_simhash.dedup.deduplicator._SPOOL_SHARE", LITTLE)
     with run(texts, memory=LITTLE, **options) as found:
         assert pairs(found) == ample

@@ -22,6 +22,17 @@ from es_simhash.verification import comparable_features
 Similarities = npt.NDArray[np.float64]
 
 
+# How much memory may be taken for each byte of a text that is compared, which becomes a hash in several arrays.
+BYTES_A_BYTE = 512
+# Of how many documents features are counted to tell which are common.
+_SAMPLE = 2_000
+
+
+def sample_of(documents: int) -> Integers:
+    """The positions of some among so many documents, evenly spread, to tell by them which features are common."""
+    return np.unique(np.linspace(0, documents - 1, _SAMPLE).astype(np.int64)) if documents else np.empty(0, np.int64)
+
+
 def common_features(settings: Settings, texts: Sequence[str], share: float) -> Codes:
     """The features that more than a share of some texts have, in ascending order."""
     hashes, counts = np.unique(_distinct_features(settings, texts, None).hashes, return_counts=True)

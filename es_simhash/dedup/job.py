@@ -12,7 +12,7 @@ import numpy as np
 from es_simhash.arrays import Integers
 from es_simhash.codes import Codes
 from es_simhash.dedup.compare import Comparison, Verify
-from es_simhash.dedup.exact import Similarities, common_features, exact_jaccards
+from es_simhash.dedup.exact import BYTES_A_BYTE, Similarities, common_features, exact_jaccards, sample_of
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.linkage import Linkage, groups_among, together
 from es_simhash.dedup.linking import Bounds, link
@@ -29,13 +29,6 @@ Documents = Iterable[tuple[str, str]]
 Progress = Callable[[int], object]
 # What documents of these positions are ordered by; the first of a group stands for it.
 Rank = Callable[[int], Any]
-
-# How much memory may be taken for each byte of a text that is compared exactly, which becomes a hash in several arrays.
-_BYTES_A_BYTE = 512
-
-
-# Of how many documents features are counted to tell which are common.
-_SAMPLE = 2_000
 
 
 @dataclass(frozen=True)
@@ -86,15 +79,14 @@ class Job:
 
     def _exact(self, first: Integers, second: Integers) -> Similarities:
         assert self._texts is not None
-        limit = self._memory // _BYTES_A_BYTE
+        limit = self._memory // BYTES_A_BYTE
         return exact_jaccards(self._settings, self._texts, first, second, limit, self._common)
 
     def result(self, rank: Rank | None = None) -> Duplicates:
         """Compare what is kept."""
         compared = int(self._kept.compared.sum())
         if self._choices.common is not None and self._texts is not None and len(self._kept):
-            sample = np.unique(np.linspace(0, len(self._kept) - 1, _SAMPLE).astype(np.int64))
-            texts = list(self._texts.take(sample))
+            texts = list(self._texts.take(sample_of(len(self._kept))))
             self._common = common_features(self._settings, texts, self._choices.common)
         bounds = Bounds(self._choices.max_bucket)
         links = link(self._kept, self._criteria, self._comparison, self._memory, self._room, bounds)

@@ -130,11 +130,7 @@ class Nearness:
         places = np.searchsorted(self._brought, rows)
         if len(self._brought) and (self._brought.take(places, mode="clip") == rows).all():
             return self._at_hand[id(columns)][places]
-        order = np.argsort(rows, kind="stable")
-        found = columns.take(rows[order])
-        taken = np.empty_like(found)
-        taken[order] = found
-        return taken
+        return columns.at(rows)
 
 
 def _farthest(values: npt.NDArray[np.generic] | None, which: Callable[..., np.intp]) -> int | None:

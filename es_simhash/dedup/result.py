@@ -78,9 +78,7 @@ class Duplicates:
 
     def ids_of(self, positions: Sequence[int]) -> list[str]:
         """The ids of documents, in whatever order."""
-        ascending = sorted(positions)
-        found = dict(zip(ascending, self._ids.take(ascending), strict=True))
-        return [found[position] for position in positions]
+        return self._ids.at(positions)
 
     def close(self) -> None:
         """Remove what was kept in temporary files."""

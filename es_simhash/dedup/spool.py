@@ -167,6 +167,14 @@ class Columns:
             taken[here] = self._block(block)[rows[here] - block * _BLOCK]
         return taken
 
+    def at(self, rows: Integers) -> Rows:
+        """The rows of these numbers, in whatever order."""
+        order = np.argsort(rows, kind="stable")
+        found = self.take(rows[order])
+        taken = np.empty_like(found)
+        taken[order] = found
+        return taken
+
     @property
     def _blocks(self) -> int:
         return len(self._spool) // (self._column_bytes * self._width)
@@ -215,6 +223,12 @@ class Strings:
             *(bound.tolist() for bound in self._bounds(np.asarray(rows, dtype=np.int64))), strict=True
         ):
             yield self._spool.read(start, end - start).decode("utf-8", "surrogatepass")
+
+    def at(self, rows: Sequence[int]) -> list[str]:
+        """The texts of these numbers, in whatever order."""
+        ascending = sorted(rows)
+        found = dict(zip(ascending, self.take(ascending), strict=True))
+        return [found[row] for row in rows]
 
     def __iter__(self) -> Iterator[str]:
         """All texts."""

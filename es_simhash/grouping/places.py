@@ -54,20 +54,12 @@ class Places:
 
     def take(self, positions: Sequence[int]) -> list[Place]:
         """The places of documents, in whatever order."""
-        ascending = np.array(sorted(positions), dtype=np.int64)
-        versions = self._versions.take(ascending).tolist()
-        names, routings = self._names.take(ascending), self._routings.take(ascending)
-        found = {
-            position: _place(name, routing, version)
-            for position, name, routing, version in zip(ascending.tolist(), names, routings, versions, strict=True)
-        }
-        return [found[position] for position in positions]
+        versions = self._versions.at(np.array(positions, dtype=np.int64)).tolist()
+        return list(map(_place, self._names.at(positions), self._routings.at(positions), versions))
 
     def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
         """The index and the id of documents, in whatever order."""
-        ascending = np.array(sorted(positions), dtype=np.int64)
-        found = dict(zip(ascending.tolist(), self._names.take(ascending), strict=True))
-        split = (found[position].partition("/") for position in positions)
+        split = (name.partition("/") for name in self._names.at(positions))
         return [(index, id_) for index, _, id_ in split]
 
     def stored_groups(self) -> Iterator[tuple[int, Json]]:

@@ -11,7 +11,7 @@ from es_simhash.arrays import Integers
 from es_simhash.backfill.found import Place
 from es_simhash.backfill.patience import patiently
 from es_simhash.codes import Codes
-from es_simhash.dedup.exact import Similarities, common_features, exact_jaccards
+from es_simhash.dedup.exact import BYTES_A_BYTE, Similarities, common_features, exact_jaccards, sample_of
 from es_simhash.dedup.sorting import distinct
 from es_simhash.dedup.spool import Room, Strings
 from es_simhash.documents import Documents
@@ -24,10 +24,6 @@ from es_simhash.settings import Settings
 from es_simhash.sources import patterns
 
 _AT_ONCE = 200
-# Of how many documents features are counted to tell which are common.
-_SAMPLE = 2_000
-# How much memory may be taken for each byte of a text that is compared, which becomes a hash in several arrays.
-_BYTES_A_BYTE = 512
 _UNKNOWN, _USELESS = -1, -2
 
 
@@ -80,7 +76,7 @@ class Texts:
         self._places = places
         self._read = Strings(room)
         self._count = 0
-        self._limit = memory // _BYTES_A_BYTE
+        self._limit = memory // BYTES_A_BYTE
         self._numbers = np.full(len(places), _UNKNOWN, dtype=np.int64)
         self._strip = patterns(strip)
         self._common: Codes | None = None
@@ -88,8 +84,8 @@ class Texts:
 
     def leave_out_common(self, settings: Settings, share: float) -> None:
         """Do not count features that more than a share of documents have, by a sample of these."""
-        sample = np.unique(np.linspace(0, len(self._places) - 1, _SAMPLE).astype(np.int64)).tolist()
-        hits = self._looking.look(self._places.take(sample), self._source) if len(self._places) else []
+        sample = sample_of(len(self._places)).tolist()
+        hits = self._looking.look(self._places.take(sample), self._source)
         texts = [text for text in map(self._text, hits) if text is not None]
         if texts:
             self._common = common_features(settings, texts, share)
