@@ -51,10 +51,11 @@ SECTIONS = {
     "backfill": Section(("numba", *CLIENTS), SERVERS),
     "grouping": Section(("numba", "opensearch-py"), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch", "numba")),
+    "key_join": Section(("duckdb",)),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",)),
 }
 # The sections that can be run on a share of their documents.
-SHARED = ("layouts", "finding", "bulk", "backfill", "grouping", "million")
+SHARED = ("layouts", "finding", "bulk", "backfill", "grouping", "key_join", "million")
 
 
 def main() -> None:

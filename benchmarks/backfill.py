@@ -14,7 +14,6 @@ The last table has a process of its own for each backfill, of more and more docu
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections import deque
@@ -22,12 +21,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
-from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 from benchmarks.corpora import topical
 from benchmarks.nodes import CHUNK, SERVERS, Json, Server, running, seconds
+from benchmarks.processes import peak
 from benchmarks.tables import Table
 from es_simhash import Index
 from es_simhash.backfill.scope import BackfillOptions
@@ -193,9 +192,7 @@ def _alone(name: str, url: str) -> None:
     """Backfill the index, and print what it took: seconds by the clock and of CPU time, and megabytes."""
     index = Index(INDEX, Server(name, url).client)
     wall, cpu = seconds(index.backfill)
-    # What `resource` tells also counts what the parent process took before it became this one.
-    [kilobytes] = re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text(encoding="ascii"))
-    print(json.dumps([wall, cpu, int(kilobytes) / 1024]))
+    print(json.dumps([wall, cpu, peak() / 1024]))
 
 
 if __name__ == "__main__":

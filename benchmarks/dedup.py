@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.corpora import chinese, english
+from benchmarks.processes import peak
 from benchmarks.tables import Table
 
 ROUNDS = 3
@@ -272,19 +273,13 @@ def _main(contender: str, *arguments: str) -> None:
     start, cpu = time.perf_counter(), -_cpu()
     removed = CONTENDERS[contender](*arguments)
     cpu += _cpu()
-    print(json.dumps({"cpu": cpu, "wall": time.perf_counter() - start, "peak": _peak(), "removed": removed}))
+    print(json.dumps({"cpu": cpu, "wall": time.perf_counter() - start, "peak": peak(), "removed": removed}))
 
 
 def _cpu() -> float:
     """The CPU time of this process and of those that it has started and that have ended."""
     used = os.times()
     return used.user + used.system + used.children_user + used.children_system
-
-
-def _peak() -> int:
-    """The most memory that this process has had, in KiB."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
 
 
 if __name__ == "__main__":

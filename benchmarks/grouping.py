@@ -9,7 +9,6 @@ how many groups are an original and its copy, and nothing else. Client and serve
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from benchmarks.million import BATCH, INDEX, Million, lines_of, mapping_of_keys
 from benchmarks.nodes import SETTINGS, Server, running
+from benchmarks.processes import peak
 from benchmarks.tables import Table
 from es_simhash import Index
 from es_simhash.operations import Refresh
@@ -98,8 +98,7 @@ def _alone(url: str, path: str) -> None:
         for group in grouped:
             out.write(json.dumps([member.id for member in group.members]) + "\n")
     end = time.perf_counter()
-    [kilobytes] = re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text(encoding="ascii"))
-    print(json.dumps([read - start, end - read, int(kilobytes) / 1024]))
+    print(json.dumps([read - start, end - read, peak() / 1024]))
 
 
 if __name__ == "__main__":

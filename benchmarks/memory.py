@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.corpora import english
+from benchmarks.processes import peak
 from benchmarks.tables import Table
 
 GIGABYTE = 1_000_000_000
@@ -52,7 +53,7 @@ def _fingerprint(path: str) -> None:
     from es_simhash import Scheme
 
     scheme = Scheme.preset("default")
-    before = _peak()
+    before = peak()
 
     def lines() -> Iterator[str]:
         with Path(path).open(encoding="ascii") as file:
@@ -60,13 +61,7 @@ def _fingerprint(path: str) -> None:
 
     for _ in scheme.fingerprint_batches(lines()):
         pass
-    print(before, _peak())
-
-
-def _peak() -> int:
-    """The most memory that this process has had, in KiB; getrusage would count that of its parent as well."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    print(before, peak())
 
 
 if __name__ == "__main__":
