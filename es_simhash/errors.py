@@ -16,6 +16,7 @@
     │   ├── MappingError       the index's mapping cannot take the fields, or has none
     │   ├── SchemeMismatchError  the index holds fingerprints of another scheme
     │   ├── IndexStateError    the index cannot be read or written as it is: closed, read-only, ambiguous
+    │   │   └── ScriptError        the engine runs no such scripts: it lacks the module, or forbids them
     │   ├── UnavailableError   the engine cannot do it now, but may later: it is overloaded, or starting
     │   ├── TooLargeError      a request is larger than the engine, or a proxy before it, takes
     │   ├── ReaderLostError    the engine has forgotten the view of an index that was being read
@@ -100,6 +101,10 @@ class SchemeMismatchError(EngineError):
 
 class IndexStateError(EngineError):
     """The index cannot be read or written as it is: closed, read-only, or several where one is needed."""
+
+
+class ScriptError(IndexStateError):
+    """The engine runs no such scripts: it lacks the module for their language, or its settings forbid them."""
 
 
 class UnavailableError(EngineError):

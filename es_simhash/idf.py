@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -52,11 +52,15 @@ class IdfTable:
             object.__setattr__(self, name, values)
 
     @classmethod
-    def learn(cls, batches: Iterable[FeatureBatch], min_documents: int = 2) -> IdfTable:
+    def learn(
+        cls, batches: Iterable[FeatureBatch], min_documents: int = 2, weight: Callable[[int, int], int] | None = None
+    ) -> IdfTable:
         """Learn from the features of a corpus or a sample of it.
 
-        Features in fewer than ``min_documents`` documents are left out: they weigh as much as unseen ones.
+        Features in fewer than ``min_documents`` documents are left out: they weigh as much as unseen ones. ``weight``
+        is another function of the number of documents and of that of those with a feature.
         """
+        weight = weight or _weight
         documents, hashes, counts = 0, np.empty(0, np.uint64), np.empty(0, np.int64)
         waiting: list[npt.NDArray[np.uint64]] = []
         for batch in batches:
@@ -72,8 +76,8 @@ class IdfTable:
         kept = counts >= min_documents
         frequencies = counts[kept]
         levels, level_of = np.unique(frequencies, return_inverse=True)
-        by_level = np.array([_weight(documents, int(level)) for level in levels], dtype=np.uint32)
-        return cls(documents, hashes[kept], by_level[level_of], _weight(documents, 0))
+        by_level = np.array([weight(documents, int(level)) for level in levels], dtype=np.uint32)
+        return cls(documents, hashes[kept], by_level[level_of], weight(documents, 0))
 
     @cached_property
     def name(self) -> str:

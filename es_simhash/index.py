@@ -20,12 +20,15 @@ from es_simhash.operations import Plan, Refresh
 from es_simhash.plans.checking import Checked, Seen, check
 from es_simhash.plans.describing import Info, describe
 from es_simhash.plans.index_plans import IndexPlans, Known
+from es_simhash.plans.ingesting import Ingest, IngestRemoved
 from es_simhash.plans.options import FindOptions, Options
+from es_simhash.plans.scripting import Installed
 from es_simhash.plans.setup import Initialised
 from es_simhash.plans.writing import OnWritten, Written, write
 from es_simhash.query import By, Criteria
 from es_simhash.rerank import Matches
 from es_simhash.scheme import Scheme
+from es_simhash.scripts.stored import Stored
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -230,6 +233,33 @@ class Index:
 
         return write_groups(self.engine, grouped, self.documents, on_written=progress, **options)
 
+    def pipeline(self, *, install: bool = False, default: bool = False) -> Ingest:
+        """The ingest pipeline by which the server makes the fingerprints of whatever is written to the index.
+
+        It is only shown, unless it is to be ``install``-ed, and made the ``default`` pipeline of the index. What it
+        cannot do gets the status ``deferred``, for `backfill` (docs/pipeline.md).
+        """
+        return self._run(self._plans.pipeline(install, default))
+
+    def remove_pipeline(self) -> IngestRemoved:
+        """Take the ingest pipeline away again; documents keep what they have."""
+        return self._run(self._plans.remove_pipeline())
+
+    def scripts(self, name: str | None = None) -> list[Stored]:
+        """Scripts and search templates by which people search the index without Python (docs/dev-tools.md).
+
+        All of their names begin with ``name``, which is ``es-simhash`` unless another is given.
+        """
+        return self._run(self._plans.scripts(name))
+
+    def install_scripts(self, name: str | None = None) -> Installed:
+        """Put the `scripts` on the server, where all of its indices can use them."""
+        return self._run(self._plans.install_scripts(name))
+
+    def remove_scripts(self, name: str | None = None) -> list[str]:
+        """Take the `scripts` off the server; return the names of those that were there."""
+        return self._run(self._plans.remove_scripts(name))
+
     def info(self) -> Info:
         """What the index holds."""
         return self._run(describe(self.name, self.documents))
@@ -406,6 +436,26 @@ class AsyncIndex:
 
     async def _from_thread(self) -> Engine:
         return FromThread(await self.engine(), asyncio.get_running_loop())
+
+    async def pipeline(self, *, install: bool = False, default: bool = False) -> Ingest:
+        """See `Index.pipeline`."""
+        return await self._run(self._plans.pipeline(install, default))
+
+    async def remove_pipeline(self) -> IngestRemoved:
+        """See `Index.remove_pipeline`."""
+        return await self._run(self._plans.remove_pipeline())
+
+    async def scripts(self, name: str | None = None) -> list[Stored]:
+        """See `Index.scripts`."""
+        return await self._run(self._plans.scripts(name))
+
+    async def install_scripts(self, name: str | None = None) -> Installed:
+        """See `Index.install_scripts`."""
+        return await self._run(self._plans.install_scripts(name))
+
+    async def remove_scripts(self, name: str | None = None) -> list[str]:
+        """See `Index.remove_scripts`."""
+        return await self._run(self._plans.remove_scripts(name))
 
     async def info(self) -> Info:
         """See `Index.info`."""

@@ -108,6 +108,19 @@ class MultiSearch(Operation[list[Json]]):
 
 
 @dataclass(frozen=True)
+class Sample(Operation[list[Json]]):
+    """Up to ``size`` of the documents that a query matches, as hits with the paths ``source``; all are equally likely.
+
+    They are the same again while the index does not change.
+    """
+
+    index: str
+    size: int
+    source: Sequence[str]
+    query: Json
+
+
+@dataclass(frozen=True)
 class Action:
     """One line of a bulk request, and the document that goes with it.
 
@@ -267,12 +280,27 @@ class UpdateAliases(Operation[None]):
 class Look(Operation[Json]):
     """What a server's REST interface answers at a path that only some servers have: to a GET, or to a question posted.
 
-    It changes nothing.
+    It changes nothing. Of what is not there the answer has nothing, or says so.
     """
 
     path: str
     index: str = ""
     question: Json | None = None
+
+
+@dataclass(frozen=True)
+class PutResource(Operation[None]):
+    """Keep a thing of its own kind (a pipeline, a stored script) at a path of a server, in place of what is there."""
+
+    path: str
+    body: Json
+
+
+@dataclass(frozen=True)
+class DeleteResource(Operation[None]):
+    """Remove what a server keeps at a path."""
+
+    path: str
 
 
 @dataclass(frozen=True)
@@ -291,6 +319,7 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     GetDocuments,
     Search,
     MultiSearch,
+    Sample,
     Bulk,
     Refresh,
     Count,
@@ -302,4 +331,6 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     GetAliases,
     UpdateAliases,
     Look,
+    PutResource,
+    DeleteResource,
 )

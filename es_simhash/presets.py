@@ -28,10 +28,10 @@ PRESETS: dict[str, Preset] = {
     ),
     "chinese-keywords": Preset(
         "Chinese texts by their 22 weightiest words, so that what surrounds them matters little (extra: chinese).",
-        {"tokens": Keywords("tfidf", 22), "weights": "own", "minhash": None, "floor": 4},
+        {"tokens": Keywords("tfidf", 22), "weights": "own", "minhash": None, "floor": 4, "verification": None},
     ),
     "strict": Preset(
         "Almost identical texts only: SimHash within 3 of 64 bits, the smallest fields.",
-        {"minhash": None, "layout": Layout(doc_values=False)},
+        {"minhash": None, "layout": Layout(doc_values=False), "verification": None},
     ),
 }

@@ -15,7 +15,7 @@ from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.fields import Json
 from es_simhash.fingerprint import Fingerprint
 from es_simhash.mapping import DEFAULT_PREFIX
-from es_simhash.settings import Settings, check_similarity
+from es_simhash.settings import Settings, Verification, check_similarity
 
 By: TypeAlias = Literal["simhash", "minhash", "both"]
 Filter: TypeAlias = Json | Sequence[Json] | None
@@ -23,18 +23,28 @@ Filter: TypeAlias = Json | Sequence[Json] | None
 
 @dataclass(frozen=True)
 class Criteria:
-    """What a match is: within ``distance`` bits, from ``similarity`` on, or either; None where it does not count."""
+    """What a match is: within ``distance`` bits, from ``similarity`` on, or either; None where it does not count.
+
+    With a ``verification`` the similarity is that of the texts, compared as it says; else that of the signatures.
+    """
 
     distance: int | None
     similarity: float | None
+    verification: Verification | None = None
 
     @classmethod
     def of(
-        cls, settings: Settings, by: By | None = None, distance: int | None = None, similarity: float | None = None
+        cls,
+        settings: Settings,
+        by: By | None = None,
+        distance: int | None = None,
+        similarity: float | None = None,
+        verification: Verification | None = None,
     ) -> Criteria:
         """The criteria by SimHash, by MinHash or by both, with the scheme's thresholds where none is given.
 
-        Without ``by``: by the kind for which a threshold is given, else by MinHash if the scheme has it.
+        Without ``by``: by the kind for which a threshold is given, else by MinHash if the scheme has it. With a
+        ``verification`` its threshold stands in for that of MinHash.
         """
         if by is None:
             by = _implied(settings, distance, similarity)
@@ -43,10 +53,12 @@ class Criteria:
         if (by == "minhash" and distance is not None) or (by == "simhash" and similarity is not None):
             given = "distance" if distance is not None else "similarity"
             raise SchemeError(f"A {given} means nothing to a search by {by}. Leave it out, or choose by='both'.")
-        return cls(
-            _distance(settings, distance) if by in ("simhash", "both") else None,
-            _similarity(settings, similarity) if by in ("minhash", "both") else None,
-        )
+        within = _distance(settings, distance) if by in ("simhash", "both") else None
+        if by == "simhash":
+            return cls(within, None)
+        if similarity is None and verification is not None:
+            similarity = verification.similarity
+        return cls(within, _similarity(settings, similarity), verification)
 
     def are_met(self, distance: int | None, similarity: float | None) -> bool:
         """Whether a pair of this distance and similarity is a match; what is None is not known."""

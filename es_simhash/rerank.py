@@ -38,9 +38,10 @@ class Match:
 class Matches(Sequence[Match]):
     """The near-duplicates of one text, nearest first.
 
-    ``candidates`` is how many documents were compared. Unless it is ``complete`` there were more, beyond the caller's
-    limit. ``foreign`` counts the candidates that have fingerprints of another scheme, or unreadable ones, so that they
-    could not be compared. ``status`` is that of the text itself; an empty one has no matches.
+    ``candidates`` is how many documents were compared, beside those that the server itself left out. Unless it is
+    ``complete`` there were more, beyond the caller's limit. ``foreign`` counts the candidates that have fingerprints of
+    another scheme, or unreadable ones, so that they could not be compared. ``status`` is that of the text itself; an
+    empty one has no matches.
     """
 
     matches: tuple[Match, ...]
@@ -120,29 +121,30 @@ def matches_of(
     compared: Compared,
     criteria: Criteria,
     *,
-    exact: Sequence[float] | None = None,
+    exact: Sequence[float | None] | None = None,
     status: Status = "ok",
     complete: bool = True,
     with_source: bool = False,
 ) -> Matches:
     """The hits that meet the criteria, nearest first; ties in the order of index and id.
 
-    ``exact`` has the exact similarity of each compared hit, which then counts in place of the estimate.
+    ``exact`` has the exact similarities of compared hits, which then count in place of estimates; None where one is not
+    known.
     """
-    similarities = compared.similarities if exact is None else exact
-    rows = zip(compared.hits, compared.distances, similarities, compared.same_texts, strict=True)
+    known = [None] * len(compared.hits) if exact is None else exact
+    rows = zip(compared.hits, compared.distances, compared.similarities, known, compared.same_texts, strict=True)
     found = [
         Match(
             hit["_index"],
             hit["_id"],
             distance,
-            similarity,
-            is_exact=exact is not None,
+            estimate if similarity is None else similarity,
+            is_exact=similarity is not None,
             same_text=same_text,
             source=hit["_source"] if with_source else None,
         )
-        for hit, distance, similarity, same_text in rows
-        if criteria.are_met(distance, similarity)
+        for hit, distance, estimate, similarity, same_text in rows
+        if criteria.are_met(distance, estimate if similarity is None else similarity)
     ]
     found.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
     return Matches(tuple(found), len(compared.hits) + compared.foreign, complete, compared.foreign, status)

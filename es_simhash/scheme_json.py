@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from es_simhash.errors import FormatError, SchemeError
 from es_simhash.hashing.registry import HASH_FUNCTIONS, HashFunction
 from es_simhash.idf import IdfTable
-from es_simhash.settings import Layout, MinHash, Settings, SimHash
+from es_simhash.settings import Layout, MinHash, Settings, SimHash, Verification
 from es_simhash.text.normalise import Normalisation
 from es_simhash.tokens.kinds import tokens_from_json, tokens_to_json
 
@@ -38,6 +38,7 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
         "simhash": lambda value: None if value is None else SimHash(**value),
         "minhash": lambda value: None if value is None else MinHash(**value),
         "layout": lambda value: Layout(**value),
+        "verification": lambda value: None if value is None else Verification(**value),
     }
     try:
         return {name: parsers.get(name, lambda value: value)(value) for name, value in form.items()}
@@ -56,6 +57,8 @@ def identity(settings: Settings) -> str:
     form["tokens"].pop("backend", None)
     # Doc values are made of what a document holds, and change nothing of it.
     del form["layout"]["doc_values"]
+    # Nor how texts are compared.
+    del form["verification"]
     if form["minhash"]:
         del form["minhash"]["similarity"]
     if form["simhash"]:
@@ -73,6 +76,8 @@ def _read(text: str) -> dict[str, Any]:
         form = json.loads(text)
         if form.pop("format") != _FORMAT:
             raise FormatError("This scheme is of another format. Make it again with this version of es_simhash.")
+        # Schemes of an index may be older than this setting.
+        form.setdefault("verification", None)
         unknown, missing = sorted(set(form) - names), sorted(names - set(form))
     except (json.JSONDecodeError, KeyError, AttributeError, TypeError, RecursionError):
         raise FormatError("This is not the JSON form of a scheme. Make it with Scheme.to_json.") from None
@@ -92,6 +97,7 @@ def _to_dict(settings: Settings) -> dict[str, Any]:
         "simhash": settings.simhash and asdict(settings.simhash),
         "minhash": settings.minhash and asdict(settings.minhash),
         "layout": asdict(settings.layout),
+        "verification": settings.verification and asdict(settings.verification),
     }
 
 

@@ -23,6 +23,10 @@ from es_simhash.tokens.kinds import KINDS, Chars, Custom, Keywords, Tokens
 # document frequency; "tfidf" the two multiplied; "own" the weight that comes with the token.
 Weights: TypeAlias = Literal["set", "tf", "idf", "tfidf", "own"]
 
+# How the features of two texts are compared (see `es_simhash.verification`), and how much each weighs there.
+Measure: TypeAlias = Literal["jaccard", "containment", "overlap", "cosine"]
+VerificationWeights: TypeAlias = Literal["rarity", "scheme"]
+
 MINHASH_KINDS: dict[str, Callable[[FeatureBatch, int], Signatures]] = {
     "one-permutation": one_permutation.signatures,
     "k-hash": k_hash.signatures,
@@ -117,12 +121,53 @@ class MinHash:
         return Bands(self.bands, self.rows, self.key_bits)
 
 
+@dataclass(frozen=True)
+class Verification:
+    """What the texts of candidates must have in common with the text in question, where texts are compared.
+
+    The ``measure`` of their features (see `es_simhash.verification`) must be at least ``similarity``. With the weights
+    "rarity" each feature counts once, and the more the fewer documents have it; with "scheme" features weigh as in the
+    fingerprint. Texts that are alike may still be different documents, which these conditions tell apart: the shorter
+    text must have the share ``lengths`` of the longer one's characters; of the numbers in the text with fewer of them
+    the other must have the share ``numbers``; and the Jaccard similarity of their first lines, by character 3-grams,
+    must be at least ``first_lines``. A condition of 0 is none.
+    """
+
+    similarity: float = 0.55
+    measure: Measure = "jaccard"
+    weights: VerificationWeights = "rarity"
+    lengths: float = 0.0
+    numbers: float = 0.0
+    first_lines: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_similarity(self.similarity)
+        for name, value, choices in (
+            ("measure", self.measure, get_args(Measure)),
+            ("weights to verify by", self.weights, get_args(VerificationWeights)),
+        ):
+            if value not in choices:
+                raise SchemeError(f"There is no {name} {value!r}. Choose from: {', '.join(choices)}.")
+        for name in ("lengths", "numbers", "first_lines"):
+            share = getattr(self, name)
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise SchemeError(
+                    f"The condition {name} cannot be {share!r}. Choose a share from 0, which is none, to 1."
+                )
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether more is asked for than similarity."""
+        return bool(self.lengths or self.numbers or self.first_lines)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """How texts become fingerprints, and how these lie in documents.
 
     ``hash`` may be given by its name. ``floor`` is the number of distinct features below which a text is ``short``.
-    ``name``, the distance of `SimHash` and the similarity of `MinHash` play no part in what is stored.
+    ``name``, the distance of `SimHash`, the similarity of `MinHash` and ``verification`` play no part in what is
+    stored. Without ``verification``, fingerprints alone tell what is near.
     """
 
     name: str = "custom"
@@ -136,6 +181,7 @@ class Settings:
     minhash: MinHash | None = field(default_factory=MinHash)
     floor: int = 8
     layout: Layout = field(default_factory=Layout)
+    verification: Verification | None = field(default_factory=Verification)
 
     def __post_init__(self) -> None:
         self._set("hash", _resolved(self.hash))
@@ -170,6 +216,7 @@ class Settings:
             "simhash": (SimHash, type(None)),
             "minhash": (MinHash, type(None)),
             "layout": Layout,
+            "verification": (Verification, type(None)),
         }
         for name, kind in kinds.items():
             value = getattr(self, name)

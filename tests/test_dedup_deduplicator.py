@@ -15,11 +15,12 @@ from es_simhash.dedup.result import Duplicates
 from es_simhash.errors import DocumentError, SchemeError, TextError
 from es_simhash.idf import IdfTable
 from es_simhash.scheme import Scheme
-from es_simhash.settings import MinHash, SimHash
+from es_simhash.settings import MinHash, SimHash, Verification
 from es_simhash.tokens.kinds import Chars, Custom, Words
-from es_simhash.verification import exact_similarities
+from es_simhash.verification import Verifier, exact_similarities, rarity_of
 
-SCHEME = Scheme.preset("default")
+# By its features as they are, which are easily told again.
+SCHEME = replace(Scheme.preset("default"), verification=None)
 LITTLE = module._LEAST_MEMORY
 
 
@@ -95,6 +96,31 @@ def test_doubtful_pairs_are_decided_by_their_texts_and_the_others_by_estimates()
     with run(texts, similarity=0.7, verify="estimate") as found:
         assert found.counts.verified == 0
         assert not any(row["is_exact"] for row in pairs(found).values())
+
+
+@pytest.mark.parametrize(
+    "verification",
+    [
+        Verification(),
+        Verification(0.4, "overlap"),
+        Verification(0.4, "cosine", lengths=0.5),
+        Verification(0.5, weights="scheme", numbers=1, first_lines=0.1),
+    ],
+    ids=str,
+)
+def test_unless_told_otherwise_texts_decide_as_the_scheme_says(verification: Verification) -> None:
+    texts = [f"{text} {i % 3}" for i, text in enumerate(families(3, 20))]
+    scheme = Scheme(verification=verification, minhash=MinHash(bands=128, rows=1))
+    rarity = rarity_of(scheme, texts) if verification.weights == "rarity" else None
+    verifier = Verifier(scheme, verification, rarity)
+    both = np.array(list(combinations(range(len(texts)), 2))).T
+    told = zip(both.T.tolist(), verifier.similarities(texts, both).tolist(), strict=True)
+    expected = {(a, b): similarity for (a, b), similarity in told if similarity >= verification.similarity}
+    assert expected
+    with run(texts, scheme) as found:
+        assert {pair: float(row["similarity"]) for pair, row in pairs(found).items()} == expected
+    with run(texts, scheme, similarity=0.9) as found:
+        assert set(pairs(found)) == {pair for pair, similarity in expected.items() if similarity >= 0.9}
 
 
 @pytest.mark.parametrize("bits", [64, 128])
@@ -239,6 +265,7 @@ def test_short_texts_are_found_as_well() -> None:
     ids=str,
 )
 def test_every_kind_of_scheme_finds_near_copies(scheme: Scheme) -> None:
+    scheme = replace(scheme, verification=None)
     texts = families(8, 5, 0)
     copies = [text.replace("e", "i", 1) for text in texts]
     with run(texts + copies, scheme, similarity=0.8, verify="exact") as found:
@@ -316,7 +343,7 @@ def chain(count: int) -> list[tuple[str, str]]:
 
 
 def groups_of(documents: list[tuple[str, str]], rank: Any = None, **options: Any) -> list[list[str]]:
-    with Deduplicator(Scheme(), **options).run(documents, rank=rank) as found:
+    with Deduplicator(SCHEME, **options).run(documents, rank=rank) as found:
         return list(found.groups_of_ids())
 
 
@@ -338,7 +365,7 @@ def test_the_document_of_the_least_rank_is_kept(linkage: str) -> None:
     ranks = [2, 1, 2, 0]
     options: Any = {"linkage": linkage}
     assert groups_of(documents, ranks.__getitem__, **options) == [["b", "a", "c"]]
-    with Deduplicator(Scheme(), **options).run(documents, rank=ranks.__getitem__) as found:
+    with Deduplicator(SCHEME, **options).run(documents, rank=ranks.__getitem__) as found:
         assert found.kept.tolist() == [False, True, False, True]
 
 

@@ -21,6 +21,7 @@ from es_simhash.operations import (
     Count,
     CreateIndex,
     DeleteIndex,
+    DeleteResource,
     EngineInfo,
     GetAliases,
     GetDocuments,
@@ -33,10 +34,12 @@ from es_simhash.operations import (
     OpenReader,
     Operation,
     PutMapping,
+    PutResource,
     PutSettings,
     Reader,
     ReadPage,
     Refresh,
+    Sample,
     Search,
     UpdateAliases,
 )
@@ -56,6 +59,7 @@ EVERY: dict[type[Operation[Any]], Operation[Any]] = {
     GetDocuments: GetDocuments("index", ["1"]),
     Search: Search("index", {}),
     MultiSearch: MultiSearch("index", [{}]),
+    Sample: Sample("index", 10, [], {}),
     Bulk: Bulk("index", [Action("index", "1", {})]),
     Refresh: Refresh("index"),
     Count: Count("index", {}),
@@ -67,9 +71,11 @@ EVERY: dict[type[Operation[Any]], Operation[Any]] = {
     GetAliases: GetAliases("index"),
     UpdateAliases: UpdateAliases([]),
     Look: Look("/_cat/health"),
+    PutResource: PutResource("/_ingest/pipeline/name", {}),
+    DeleteResource: DeleteResource("/_ingest/pipeline/name"),
 }
 # What is asked of no index by its name, or first of the server.
-ELSEWHERE = {GetInfo, OpenReader, ReadPage, CloseReader, UpdateAliases, Look}
+ELSEWHERE = {GetInfo, OpenReader, ReadPage, CloseReader, UpdateAliases, Look, PutResource, DeleteResource}
 # Whatever comes is the result.
 ANYTHING = {CloseReader, Look}
 
@@ -97,6 +103,15 @@ def test_every_operation_is_known(kind: type[Operation[Any]]) -> None:
 def test_a_reply_of_another_service_is_no_result(kind: type[Operation[Any]]) -> None:
     with pytest.raises(EngineError, match=r"another form than the engine's|does not say which engine"):
         told(EVERY[kind], {"hello": "world"})
+
+
+def test_what_a_look_does_not_find_is_nothing_and_no_error() -> None:
+    assert checked(Look("/_ingest/pipeline/none"), Reply(404, {})) == {}
+    assert checked(Look("/_scripts/none"), Reply(404, {"found": False})) == {"found": False}
+    with pytest.raises(EngineError, match="no handler"):
+        checked(Look("/_unknown"), Reply(404, {"error": "no handler found"}))
+    with pytest.raises(EngineError):
+        checked(GetMappings("index"), Reply(404, {}))
 
 
 # ---- names

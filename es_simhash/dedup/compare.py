@@ -14,12 +14,13 @@ import numpy.typing as npt
 from es_simhash import hamming
 from es_simhash.arrays import Integers
 from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.exact import Similarities
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.sorting import Numbers, distinct
 from es_simhash.dedup.spool import Columns
 from es_simhash.minhash.estimate import estimates, standard_error
 from es_simhash.query import Criteria
+from es_simhash.settings import Verification
+from es_simhash.verification import Similarities, estimates_below
 
 # Who decides whether a pair is similar enough: its estimate; the texts, where the estimate leaves doubt; always they.
 Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
@@ -59,15 +60,24 @@ def identical_pairs(kept: Kept, codes: Numbers, criteria: Criteria) -> Pairs:
 class Comparison:
     """Candidates in, the pairs that meet the criteria out.
 
-    ``exact`` tells the similarities of pairs by their texts, unless estimates decide. ``compared`` counts the
-    candidates, and ``verified`` those whose texts had to decide.
+    ``exact`` tells the similarities of pairs by their texts, unless estimates decide; with a ``verification`` they are
+    others than those that signatures estimate. ``compared`` counts the candidates, and ``verified`` those whose texts
+    had to decide.
     """
 
-    def __init__(self, kept: Kept, criteria: Criteria, verify: Verify, exact: Exact | None) -> None:
+    def __init__(
+        self,
+        kept: Kept,
+        criteria: Criteria,
+        verify: Verify,
+        exact: Exact | None,
+        verification: Verification | None = None,
+    ) -> None:
         self._kept = kept
         self._criteria = criteria
         self._verify = verify
         self._exact = exact
+        self._verification = verification
         self.compared = self.verified = 0
 
     def matches(self, codes: Numbers) -> Iterator[Pairs]:
@@ -100,13 +110,20 @@ class Comparison:
 
     def _look_at_texts(self, exact: Exact, pairs: Pairs, threshold: float, doubt: float) -> None:
         """Put exact similarities in the place of estimates that leave doubt, or of all that are not too low."""
-        asked = pairs["similarity"] >= threshold - doubt
+        asked = pairs["similarity"] >= threshold - doubt - self._shift
         if self._verify == "doubtful":
             asked &= pairs["similarity"] < threshold + doubt
         first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
         pairs["similarity"][asked] = exact(first, second)
         pairs["is_exact"][asked] = True
         self.verified += len(first)
+
+    @property
+    def _shift(self) -> float:
+        """How much more similar texts may be by what decides than by what is estimated."""
+        if self._verification is None:
+            return 0.0
+        return estimates_below(self._verification)
 
 
 def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:

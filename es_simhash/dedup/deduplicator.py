@@ -29,9 +29,10 @@ class Deduplicator:
     """Finds the near-duplicates among documents that are read once.
 
     ``settings`` is a scheme, by which texts are compared; ``by``, ``distance`` and ``similarity`` say what counts as
-    near, as in a search. Distances are exact; where estimates leave doubt whether a pair is similar enough, the texts
-    decide, which are kept for this. With ``verify="estimate"`` they are not, and with "exact" they always decide;
-    features that more than the share ``common`` of documents have do not count then. Of a key that more than
+    near, as in a search. Distances are exact. Similarities are verified by the texts, which are kept for this: with
+    ``verify="exact"`` as the ``verification`` of the settings says, which is what is done if there is one; with
+    "doubtful" those that estimates leave in doubt; with "estimate" none. Features that more than the share ``common``
+    of documents have do not count then. Of a key that more than
     ``max_bucket`` documents have, only so many are compared. ``linkage`` says what links make of documents (see
     `es_simhash.dedup.linkage`).
 
@@ -46,7 +47,7 @@ class Deduplicator:
     by: By | None = None
     distance: int | None = None
     similarity: float | None = None
-    verify: Verify = "doubtful"
+    verify: Verify | None = None
     linkage: Linkage = "single"
     common: float | None = None
     max_bucket: int | None = None
@@ -55,8 +56,8 @@ class Deduplicator:
     directory: str | Path | None = None
 
     def __post_init__(self) -> None:
-        self._needed  # noqa: B018 - checks what is asked for
-        if self.verify not in get_args(Verify):
+        needed(self.settings, self.criteria)  # checks what is asked for
+        if self.verify not in (None, *get_args(Verify)):
             choices = ", ".join(get_args(Verify))
             raise SchemeError(f"Pairs cannot be verified by {self.verify!r}. Choose from: {choices}.")
         if self.linkage not in get_args(Linkage):
@@ -74,11 +75,13 @@ class Deduplicator:
     @cached_property
     def criteria(self) -> Criteria:
         """What counts as near."""
-        return Criteria.of(self.settings, self.by, self.distance, self.similarity)
+        verification = self.settings.verification if self.decided_by == "exact" else None
+        return Criteria.of(self.settings, self.by, self.distance, self.similarity, verification)
 
-    @cached_property
-    def _needed(self) -> Settings:
-        return needed(self.settings, self.criteria)
+    @property
+    def decided_by(self) -> Verify:
+        """How similarities are verified."""
+        return self.verify or ("exact" if self.settings.verification else "doubtful")
 
     def run(self, documents: Documents, progress: Progress | None = None, rank: Rank | None = None) -> Duplicates:
         """The near-duplicates among documents, which are (id, text) pairs and are read as they are needed.
@@ -88,8 +91,8 @@ class Deduplicator:
         """
         room = Room(self.memory // _SPOOL_SHARE, self.directory)
         try:
-            choices = Choices(self.verify, self.linkage, self.common, self.max_bucket)
-            job = Job(self._needed, self.criteria, choices, self.memory, room)
+            choices = Choices(self.decided_by, self.criteria.verification, self.linkage, self.common, self.max_bucket)
+            job = Job(self.settings, self.criteria, choices, self.memory, room)
             job.read(documents, self.processes or default_processes(), progress or (lambda _: None))
             return job.result(rank)
         except BaseException:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from es_simhash.arrays import Integers
-from es_simhash.codes import Codes
 from es_simhash.dedup.compare import Comparison, Verify
-from es_simhash.dedup.exact import BYTES_A_BYTE, Similarities, common_features, exact_jaccards, sample_of
+from es_simhash.dedup.condense import needed
+from es_simhash.dedup.exact import BYTES_A_BYTE, exact_similarities, sample_of, verifier
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.linkage import Linkage, groups_among, together
 from es_simhash.dedup.linking import Bounds, link
@@ -23,7 +23,8 @@ from es_simhash.dedup.workers import condense_all
 from es_simhash.errors import DocumentError
 from es_simhash.groups import Groups
 from es_simhash.query import Criteria
-from es_simhash.settings import Settings
+from es_simhash.settings import Settings, Verification
+from es_simhash.verification import Similarities, Verifier
 
 Documents = Iterable[tuple[str, str]]
 Progress = Callable[[int], object]
@@ -36,6 +37,7 @@ class Choices:
     """What is compared how, and what makes a group; see `es_simhash.dedup.deduplicator.Deduplicator`."""
 
     verify: Verify
+    verification: Verification | None
     linkage: Linkage
     common: float | None
     max_bucket: int | None
@@ -50,16 +52,17 @@ class Job:
         self._choices = choices
         self._room = room
         self._memory = memory
-        self._common: Codes | None = None
         verify = choices.verify
         self._ids = Strings(room)
         self._texts = Strings(room) if criteria.similarity is not None and verify != "estimate" else None
-        self._kept = Kept(settings, room)
-        self._comparison = Comparison(self._kept, criteria, verify, self._exact if self._texts is not None else None)
+        self._needed = needed(settings, criteria)
+        self._kept = Kept(self._needed, room)
+        exact = self._exact if self._texts is not None else None
+        self._comparison = Comparison(self._kept, criteria, verify, exact, choices.verification)
 
     def read(self, documents: Documents, processes: int, progress: Progress) -> None:
         """Keep what is needed of each document."""
-        for condensed in condense_all(self._settings, self._noted(documents), processes):
+        for condensed in condense_all(self._needed, self._noted(documents), processes):
             self._kept.add(condensed)
             progress(len(self._kept))
         self._ids.flush()
@@ -79,15 +82,20 @@ class Job:
 
     def _exact(self, first: Integers, second: Integers) -> Similarities:
         assert self._texts is not None
-        limit = self._memory // BYTES_A_BYTE
-        return exact_jaccards(self._settings, self._texts, first, second, limit, self._common)
+        return exact_similarities(self._verifier, self._texts, first, second, self._memory // BYTES_A_BYTE)
+
+    @cached_property
+    def _verifier(self) -> Verifier:
+        choices = self._choices
+        return verifier(self._settings, choices.verification, self._sample, choices.common)
+
+    def _sample(self) -> list[str]:
+        assert self._texts is not None
+        return list(self._texts.take(sample_of(len(self._kept))))
 
     def result(self, rank: Rank | None = None) -> Duplicates:
         """Compare what is kept."""
         compared = int(self._kept.compared.sum())
-        if self._choices.common is not None and self._texts is not None and len(self._kept):
-            texts = list(self._texts.take(sample_of(len(self._kept))))
-            self._common = common_features(self._settings, texts, self._choices.common)
         bounds = Bounds(self._choices.max_bucket)
         links = link(self._kept, self._criteria, self._comparison, self._memory, self._room, bounds)
         groups = links.union.groups()

@@ -44,6 +44,7 @@ from es_simhash.operations import (
     Operation,
     PutMapping,
     Refresh,
+    Sample,
     Search,
 )
 
@@ -157,6 +158,15 @@ def _search(operation: Search) -> Conversation[Json]:
     return whole(operation, reply)
 
 
+def _sample(operation: Sample) -> Conversation[list[Json]]:
+    scored = {"query": operation.query, "random_score": {"seed": 1, "field": "_seq_no"}, "boost_mode": "replace"}
+    source: Any = list(operation.source) or False  # an empty list would mean the whole document
+    body = {"query": {"function_score": scored}, "size": operation.size, "_source": source, "track_total_hits": False}
+    reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, body)
+    hits: list[Json] = whole(operation, reply)["hits"]["hits"]
+    return hits
+
+
 def _multi_search(operation: MultiSearch) -> Conversation[list[Json]]:
     if not operation.bodies:
         return []
@@ -211,6 +221,7 @@ _CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]
     GetDocuments: _get_documents,
     Search: _search,
     MultiSearch: _multi_search,
+    Sample: _sample,
     Bulk: _bulk,
     Refresh: _refresh,
     Count: _count,

@@ -6,7 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from es_simhash.engines.rest_requests import SOMETHING, Conversation, Request, acknowledged, path_of
-from es_simhash.operations import GetAliases, GetSettings, Json, Look, Operation, PutSettings, UpdateAliases
+from es_simhash.operations import (
+    DeleteResource,
+    GetAliases,
+    GetSettings,
+    Json,
+    Look,
+    Operation,
+    PutResource,
+    PutSettings,
+    UpdateAliases,
+)
 
 
 def _get_settings(operation: GetSettings) -> Conversation[dict[str, Json]]:
@@ -31,10 +41,20 @@ def _look(operation: Look) -> Conversation[Json]:
     return (yield Request("POST" if operation.question else "GET", operation.path, body=operation.question))
 
 
+def _put_resource(operation: PutResource) -> Conversation[None]:
+    acknowledged(operation, (yield Request("PUT", operation.path, body=operation.body)))
+
+
+def _delete_resource(operation: DeleteResource) -> Conversation[None]:
+    acknowledged(operation, (yield Request("DELETE", operation.path, repeatable=False)))
+
+
 CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]] = {
     GetSettings: _get_settings,
     PutSettings: _put_settings,
     GetAliases: _get_aliases,
     UpdateAliases: _update_aliases,
     Look: _look,
+    PutResource: _put_resource,
+    DeleteResource: _delete_resource,
 }

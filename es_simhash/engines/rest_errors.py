@@ -16,6 +16,7 @@ from es_simhash.errors import (
     MappingError,
     MissingError,
     ReaderLostError,
+    ScriptError,
     TooLargeError,
     UnavailableError,
     UnreachableError,
@@ -101,9 +102,11 @@ REMEDIES = (
         "Correct the value, or map its field to a type that takes it.",
     ),
     Remedy(
-        r"script_lang not supported|cannot execute \[\w+\] scripts",
-        IndexStateError,
-        "This server runs no Painless scripts (a module that was left out, or script.allowed_types): have it run them.",
+        r"script_lang not supported|unsupported lang|No processor type exists with name \[script\]"
+        r"|cannot execute (\[\w+\] )?scripts|\[script\] queries cannot be",
+        ScriptError,
+        "This server runs no such scripts: have it run them (Painless and Mustache are modules that may be left out; "
+        "see also script.allowed_types, script.allowed_contexts and search.allow_expensive_queries).",
     ),
     Remedy("document already exists", IndexStateError, "Leave it as it is, or replace it with op_type index."),
     Remedy("version_conflict", IndexStateError, "Read the document again and repeat the change."),

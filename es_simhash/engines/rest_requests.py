@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ from es_simhash.operations import (
     Count,
     CreateIndex,
     DeleteIndex,
+    DeleteResource,
     EngineInfo,
     GetAliases,
     GetDocuments,
@@ -29,9 +31,11 @@ from es_simhash.operations import (
     OpenReader,
     Operation,
     PutMapping,
+    PutResource,
     PutSettings,
     ReadPage,
     Refresh,
+    Sample,
     Search,
     UpdateAliases,
 )
@@ -84,14 +88,21 @@ def checked(operation: Operation[Any], reply: Reply) -> Json:
     """The body of a reply; one that tells of an error, or is no JSON object, is raised."""
     if reply.status < 300 and isinstance(reply.body, dict):
         return reply.body
+    if isinstance(operation, Look) and reply.status == HTTPStatus.NOT_FOUND and _is_no_error(reply.body):
+        return dict(reply.body)
     raise error_in(operation, reply.status, reply.body)
+
+
+def _is_no_error(body: Any) -> bool:
+    return isinstance(body, dict) and "error" not in body
 
 
 def doing(operation: Operation[Any]) -> str:
     """What an operation does, and to which index, as the beginning of a sentence."""
     body = getattr(operation, "body", {})
     new_fields = number_of_fields(body.get("mappings") if isinstance(operation, CreateIndex) else body)
-    return _DOING[type(operation)].format(index=repr(_index_of(operation)), fields=new_fields)
+    names = {"index": repr(_index_of(operation)), "path": getattr(operation, "path", "")}
+    return _DOING[type(operation)].format(**names, fields=new_fields)
 
 
 _DOING: Mapping[type[Operation[Any]], str] = {
@@ -103,6 +114,7 @@ _DOING: Mapping[type[Operation[Any]], str] = {
     GetDocuments: "Reading documents of {index}",
     Search: "Searching {index}",
     MultiSearch: "Searching {index}",
+    Sample: "Sampling {index}",
     Bulk: "Writing to {index}",
     Refresh: "Refreshing {index}",
     Count: "Counting in {index}",
@@ -114,6 +126,8 @@ _DOING: Mapping[type[Operation[Any]], str] = {
     GetAliases: "Reading the aliases of {index}",
     UpdateAliases: "Changing aliases",
     Look: "Looking at {index}",
+    PutResource: "Storing {path}",
+    DeleteResource: "Deleting {path}",
 }
 
 

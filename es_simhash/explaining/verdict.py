@@ -174,9 +174,9 @@ def _notes(evidence: Evidence, pair: tuple[Examined, Examined]) -> Iterator[str]
         yield "The texts are the same."
     for each in pair:
         if each.made["status"] == "short":
-            yield f"{each.name!r} is short: of so few features only an exact comparison (--verify) means much."
+            yield f"{each.name!r} is short: of so few features only the texts tell much."
     if similarity.threshold is None or similarity.estimate is None:
         return
     if similarity.is_met != (similarity.exact >= similarity.threshold):
         than = "is below" if similarity.is_met else "reaches"
-        yield f"The exact similarity, {similarity.exact:.3f}, {than} the threshold: find with --verify decides by it."
+        yield f"The exact similarity, {similarity.exact:.3f}, {than} the threshold."

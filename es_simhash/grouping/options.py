@@ -11,7 +11,8 @@ from es_simhash.dedup.linkage import Linkage
 from es_simhash.errors import InputError
 from es_simhash.fields import Json
 from es_simhash.grouping.keeping import FIRST, Keep
-from es_simhash.query import By
+from es_simhash.query import By, Criteria
+from es_simhash.settings import Settings
 
 Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
 
@@ -30,11 +31,10 @@ class GroupOptions:
     links connect, however far its ends are from each other.
 
     Fields tell similarities by estimate; to ``verify`` them, the texts of pairs are read: of those in doubt, or of all
-    ("exact"). What the regular expressions of ``strip`` find is left out of texts then, and features that more than the
-    share ``common`` of documents have do not count. Of a key that more than ``max_bucket`` documents have, only so many
-    are compared.
+    ("exact"), which are then compared as the scheme's ``verification`` says. What the regular expressions of ``strip``
+    find is left out of texts then, and features that more than the share ``common`` of documents have do not count. Of
+    a key that more than ``max_bucket`` documents have, only so many are compared.
 
-    With ``incremental`` only documents that came, or were changed, since groups were last written are compared with the
     With ``incremental`` only documents that came, or were changed, since groups were last written in this way are
     compared with the others; groups that are there are added to.
 
@@ -74,3 +74,8 @@ class GroupOptions:
             raise InputError(f"{self.common} is no share of documents. Choose one between 0 and 1.")
         if self.memory < _LEAST_MEMORY:
             raise InputError(f"{self.memory:,} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
+
+    def criteria(self, settings: Settings) -> Criteria:
+        """What is near under a scheme."""
+        verification = settings.verification if self.verify == "exact" else None
+        return Criteria.of(settings, self.by, self.distance, self.similarity, verification)

@@ -42,7 +42,8 @@ class Setup:
 
     ``name`` is that of the index, or of the files. Texts are in the ``fields`` of documents, or if there are none in
     all strings that they hold themselves; dates, if any are known, in the ``date_field``. The other settings are those
-    of `es_simhash.grouping.options.GroupOptions`, ``keep`` being the name of its order.
+    of `es_simhash.grouping.options.GroupOptions`, ``keep`` being the name of its order. Where groups have pages
+    elsewhere, ``link`` makes a page's address of a group's name.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Setup:
     max_bucket: int | None = None
     date_field: str | None = None
     made_at: datetime | None = None
+    link: Callable[[str], str] | None = None
 
 
 @dataclass(frozen=True)

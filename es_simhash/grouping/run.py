@@ -18,6 +18,7 @@ from es_simhash.backfill.reading import Reading
 from es_simhash.backfill.scope import changes_of
 from es_simhash.dedup.compare import Comparison, Exact
 from es_simhash.dedup.condense import needed
+from es_simhash.dedup.exact import verifier
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.linking import Bounds, Links, link
 from es_simhash.dedup.nearness import Nearness
@@ -34,7 +35,6 @@ from es_simhash.grouping.result import Found, Grouped
 from es_simhash.grouping.saved import Saved, together
 from es_simhash.grouping.texts import Looking, Texts
 from es_simhash.operations import Count, GetMappings, Refresh, Share
-from es_simhash.query import Criteria
 
 OnRead = Callable[[int], object]
 
@@ -70,7 +70,7 @@ class _Grouping:
         self._options = options
         self._room = room
         scheme = documents.scheme
-        self._criteria = Criteria.of(scheme, options.by, options.distance, options.similarity)
+        self._criteria = options.criteria(scheme)
         # What is shown of members is kept as well, be they grouped by it or not.
         settings = replace(needed(stored.known(scheme), self._criteria), simhash=scheme.simhash)
         if scheme.minhash and not settings.minhash:
@@ -164,7 +164,7 @@ class _Grouping:
         """Link what was read, and make groups."""
         options, looking = self._options, Looking(self._engine, self._options.patience)
         exact = self._exact(looking) if options.verify != "estimate" else None
-        comparison = Comparison(self._kept, self._criteria, options.verify, exact)
+        comparison = Comparison(self._kept, self._criteria, options.verify, exact, self._criteria.verification)
         new = np.concatenate(self._new) if self._is_incremental else None
         bounds = Bounds(options.max_bucket, new)
         links = link(self._kept, self._criteria, comparison, options.memory, self._room, bounds)
@@ -185,9 +185,8 @@ class _Grouping:
     def _exact(self, looking: Looking) -> Exact:
         options = self._options
         texts = Texts(looking, self._documents, self._places, self._room, options.memory, options.strip)
-        if options.common is not None:
-            texts.leave_out_common(self._kept.settings, options.common)
-        return partial(texts.similarities, self._kept.settings)
+        scheme, verification = self._documents.scheme, self._criteria.verification
+        return partial(texts.similarities, verifier(scheme, verification, texts.sample, options.common))
 
 
 def _counts(kept: Kept, links: Links, comparison: Comparison) -> Counts:

@@ -10,8 +10,7 @@ import numpy as np
 from es_simhash.arrays import Integers
 from es_simhash.backfill.found import Place
 from es_simhash.backfill.patience import patiently
-from es_simhash.codes import Codes
-from es_simhash.dedup.exact import BYTES_A_BYTE, Similarities, common_features, exact_jaccards, sample_of
+from es_simhash.dedup.exact import BYTES_A_BYTE, exact_similarities, sample_of
 from es_simhash.dedup.sorting import distinct
 from es_simhash.dedup.spool import Room, Strings
 from es_simhash.documents import Documents
@@ -20,8 +19,8 @@ from es_simhash.errors import DocumentError
 from es_simhash.fields import Json, content_hash
 from es_simhash.grouping.places import Places
 from es_simhash.operations import GetDocuments
-from es_simhash.settings import Settings
 from es_simhash.sources import patterns
+from es_simhash.verification import Similarities, Verifier
 
 _AT_ONCE = 200
 _UNKNOWN, _USELESS = -1, -2
@@ -79,25 +78,21 @@ class Texts:
         self._limit = memory // BYTES_A_BYTE
         self._numbers = np.full(len(places), _UNKNOWN, dtype=np.int64)
         self._strip = patterns(strip)
-        self._common: Codes | None = None
         self.gone = 0
 
-    def leave_out_common(self, settings: Settings, share: float) -> None:
-        """Do not count features that more than a share of documents have, by a sample of these."""
-        sample = sample_of(len(self._places)).tolist()
-        hits = self._looking.look(self._places.take(sample), self._source)
-        texts = [text for text in map(self._text, hits) if text is not None]
-        if texts:
-            self._common = common_features(settings, texts, share)
+    def sample(self) -> list[str]:
+        """The texts of some documents, evenly spread."""
+        places = self._places.take(sample_of(len(self._places)).tolist())
+        return [text for text in map(self._text, self._looking.look(places, self._source)) if text is not None]
 
-    def similarities(self, settings: Settings, first: Integers, second: Integers) -> Similarities:
+    def similarities(self, verifier: Verifier, first: Integers, second: Integers) -> Similarities:
         """The exact similarities of pairs of documents."""
         self._read_all(distinct(np.sort(np.concatenate([first, second]))))
         a, b = self._numbers[first], self._numbers[second]
         known = (a != _USELESS) & (b != _USELESS)
         found = np.zeros(len(first), dtype=np.float64)
         if known.any():
-            found[known] = exact_jaccards(settings, self._read, a[known], b[known], self._limit, self._common)
+            found[known] = exact_similarities(verifier, self._read, a[known], b[known], self._limit)
         return found
 
     def _read_all(self, positions: Integers) -> None:

@@ -63,7 +63,7 @@ def setup_for(
         fields=fields,
         linkage=deduplicator.linkage,
         keep=keep,
-        verify=deduplicator.verify,
+        verify=deduplicator.decided_by,
         strip=strip,
         max_bucket=deduplicator.max_bucket,
         date_field=date_field,

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from es_simhash.grouping.result import Group, Grouped
+
+# The address of a page about the group of that name.
+Link: TypeAlias = Callable[[str], str]
 
 _GROUP_COLUMNS = ("group", "index", "id", "is_canonical", "similarity", "distance")
 _PAIR_COLUMNS = ("first_index", "first_id", "second_index", "second_id", "distance", "similarity", "is_exact")
 
 
-def write_groups(grouped: Grouped, format: str, out: IO[str]) -> None:
-    """The groups: as JSON lines, or as CSV with a row for each member."""
+def write_groups(grouped: Grouped, format: str, out: IO[str], link: Link | None = None) -> None:
+    """The groups, with links if there are any: as JSON lines, or as CSV with a row for each member."""
     if format == "csv":
         rows = csv.writer(out, lineterminator="\n")
-        rows.writerow(_GROUP_COLUMNS)
+        rows.writerow([*_GROUP_COLUMNS, *(["link"] if link else [])])
         for group in grouped:
-            rows.writerows(_rows(group))
+            last = (link(group.id),) if link else ()
+            rows.writerows(row + last for row in _rows(group))
     else:
         for group in grouped:
-            out.write(json.dumps(form(group), ensure_ascii=False) + "\n")
+            more = {"link": link(group.id)} if link else {}
+            out.write(json.dumps({**form(group), **more}, ensure_ascii=False) + "\n")
 
 
 def form(group: Group) -> dict[str, Any]:

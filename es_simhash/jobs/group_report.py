@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -13,16 +14,18 @@ from es_simhash.grouping.report import Collector, Omitted, Setup, SharedKey
 from es_simhash.grouping.result import Grouped
 from es_simhash.grouping.texts import Looking
 from es_simhash.index import Index
+from es_simhash.jobs.group_files import Link
 from es_simhash.pages.report import report_page
-from es_simhash.query import Criteria
 from es_simhash.sources import values_at
 
 _AT_ONCE = 1000
 
 
-def report_on(grouped: Grouped, index: Index, options: GroupOptions, date_field: str | None = None) -> str:
-    """The page; with the dates of duplicates where documents have them in a field."""
-    collector = Collector(_setup(index, options, date_field))
+def report_on(
+    grouped: Grouped, index: Index, options: GroupOptions, date_field: str | None = None, link: Link | None = None
+) -> str:
+    """The page; with the dates of duplicates where documents have them in a field, and with links to groups."""
+    collector = Collector(replace(_setup(index, options, date_field), link=link))
     for group in grouped:
         collector.add(group)
     for pairs in grouped.pairs():
@@ -47,7 +50,7 @@ def _setup(index: Index, options: GroupOptions, date_field: str | None) -> Setup
         name=index.name,
         scheme=documents.scheme,
         fields=documents.fields,
-        criteria=Criteria.of(documents.scheme, options.by, options.distance, options.similarity),
+        criteria=options.criteria(documents.scheme),
         linkage=options.linkage,
         keep=options.keep.name,
         verify=options.verify,

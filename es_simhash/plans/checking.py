@@ -14,10 +14,11 @@ from es_simhash.fingerprint import Fingerprint, Fingerprints
 from es_simhash.operations import Plan
 from es_simhash.plans.finding import find_fingerprinted
 from es_simhash.plans.options import Options
+from es_simhash.plans.verifying import Rarity, exact_similarities, verifier
 from es_simhash.plans.wanted import Wanted
 from es_simhash.query import Criteria
 from es_simhash.rerank import Matches, compare, matches_of
-from es_simhash.verification import exact_similarities
+from es_simhash.verification import Verifier
 
 
 @dataclass(frozen=True)
@@ -41,17 +42,21 @@ class Checked:
 
 @dataclass
 class Seen:
-    """The documents of a list so far, found by their keys like those of an index (about 4 kB of memory each)."""
+    """The documents of a list so far, found by their keys like those of an index.
+
+    Each takes about 4 kB of memory, and its text.
+    """
 
     documents: Documents
     options: Options
     count: int = 0
+    rarity: Rarity = field(default_factory=Rarity)
     _hits: list[Json] = field(default_factory=list)
     _texts: list[str] = field(default_factory=list)
     _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
-    def matches(self, wanted: Wanted, fingerprint: Fingerprint) -> Matches:
-        """The near-duplicates of a text among the documents so far."""
+    def matches(self, wanted: Wanted, fingerprint: Fingerprint, verifier: Verifier | None) -> Matches:
+        """The near-duplicates of a text among the documents so far; the ``verifier`` compares texts."""
         if fingerprint.status == "empty":
             return Matches((), status="empty")
         scheme, prefix = self.documents.scheme, self.documents.prefix
@@ -60,9 +65,8 @@ class Seen:
         hits = [self._hits[place] for place in places]
         compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, text=wanted.text)
         exact = None
-        if self.options.is_exact:
-            texts = [self._texts[place] for place in places]
-            exact = exact_similarities(scheme, wanted.text, texts, self.options.measure, self.options.idf)
+        if verifier is not None:
+            exact = exact_similarities(verifier, wanted.text, [self._texts[place] for place in places])
         return matches_of(compared, criteria, exact=exact, status=fingerprint.status)
 
     def add(self, wanted: Wanted, fingerprint: Fingerprint, stored: Json) -> None:
@@ -75,7 +79,7 @@ class Seen:
         for term in fields.block_terms(scheme, fingerprint) + fields.band_terms(scheme, fingerprint):
             self._by_key.setdefault(term, []).append(len(self._hits))
         self._hits.append({"_index": "", "_id": id_, "_source": {self.documents.prefix: stored}})
-        self._texts.append(wanted.text if self.options.is_exact else "")
+        self._texts.append(wanted.text)
 
     def _candidates(self, fingerprint: Fingerprint, criteria: Criteria) -> list[int]:
         scheme = self.documents.scheme
@@ -99,10 +103,11 @@ def check(index: str, seen: Seen, documents: Sequence[Document]) -> Plan[list[Ch
     wanted = [Wanted.of_action(own, document) for document in documents]
     made = _fingerprinted(own, wanted)
     prints = [fingerprint for fingerprint, _ in made]
-    in_index = yield from find_fingerprinted(index, own, wanted, prints, seen.options)
+    compare = yield from verifier(index, own, seen.options, seen.options.criteria(own.scheme), seen.rarity)
+    in_index = yield from find_fingerprinted(index, own, wanted, prints, seen.options, compare)
     checked = []
     for each, matches, (fingerprint, stored) in zip(wanted, in_index, made, strict=True):
-        checked.append(Checked(seen.count, each.id, matches, seen.matches(each, fingerprint)))
+        checked.append(Checked(seen.count, each.id, matches, seen.matches(each, fingerprint, compare)))
         seen.add(each, fingerprint, stored)
     return checked
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from es_simhash.documents import Documents
-from es_simhash.errors import AccessError, DocumentError, IndexStateError, InputError, MissingError
+from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
 from es_simhash.explaining.explanation import Explanation, explain
 from es_simhash.explaining.keys import clauses
 from es_simhash.explaining.subjects import Examined, Subject, examine
 from es_simhash.fields import Json
-from es_simhash.operations import GetDocuments, GetInfo, Plan, Search
+from es_simhash.operations import GetDocuments, Plan, Search
+from es_simhash.plans.servers import is_server
 from es_simhash.query import Criteria
 
 # An id may stand for several documents: in other indices, and with other routing values.
@@ -72,7 +73,7 @@ def _named_by_engine(index: str, documents: Documents, first: Examined, second: 
     """The names of the first one's keys that the engine finds in the second; None where it cannot be asked."""
     if not (first.is_held and second.is_held and second.subject.is_seen):
         return None
-    if not (yield from _knows_named_queries()):
+    if not (yield from is_server()):  # the embedded engine knows no named queries
         return None
     query = {
         "bool": {
@@ -83,11 +84,3 @@ def _named_by_engine(index: str, documents: Documents, first: Examined, second: 
     reply = yield Search(index, {"query": query, "size": _SAME_IDS, "_source": False})
     hits = [hit for hit in reply["hits"]["hits"] if hit["_index"] == second.subject.index]
     return [name for hit in hits for name in hit.get("matched_queries", [])]
-
-
-def _knows_named_queries() -> Plan[bool]:
-    """Whether this is a server: the embedded engine knows no named queries."""
-    try:
-        return bool((yield GetInfo()).distribution != "embedded")
-    except AccessError:  # only a server keeps this from anybody
-        return True

@@ -9,35 +9,67 @@ from es_simhash import query, rerank
 from es_simhash.documents import Documents
 from es_simhash.fields import Json
 from es_simhash.fingerprint import Fingerprint
-from es_simhash.operations import MultiSearch, Plan, Search
+from es_simhash.operations import Plan
+from es_simhash.plans.candidates import all_candidates, sifting
 from es_simhash.plans.options import Options
+from es_simhash.plans.verifying import Exact, Rarity, exact_similarities, plausible, texts_of_hits, verifier
 from es_simhash.plans.wanted import Wanted
 from es_simhash.query import Criteria
 from es_simhash.rerank import Compared, Match, Matches
-from es_simhash.verification import exact_similarities
-
-# The first page holds all candidates of nearly every query; where it does not, the query is asked again for more.
-_FIRST_PAGE = 100
-_GROWTH = 10
+from es_simhash.scripts import painless
+from es_simhash.verification import Verifier
 
 
-def find_many(index: str, documents: Documents, wanted: Sequence[Wanted], options: Options) -> Plan[list[Matches]]:
+def find_many(
+    index: str, documents: Documents, wanted: Sequence[Wanted], options: Options, rarity: Rarity
+) -> Plan[list[Matches]]:
     """The matches of each; empty texts have none."""
     prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
-    return (yield from find_fingerprinted(index, documents, wanted, prints, options))
+    criteria = options.criteria(documents.scheme)
+    compare = yield from verifier(index, documents, options, criteria, rarity)
+    return (yield from find_fingerprinted(index, documents, wanted, prints, options, compare))
 
 
 def find_fingerprinted(
-    index: str, documents: Documents, wanted: Sequence[Wanted], prints: Sequence[Fingerprint], options: Options
+    index: str,
+    documents: Documents,
+    wanted: Sequence[Wanted],
+    prints: Sequence[Fingerprint],
+    options: Options,
+    verifier: Verifier | None,
 ) -> Plan[list[Matches]]:
-    """The same where the texts are fingerprinted already."""
+    """The same where the texts are fingerprinted already; the ``verifier`` compares texts, if there is one."""
     criteria = options.criteria(documents.scheme)
     quests = [
         Quest(documents, options, criteria, each, fingerprint) for each, fingerprint in zip(wanted, prints, strict=True)
     ]
-    replies = yield from _all_candidates(index, [quest for quest in quests if not quest.is_empty])
-    hits = iter(replies)
-    return [Matches((), status="empty") if quest.is_empty else quest.matches(*next(hits)) for quest in quests]
+    asking = [quest for quest in quests if not quest.is_empty]
+    who = sifting(options, documents.scheme, criteria)
+    replies = yield from all_candidates(index, asking, options.max_candidates, who)
+    found = [quest.compared(hits) for quest, (hits, _) in zip(asking, replies, strict=True)]
+    exact: list[Exact | None] = [None] * len(asking)
+    if verifier is not None:
+        exact = yield from _verified(verifier, asking, found)
+    matches = iter(
+        quest.matches(compared, each, complete)
+        for quest, compared, each, (_, complete) in zip(asking, found, exact, replies, strict=True)
+    )
+    return [Matches((), status="empty") if quest.is_empty else next(matches) for quest in quests]
+
+
+def _verified(verifier: Verifier, quests: Sequence[Quest], found: Sequence[Compared]) -> Plan[list[Exact | None]]:
+    """The exact similarities of what may be similar."""
+    documents = quests[0].documents if quests else None
+    hits = [
+        [compared.hits[place] for place in plausible(verifier.settings, quest.criteria, compared)]
+        for quest, compared in zip(quests, found, strict=True)
+    ]
+    if documents is None:
+        return []
+    texts = yield from texts_of_hits(documents, (hit for each in hits for hit in each))
+    wanted = [[texts.get((hit["_index"], hit["_id"])) for hit in compared.hits] for compared in found]
+    rows = zip(quests, wanted, strict=True)
+    return [exact_similarities(verifier, quest.wanted.text, own) for quest, own in rows]
 
 
 @dataclass(frozen=True)
@@ -55,18 +87,31 @@ class Quest:
         """Whether there is nothing to be found by."""
         return self.fingerprint.status == "empty"
 
-    def body(self, size: int, scored: bool) -> Json:
-        """The search request for candidates."""
-        return query.body(self._candidates(scored), size=size, source=self._source, filter=self.options.filter)
+    def body(self, size: int, *, scored: bool, sifted: bool) -> Json:
+        """The search request for candidates; ``sifted``: without those of our scheme that are too far away."""
+        candidates = self._candidates(scored)
+        if sifted:
+            candidates = query.restricted(candidates, self._may_be_near(), ())
+        return query.body(candidates, size=size, source=self._source, filter=self.options.filter)
 
-    def matches(self, hits: Sequence[Json], complete: bool) -> Matches:
-        """The nearest matches among the candidates found."""
+    def compared(self, hits: Sequence[Json]) -> Compared:
+        """What the fingerprints of candidates tell."""
+        own, hits = self.documents, [hit for hit in hits if not self.wanted.is_self(hit)]
+        if self.options.candidates == "more_like_this":
+            # These hits have no fingerprints yet.
+            sources = own.add_fields_to_all(hit["_source"] for hit in hits)
+            hits = [{**hit, "_source": source} for hit, source in zip(hits, sources, strict=True)]
+        return rerank.compare(
+            own.scheme, own.scheme.id, self.fingerprint, hits, prefix=own.prefix, text=self.wanted.text
+        )
+
+    def matches(self, compared: Compared, exact: Exact | None, complete: bool) -> Matches:
+        """The nearest matches among the candidates, given the exact similarities of some."""
         options = self.options
-        compared = self._compared([hit for hit in hits if not self.wanted.is_self(hit)])
         found = rerank.matches_of(
             compared,
             self.criteria,
-            exact=self._exact(compared) if options.is_exact else None,
+            exact=exact,
             status=self.fingerprint.status,
             complete=complete,
             with_source=bool(options.source),
@@ -82,6 +127,13 @@ class Quest:
         own = self.documents
         return query.clause(own.scheme, self.fingerprint, self.criteria, own.prefix, scored=scored)
 
+    def _may_be_near(self) -> Json:
+        own, distance, simhash = self.documents, self.criteria.distance, self.fingerprint.simhash
+        assert own.scheme.simhash
+        assert distance is not None
+        assert simhash is not None
+        return painless.may_be_within(own.prefix, own.scheme.simhash, own.scheme.id, simhash, distance)
+
     @property
     def _source(self) -> list[str] | bool:
         """The parts of documents that are compared, and those that the caller wants."""
@@ -89,52 +141,9 @@ class Quest:
             return True
         source = query.names(self.options.source or ())
         if self.options.candidates == "keys":
-            source += query.compared_fields(self.documents.scheme, self.documents.prefix)
-        return source + list(self.documents.fields) if self.options.is_exact else source
-
-    def _compared(self, hits: Sequence[Json]) -> Compared:
-        own = self.documents
-        if self.options.candidates == "more_like_this":
-            # These hits have no fingerprints yet.
-            sources = own.add_fields_to_all(hit["_source"] for hit in hits)
-            hits = [{**hit, "_source": source} for hit, source in zip(hits, sources, strict=True)]
-        return rerank.compare(
-            own.scheme, own.scheme.id, self.fingerprint, hits, prefix=own.prefix, text=self.wanted.text
-        )
-
-    def _exact(self, compared: Compared) -> list[float]:
-        texts = [self.documents.text_of(hit["_source"]) for hit in compared.hits]
-        return exact_similarities(
-            self.documents.scheme, self.wanted.text, texts, self.options.measure, self.options.idf
-        )
+            return source + query.compared_fields(self.documents.scheme, self.documents.prefix)
+        return source + list(self.documents.fields)
 
     def _without_fields(self, match: Match) -> Match:
         source = match.source or {}
         return replace(match, source={name: source[name] for name in source if name != self.documents.prefix})
-
-
-def _all_candidates(index: str, quests: Sequence[Quest]) -> Plan[list[tuple[list[Json], bool]]]:
-    """The candidates of each quest, and whether these are all of them.
-
-    A list that is as long as was asked for may have been cut off: the query is asked again for a longer one. So each
-    list comes from one moment of the index, and none is pieced together.
-    """
-    replies: list[tuple[list[Json], bool]] = [([], True)] * len(quests)
-    unfinished, page = list(range(len(quests))), _FIRST_PAGE
-    while unfinished:
-        most = quests[0].options.max_candidates
-        size = min(page, most)
-        bodies = [quests[i].body(size, scored=page > _FIRST_PAGE or size == most) for i in unfinished]
-        for i, reply in zip(unfinished, (yield from _search(index, bodies)), strict=True):
-            hits = reply["hits"]["hits"]
-            replies[i] = hits, len(hits) < size
-        unfinished = [i for i in unfinished if not replies[i][1]] if size < most else []
-        page *= _GROWTH
-    return replies
-
-
-def _search(index: str, bodies: Sequence[Json]) -> Plan[list[Json]]:
-    if len(bodies) == 1:
-        return [(yield Search(index, bodies[0]))]
-    replies: list[Json] = yield MultiSearch(index, bodies)
-    return replies

@@ -13,12 +13,16 @@ from es_simhash.idf import IdfTable
 from es_simhash.mapping import DEFAULT_PREFIX
 from es_simhash.operations import Plan
 from es_simhash.plans import finding, setup
+from es_simhash.plans.ingesting import Ingest, IngestRemoved, install_pipeline, remove_pipeline, show_pipeline
 from es_simhash.plans.options import Options
+from es_simhash.plans.scripting import Installed, install_scripts, remove_scripts
 from es_simhash.plans.setup import Expected, Initialised
+from es_simhash.plans.verifying import Rarity
 from es_simhash.plans.wanted import Wanted, wanted_by_id
 from es_simhash.rerank import Matches
 from es_simhash.scheme import Scheme
 from es_simhash.scheme_json import Functions
+from es_simhash.scripts.stored import Stored, stored
 from es_simhash.sources import check_sources
 
 
@@ -54,6 +58,7 @@ class IndexPlans:
             functions,
         )
         self._opened: Documents | None = None
+        self._rarity = Rarity()
 
     def init(self, create: Json | None, dry_run: bool) -> Plan[Initialised]:
         """Bring the fields into the index."""
@@ -94,6 +99,30 @@ class IndexPlans:
             return Documents(self._scheme, given.fields, given.prefix)
         return Documents(given.scheme or here.scheme, given.fields or here.fields, given.prefix)
 
+    def pipeline(self, install: bool, default: bool) -> Plan[Ingest]:
+        """The ingest pipeline, which may be installed."""
+        documents = yield from self.documents()
+        if install or default:
+            return (yield from install_pipeline(self.name, documents, default))
+        return (yield from show_pipeline(self.name, documents))
+
+    def remove_pipeline(self) -> Plan[IngestRemoved]:
+        """Take the ingest pipeline away."""
+        return (yield from remove_pipeline(self.name, self._expected.prefix))
+
+    def scripts(self, name: str | None) -> Plan[list[Stored]]:
+        """The stored scripts and search templates."""
+        documents = yield from self.documents()
+        return stored(documents.scheme, documents.prefix, name)
+
+    def install_scripts(self, name: str | None) -> Plan[Installed]:
+        """Put them on the server."""
+        return (yield from install_scripts((yield from self.scripts(name))))
+
+    def remove_scripts(self, name: str | None) -> Plan[list[str]]:
+        """Take them away."""
+        return (yield from remove_scripts((yield from self.scripts(name))))
+
     def find(self, kind: str, item: Any, options: Options) -> Plan[Matches]:
         """The near-duplicates of one ``text``, document in the index by its ``id``, or ``doc`` that is not in it."""
         [matches] = yield from self.find_many(kind, [item], options)
@@ -110,7 +139,7 @@ class IndexPlans:
             wanted = [Wanted.of_text(documents, item) for item in items]
         else:
             wanted = [Wanted.of_action(documents, item) for item in items]
-        return (yield from finding.find_many(self.name, documents, wanted, options))
+        return (yield from finding.find_many(self.name, documents, wanted, options, self._rarity))
 
     def _documents_for(self, options: Options) -> Plan[Documents]:
         """Without fields in the index, what the caller says of it must do."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypedDict, get_args
 
 from es_simhash.errors import InputError
 from es_simhash.idf import IdfTable
 from es_simhash.query import By, Criteria, Filter
-from es_simhash.settings import MinHash, Settings, check_similarity
-from es_simhash.verification import Measure, measure_named
+from es_simhash.settings import Measure, MinHash, Settings, Verification, check_similarity
+from es_simhash.verification import measure_named
 
 Candidates: TypeAlias = Literal["keys", "more_like_this"]
+Rerank: TypeAlias = Literal["local", "server"]
 
 # What engines return at most for one query unless an index says otherwise (index.max_result_window).
 MOST_CANDIDATES = 10_000
@@ -27,11 +28,12 @@ class FindOptions(TypedDict, total=False):
     filter: Filter
     size: int
     source: Sequence[str] | bool
-    verify: Literal["exact"] | None
-    measure: Measure
+    verify: Literal["exact", "estimate"] | None
+    measure: Measure | None
     idf: IdfTable | None
     candidates: Candidates
     max_candidates: int
+    rerank: Rerank | None
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,13 @@ class Options:
 
     ``by``, ``distance``, ``similarity``: what a match is (see `es_simhash.query.Criteria`). ``filter``: a query that
     matches must pass, or several. ``size``: how many matches are returned, the nearest. ``source``: the parts of the
-    documents that come with the matches. ``verify="exact"``: read the texts and compare their features exactly, by
-    ``measure``, with the weights of the scheme or of ``idf``. ``candidates="more_like_this"``: needs no field in the
-    index, and implies ``verify="exact"``. ``max_candidates``: how many candidates are compared at most.
+    documents that come with the matches. ``verify``: with "exact" the texts of what may be similar are
+    read and compared, as the scheme's ``verification`` says or, if it has none, by its features; with "estimate" they
+    are not; without it they are if the scheme has a ``verification``. ``measure`` and ``idf``, a table of weights,
+    stand in for those of the scheme, and imply "exact", as ``candidates="more_like_this"`` does, which needs no field
+    in the index. ``max_candidates``: how many candidates are compared at most.
+    ``rerank="server"``: what is too far away in bits is left out by a script, ``"local"``: all is compared here; the
+    matches are the same, and without it the quicker is chosen (see `es_simhash.plans.candidates`).
     """
 
     by: By | None = None
@@ -51,20 +57,28 @@ class Options:
     filter: Filter = None
     size: int = 10
     source: Sequence[str] | bool = False
-    verify: Literal["exact"] | None = None
-    measure: Measure = "jaccard"
+    verify: Literal["exact", "estimate"] | None = None
+    measure: Measure | None = None
     idf: IdfTable | None = None
     candidates: Candidates = "keys"
     max_candidates: int = MOST_CANDIDATES
+    rerank: Rerank | None = None
 
     def __post_init__(self) -> None:
         if self.candidates not in get_args(Candidates):
             raise InputError(
                 f"There are no candidates {self.candidates!r}. Choose from: {', '.join(get_args(Candidates))}."
             )
-        if self.verify not in (None, "exact"):
-            raise InputError(f"Matches cannot be verified by {self.verify!r}. Choose 'exact', or leave it out.")
-        measure_named(self.measure)
+        if self.verify not in (None, "exact", "estimate"):
+            raise InputError(f"Matches cannot be verified by {self.verify!r}. Choose 'exact' or 'estimate'.")
+        if self.measure is not None:
+            measure_named(self.measure)
+        if self.verify == "estimate" and self._needs_texts:
+            raise InputError("Measures, weights and more_like_this need texts. Leave verify='estimate' out.")
+        if self.rerank not in (None, *get_args(Rerank)):
+            raise InputError(
+                f"Candidates cannot be compared by {self.rerank!r}. Choose from: {', '.join(get_args(Rerank))}."
+            )
         if self.size < 1 or not 1 <= self.max_candidates <= MOST_CANDIDATES:
             raise InputError(
                 f"{self.size} matches of {self.max_candidates} candidates cannot be found. Choose a size from 1, and "
@@ -73,13 +87,28 @@ class Options:
 
     @property
     def is_exact(self) -> bool:
-        """Whether texts are compared."""
-        return self.verify == "exact" or self.candidates == "more_like_this"
+        """Whether texts are to be compared whatever the scheme says."""
+        return self.verify == "exact" or self._needs_texts
+
+    @property
+    def _needs_texts(self) -> bool:
+        return self.candidates == "more_like_this" or self.measure is not None or self.idf is not None
+
+    def verification(self, settings: Settings) -> Verification | None:
+        """How texts are compared; None if they are not."""
+        if self.verify == "estimate":
+            return None
+        found = settings.verification
+        if found is None and self.is_exact:
+            found = Verification((settings.minhash or MinHash()).similarity, weights="scheme")
+        return replace(found, measure=self.measure) if found and self.measure else found
 
     def criteria(self, settings: Settings) -> Criteria:
         """What a match is under a scheme."""
+        verification = self.verification(settings)
         if self.candidates == "more_like_this" and self.by is None and self.distance is None:
             # The texts are compared, so no MinHash is needed.
-            default = (settings.minhash or MinHash()).similarity
-            return Criteria(None, check_similarity(default if self.similarity is None else self.similarity))
-        return Criteria.of(settings, self.by, self.distance, self.similarity)
+            assert verification
+            least = verification.similarity if self.similarity is None else self.similarity
+            return Criteria(None, check_similarity(least), verification)
+        return Criteria.of(settings, self.by, self.distance, self.similarity, verification)

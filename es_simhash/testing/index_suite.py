@@ -16,16 +16,17 @@ from es_simhash.errors import (
     MissingError,
     SchemeError,
     SchemeMismatchError,
+    ScriptError,
     TextError,
 )
 from es_simhash.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
 from es_simhash.rerank import Matches
 from es_simhash.scheme import Scheme
-from es_simhash.settings import Layout, MinHash, SimHash
+from es_simhash.settings import Layout, MinHash, SimHash, Verification
 from es_simhash.testing.corpus import Document, corpus, edited
 from es_simhash.testing.index_base import IndexBase
 from es_simhash.tokens.kinds import Words
-from es_simhash.verification import exact_similarities
+from es_simhash.verification import Verifier, exact_similarities, rarity_of
 
 FIELDS = ("title", "body")
 LAYOUTS = [Layout("text"), Layout("keyword"), Layout("fields"), Layout("text", signature_bits=8)]
@@ -223,16 +224,27 @@ class IndexSuite(IndexBase):
     def test_distances_and_similarities_are_those_of_the_scheme(self, filled: Any) -> None:
         scheme = Scheme()
         first, second = (scheme.fingerprint(text_of(each)) for each in (corpus()[1], edited(corpus()[1], 2, seed=1)))
-        [match] = filled.find(id="1")
+        [match] = filled.find(id="1", verify="estimate")
         assert match.distance == scheme.distance(first, second)
         assert match.similarity == pytest.approx(scheme.estimated_jaccard(first, second), abs=0.02)
         assert not match.is_exact
 
-    def test_verified_matches_have_the_exact_similarity(self, filled: Any) -> None:
-        scheme, document = Scheme(), corpus()[1]
-        [match] = filled.find(id="1", verify="exact")
-        assert match.is_exact
-        assert match.similarity == scheme.exact_jaccard(text_of(document), text_of(edited(document, 2, seed=1)))
+    def test_texts_are_compared_as_the_scheme_says_unless_estimates_will_do(self, filled: Any) -> None:
+        document, scheme = corpus()[1], Scheme()
+        texts = [text_of(each) for each in (document, edited(document, 2, seed=1))]
+        everything = [*map(text_of, corpus()), *(text_of(edited(corpus()[i], 2, seed=i)) for i in range(6))]
+        verifier = Verifier(scheme, Verification(), rarity_of(scheme, everything))
+        for options in ({}, {"verify": "exact"}, {"by": "both"}):
+            [match] = filled.find(id="1", **options)
+            assert match.is_exact
+            assert [match.similarity] == verifier.to_others(texts[0], texts[1:])
+        [estimated] = filled.find(id="1", verify="estimate")
+        assert not estimated.is_exact
+        assert estimated.similarity != match.similarity
+
+    def test_measure_and_weights_may_be_others_than_those_of_the_scheme(self, filled: Any) -> None:
+        document = corpus()[1]
+        [match] = filled.find(id="1")
         texts = [text_of(each) for each in (document, edited(document, 2, seed=1))]
         idf = Scheme().with_idf([*texts, texts[0]]).idf
         [weighted] = filled.find(id="1", verify="exact", idf=idf, measure="containment")
@@ -273,6 +285,16 @@ class IndexSuite(IndexBase):
         assert (len(matches), matches.complete) == (230, True)
         cut = filled.find(text_of(document), size=300, max_candidates=120)
         assert (cut.candidates, cut.complete) == (120, False)
+
+    def test_who_compares_makes_no_difference(self, filled: Any) -> None:
+        for distance in (0, 3, 5):
+            here = filled.find(id="1", distance=distance, rerank="local")
+            assert filled.find(id="1", distance=distance).matches == here.matches
+            try:
+                assert filled.find(id="1", distance=distance, rerank="server").matches == here.matches
+            except ScriptError:  # a server may run none
+                continue
+        assert ids(here) == ["1a"]
 
     def test_find_many_finds_what_find_does_in_order(self, filled: Any) -> None:
         texts = [text_of(each) for each in corpus() * 3] + [""]
@@ -335,11 +357,12 @@ class IndexSuite(IndexBase):
         documents |= {f"{i}a": edited(documents[str(i)], 2, seed=i) for i in range(6)}
         self.put(engine, name, documents)
         index = self.open(name, engine, fields=FIELDS)
+        verifier = Verifier(Scheme(), Verification(), rarity_of(Scheme(), map(text_of, documents.values())))
         for i in range(6):
             [match] = index.find(id=str(i), candidates="more_like_this")
             assert match.id == f"{i}a"
             assert match.is_exact
-            assert match.similarity == Scheme().exact_jaccard(text_of(documents[str(i)]), text_of(documents[match.id]))
+            assert [match.similarity] == verifier.to_others(text_of(documents[str(i)]), [text_of(documents[match.id])])
         assert ids(index.find(text_of(documents["3"]), candidates="more_like_this")) == ["3", "3a"]
         assert "dedup" not in self.engine_of(engine).perform(GetMappings(name))[name]["properties"]
         with pytest.raises(MappingError, match="init"):
@@ -368,7 +391,9 @@ class IndexSuite(IndexBase):
         given = [{"_id": "q", **corpus(1, seed=5)[0]}, {"_id": "r", **edited(corpus(1, seed=5)[0])}]
         assert [ids(each.earlier) for each in filled.check(given, by="simhash", distance=5)] == [[], ["q"]]
         [_, exact] = filled.check(given, verify="exact")
-        assert exact.earlier[0].similarity == Scheme().exact_jaccard(*map(text_of, given))
+        assert exact.earlier[0].is_exact
+        [_, estimated] = filled.check(given, verify="estimate")
+        assert not estimated.earlier[0].is_exact
 
     # --- several indices, and mismatches ---
 

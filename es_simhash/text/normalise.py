@@ -61,8 +61,13 @@ def is_unassigned(character: str) -> bool:
     return _unassigned().match(character) is not None
 
 
-@cache
-def _unassigned() -> re.Pattern[str]:
+def unassigned_ranges() -> list[tuple[int, int]]:
+    """The first and the last of each run of code points that Unicode 13.0 has not assigned."""
     ranges = files(__package__).joinpath("unassigned.txt").read_text(encoding="ascii").split()
     bounds = (line.split("-") for line in ranges)
-    return re.compile("([" + "".join(f"\\U{low:0>8}-\\U{high:0>8}" for low, high in bounds) + "]+)")
+    return [(int(first, 16), int(last, 16)) for first, last in bounds]
+
+
+@cache
+def _unassigned() -> re.Pattern[str]:
+    return re.compile("([" + "".join(f"\\U{low:08X}-\\U{high:08X}" for low, high in unassigned_ranges()) + "]+)")

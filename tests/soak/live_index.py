@@ -96,7 +96,7 @@ class LiveIndex:
     def _send(self, actions: Iterable[Json]) -> None:
         with client_of(self.node) as (client, helpers):
             # The queues of some of these servers are short.
-            patience = {"max_retries": 20, "initial_backoff": 0.1, "max_backoff": 1, "raise_on_error": False}
+            patience = {"max_retries": 500, "initial_backoff": 0.1, "max_backoff": 1, "raise_on_error": False}
             for is_done, told in helpers.streaming_bulk(client, actions, index=self.name, **patience):
                 assert is_done, told
 

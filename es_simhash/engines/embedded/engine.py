@@ -23,6 +23,7 @@ from es_simhash.operations import (
     Count,
     CreateIndex,
     DeleteIndex,
+    DeleteResource,
     EngineInfo,
     GetAliases,
     GetDocuments,
@@ -36,10 +37,12 @@ from es_simhash.operations import (
     Operation,
     Page,
     PutMapping,
+    PutResource,
     PutSettings,
     Reader,
     ReadPage,
     Refresh,
+    Sample,
     Search,
     UpdateAliases,
 )
@@ -72,6 +75,7 @@ class EmbeddedEngine:
             GetDocuments: self._get_documents,
             Search: self._search,
             MultiSearch: self._multi_search,
+            Sample: self._sample,
             Bulk: self._bulk,
             Refresh: self._refresh,
             Count: self._count,
@@ -83,6 +87,8 @@ class EmbeddedEngine:
             PutSettings: _servers_only,
             UpdateAliases: _servers_only,
             Look: _servers_only,
+            PutResource: _servers_only,
+            DeleteResource: _servers_only,
         }
 
     def perform(self, operation: Operation[Result]) -> Result:
@@ -128,6 +134,9 @@ class EmbeddedEngine:
     def _multi_search(self, operation: MultiSearch) -> list[Json]:
         indices, find_document = self._catalog.all(operation.index), self._finder(operation.index)
         return [searching.search(indices, body, find_document) for body in operation.bodies]
+
+    def _sample(self, operation: Sample) -> list[Json]:
+        return searching.sample(self._catalog.all(operation.index), operation, self._finder(operation.index))
 
     def _count(self, operation: Count) -> int:
         return searching.count(self._catalog.all(operation.index), operation.query, self._finder(operation.index))

@@ -13,7 +13,10 @@ from es_simhash.engines.embedded.more_like_this import FindDocument
 from es_simhash.engines.embedded.queries import Compiler
 from es_simhash.engines.embedded.requests import SearchRequest
 from es_simhash.engines.embedded.term_queries import TermQueries, constant
-from es_simhash.operations import Json
+from es_simhash.operations import Json, Sample
+
+# Of how many documents of an index a sample is taken: all of these are looked up.
+_SAMPLED_FROM = 200_000
 
 # A document that was found: its score, and where it is.
 _Hit = tuple[float, EmbeddedIndex, tantivy.Searcher, tantivy.DocAddress]
@@ -49,6 +52,15 @@ def count(indices: Sequence[EmbeddedIndex], query: Any, find_document: FindDocum
     reply = search(indices, {"query": query, "size": 0}, find_document)
     value: int = reply["hits"]["total"]["value"]
     return value
+
+
+def sample(indices: Sequence[EmbeddedIndex], operation: Sample, find_document: FindDocument) -> list[Json]:
+    """Documents that a query matches, evenly spread over the first so many of each index."""
+    body = {"query": operation.query, "size": _SAMPLED_FROM, "_source": list(operation.source) or False, "sort": "_doc"}
+    request = SearchRequest.of(body)
+    hits = [hit for index in indices for hit in _search_one(index, request, find_document)[1]]
+    step = max(len(hits) / max(operation.size, 1), 1.0)
+    return [_shown(hits[int(place * step)], request) for place in range(min(operation.size, len(hits)))]
 
 
 def _search_one(index: EmbeddedIndex, request: SearchRequest, find_document: FindDocument) -> tuple[int, list[_Hit]]:

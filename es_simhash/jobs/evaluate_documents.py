@@ -1,0 +1,94 @@
+"""The documents that labels are of, read from files or from an index and held in memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from es_simhash.backfill.reading import Reading
+from es_simhash.engines.base import run
+from es_simhash.errors import DocumentError
+from es_simhash.fields import Json
+from es_simhash.files import FileDocument, OnReject, RejectedLine
+from es_simhash.grouping.keeping import Keep
+from es_simhash.index import Index
+from es_simhash.operations import GetMappings, Refresh
+
+OnRead = Callable[[int], object]
+
+
+@dataclass
+class Gathered:
+    """Documents as (id, text) pairs, and what those of a group are ordered by."""
+
+    keep: Keep
+    documents: list[tuple[str, str]] = field(default_factory=list)
+    _ranks: list[Any] = field(default_factory=list)
+    _ids: set[str] = field(default_factory=set)
+
+    def add(self, id_: str, text: str, document: Json) -> bool:
+        """Take a document; False if there is one of this id already."""
+        if id_ in self._ids:
+            return False
+        self._ids.add(id_)
+        self.documents.append((id_, text))
+        if self.keep.fields:
+            self._ranks.append(self.keep.rank(document))
+        return True
+
+    @property
+    def rank(self) -> Callable[[int], Any] | None:
+        """The order of documents by their positions; None for that in which they came."""
+        return self._ranks.__getitem__ if self.keep.fields else None
+
+
+def gather_files(
+    found: Iterable[tuple[FileDocument, str]], keep: Keep, on_reject: OnReject, on_read: OnRead
+) -> Gathered:
+    """The documents of files with their texts; one with the id of an earlier one is rejected."""
+    gathered = Gathered(keep)
+    for each, text in found:
+        if not gathered.add(each.id, text, dict(each.document)):
+            reason = "An earlier document has the same id, so that labels cannot tell them apart. Give it another."
+            on_reject(RejectedLine(each.file, each.line, reason, id=each.id))
+        on_read(len(gathered.documents))
+    return gathered
+
+
+def gather_index(
+    index: Index, keep: Keep, query: Json | None, strip: Sequence[re.Pattern[str]], on_read: OnRead, patience: float
+) -> Gathered:
+    """The documents of an index that have fingerprints of its scheme, or those of them that a query finds.
+
+    Of several indices behind a name, the first document of an id counts.
+    """
+    documents, gathered = index.documents, Gathered(keep)
+    for hit in _hits(index, keep, query, patience):
+        source = hit.get("_source") or {}
+        try:
+            text = documents.text_of(source)
+        except DocumentError:
+            continue
+        for pattern in strip:
+            text = pattern.sub("", text)
+        gathered.add(hit["_id"], text, source)
+        on_read(len(gathered.documents))
+    return gathered
+
+
+def _hits(index: Index, keep: Keep, query: Json | None, patience: float) -> Iterator[Json]:
+    documents, engine = index.documents, index.engine
+    scheme: Json = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
+    wanted: Json = {"bool": {"filter": [scheme, *([query] if query else [])]}}
+    source = True if keep.fields is True else [*documents.fields, *(keep.fields or ())]
+    mappings = engine.perform(GetMappings(index.name))
+    for name in sorted(mappings):
+        engine.perform(Refresh(name))
+        reading = Reading(name, wanted, source, None, patience)
+        try:
+            while page := run(reading.next(), engine):
+                yield from page
+        finally:
+            run(reading.close(), engine)

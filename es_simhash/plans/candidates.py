@@ -1,0 +1,134 @@
+"""How candidates are fetched: all of them, or where that pays, without those that the server finds too far away.
+
+Keys are shared by documents that are far apart, too. Where these are many, a script that leaves them out takes a server
+less time than fetching them, only for them to be dropped here (docs/benchmarks.md). What the script lets pass is
+compared here as ever, so that the matches are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from functools import cache
+from typing import Protocol
+
+from es_simhash import planning
+from es_simhash.errors import EngineError, SchemeError, ScriptError, UnreachableError
+from es_simhash.fields import Json
+from es_simhash.operations import MultiSearch, Plan, Search
+from es_simhash.plans.options import Options
+from es_simhash.plans.servers import is_server
+from es_simhash.query import Criteria
+from es_simhash.scripts.stored import readable
+from es_simhash.settings import Settings
+
+# The first list holds all candidates of nearly every query; where it does not, the query is asked again for more.
+_FIRST_LIST = 100
+_GROWTH = 10
+# A script takes a server as long as fetching some twelve candidates. A query is taken to meet what random SimHashes do
+# in an index of this many documents; real ones are more alike, and meet more.
+_FETCHED = 12
+_DOCUMENTS = 1_000_000
+
+
+class Sifting(Enum):
+    """From when on the server leaves out what is too far away."""
+
+    NEVER = "never"
+    LATER = "from the second list on"
+    ALWAYS = "from the first list on"
+    DEMANDED = "from the first list on, or not at all"
+
+
+class Asking(Protocol):
+    """What has candidates."""
+
+    def body(self, size: int, *, scored: bool, sifted: bool) -> Json:
+        """The search request for the first of them; ``sifted``: without those too far away, by a script."""
+        ...
+
+
+def sifting(options: Options, settings: Settings, criteria: Criteria) -> Sifting:
+    """Who compares first, the server or this process; a server that was asked for, and cannot, is a `SchemeError`."""
+    if options.rerank == "local":
+        return Sifting.NEVER
+    problem = _problem(options, settings, criteria)
+    if options.rerank == "server":
+        if problem:
+            raise SchemeError(f"The server cannot compare the candidates: {problem}, or leave rerank='server' out.")
+        return Sifting.DEMANDED
+    if problem:
+        return Sifting.NEVER
+    assert settings.simhash
+    assert criteria.distance is not None
+    layout = settings.simhash.layout
+    is_many = _meets_many(layout.bits, layout.count, layout.min_shared(criteria.distance))
+    return Sifting.ALWAYS if is_many else Sifting.LATER
+
+
+@cache
+def _meets_many(bits: int, blocks: int, shared: int) -> bool:
+    """Whether a query meets so many documents by chance that a script is quicker than fetching them."""
+    return planning.block_candidates(bits, blocks, shared, _DOCUMENTS) > _FETCHED
+
+
+def _problem(options: Options, settings: Settings, criteria: Criteria) -> str | None:
+    """Why the server cannot leave out anything, and what to do about it."""
+    if options.candidates == "more_like_this":
+        return "without fingerprints in the index it has nothing to compare. Find by keys"
+    if criteria.distance is None or criteria.similarity is not None:
+        return "similarities are told by the signature, which scripts cannot read in a search. Find by='simhash'"
+    if readable(settings) is None:
+        return "scripts cannot read the SimHash, which is without doc values. Use a scheme with Layout(doc_values=True)"
+    return None
+
+
+def all_candidates(
+    index: str, asking: Sequence[Asking], most: int, sifting: Sifting
+) -> Plan[list[tuple[list[Json], bool]]]:
+    """The candidates of each, ``most`` of them, and whether these are all.
+
+    A list that is as long as was asked for may have been cut off: the query is asked again for a longer one. So each
+    list comes from one moment of the index, and none is pieced together.
+    """
+    replies: list[tuple[list[Json], bool]] = [([], True)] * len(asking)
+    unfinished, length = list(range(len(asking))), _FIRST_LIST
+    while unfinished:
+        size, is_first = min(length, most), length == _FIRST_LIST
+        sifted = sifting in (Sifting.ALWAYS, Sifting.DEMANDED) or (sifting is Sifting.LATER and not is_first)
+        scored = not is_first or size == most
+        bodies = [asking[i].body(size, scored=scored, sifted=sifted) for i in unfinished]
+        try:
+            found = yield from _search(index, bodies)
+        except EngineError as error:
+            if not sifted:
+                raise
+            yield from _check_dispensable(sifting, error)
+            sifting = Sifting.NEVER
+            continue
+        for i, reply in zip(unfinished, found, strict=True):
+            hits = reply["hits"]["hits"]
+            replies[i] = hits, len(hits) < size
+        unfinished = [i for i in unfinished if not replies[i][1]] if size < most else []
+        length *= _GROWTH
+    return replies
+
+
+def _search(index: str, bodies: Sequence[Json]) -> Plan[list[Json]]:
+    if len(bodies) == 1:
+        return [(yield Search(index, bodies[0]))]
+    replies: list[Json] = yield MultiSearch(index, bodies)
+    return replies
+
+
+def _check_dispensable(sifting: Sifting, error: EngineError) -> Plan[None]:
+    """Raise what kept the server from leaving out anything, unless all can be compared here instead.
+
+    The embedded engine is here.
+    """
+    if isinstance(error, UnreachableError):
+        raise error
+    if sifting is Sifting.DEMANDED and (yield from is_server()):
+        if isinstance(error, ScriptError):
+            raise ScriptError(f"{error} Or choose rerank='local', which needs none.") from error
+        raise error
