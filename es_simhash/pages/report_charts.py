@@ -65,7 +65,7 @@ def chart(heads: Sequence[str], columns: Sequence[Column], ticks: Sequence[Tick]
         "svg",
         [_line(count, top) for count in lines],
         [_column(number, _places(len(columns)), column, top, heads[1]) for number, column in enumerate(columns)],
-        [element("g", map(_tick, _sparse(ticks, room)), class_=width) for width, room in _ROOM.items()],
+        labels_below(ticks, _ABOVE + _HEIGHT),
         role="img",
         aria_label=told,
         width="100%",
@@ -109,8 +109,16 @@ def _column(number: int, places: int, column: Column, top: int, what: str) -> Ht
     return element("g", element("title", f"{column.label}: {column.count:,} {what}"), whole, bar)
 
 
-def _tick(tick: Tick) -> Html:
-    return element("text", tick.label, x=f"{100 * tick.place:.2f}%", y=str(_ABOVE + _HEIGHT + 17), text_anchor="middle")
+def labels_below(ticks: Sequence[Tick], bottom: int) -> list[Html]:
+    """The labels below a chart, as many as there is room for on a phone, and elsewhere."""
+    return [
+        element("g", [_tick(tick, bottom) for tick in _sparse(ticks, room)], class_=width)
+        for width, room in _ROOM.items()
+    ]
+
+
+def _tick(tick: Tick, bottom: int) -> Html:
+    return element("text", tick.label, x=f"{100 * tick.place:.2f}%", y=str(bottom + 17), text_anchor="middle")
 
 
 def _sparse(ticks: Sequence[Tick], room: int) -> Sequence[Tick]:

@@ -53,7 +53,7 @@ def _group(group: ShownGroup, setup: Setup, *, is_open: bool) -> Html:
     return element(
         "details",
         element("summary", element("b", counted(group.size, "document")), " ", _title(group)),
-        element("p", "group ", element("bdi", group.id, class_="code"), _diameter(group.diameter), class_="faint"),
+        element("p", "group ", _group_name(group.id, setup), _diameter(group.diameter), class_="faint"),
         element("h3", "kept: ", kept),
         pieces(group.excerpt),
         [_member(member, setup) for member in group.members],
@@ -61,6 +61,12 @@ def _group(group: ShownGroup, setup: Setup, *, is_open: bool) -> Html:
         class_="group",
         open=is_open,
     )
+
+
+def _group_name(name: str, setup: Setup) -> Html:
+    """The name, which leads to all documents of the group if there is such a page."""
+    shown = element("bdi", name, class_="code")
+    return element("a", shown, href=setup.link(name), rel="noreferrer") if setup.link else shown
 
 
 def _title(group: ShownGroup) -> Html:

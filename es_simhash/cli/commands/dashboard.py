@@ -1,0 +1,102 @@
+"""``es-simhash dashboard``: a dashboard about groups, for Kibana and OpenSearch Dashboards."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from es_simhash.cli.index_options import index_argument, prefix_option
+from es_simhash.cli.kibana import KibanaTarget, kibana_options
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.places import is_server
+from es_simhash.cli.target import Target
+
+if TYPE_CHECKING:
+    from es_simhash.dashboards.subject import Subject
+    from es_simhash.fields import Json
+
+
+@click.command(name="dashboard")
+@index_argument
+@prefix_option
+@click.option("--date", "date_field", metavar="FIELD", help="The field of a document's date, for charts over time.")
+@click.option("--by", "by_field", metavar="FIELD", help="A keyword field, such as a site: duplicates by its values.")
+@click.option(
+    "--field", "fields", multiple=True, metavar="PATH", help="A field to show of documents.  [default: with their text]"
+)
+@click.option("--output", "-o", "file", type=click.Path(dir_okay=False), help="Write the saved objects to a file.")
+@click.option("--import", "is_import", is_flag=True, help="Put the saved objects into the Kibana of --kibana-url.")
+@kibana_options
+@output_options
+def command(
+    index: str,
+    prefix: str,
+    date_field: str | None,
+    by_field: str | None,
+    fields: tuple[str, ...],
+    file: str | None,
+    is_import: bool,
+    space: str | None,
+    target: Target | None,
+    kibana: KibanaTarget | None,
+    output: Output,
+) -> None:
+    """Make a dashboard about the groups that are stored on the documents of INDEX (see: es-simhash group --write).
+
+    It comes as saved objects, as NDJSON, for Kibana 7.10 to 9 and OpenSearch Dashboards 2 and 3: print them, write them
+    to a file, or import them at once. INDEX may be a pattern; then --by _index compares its indices. The same INDEX
+    and --prefix give the same ids, so that importing again replaces what is there.
+
+    Example: es-simhash dashboard articles --date published --by site --import --kibana-url http://localhost:5601
+    """
+    from es_simhash.dashboards.objects import ndjson, saved_objects
+    from es_simhash.dashboards.subject import Subject
+
+    if is_import != (kibana is not None):
+        given, other = ("--import", "--kibana-url") if is_import else ("--kibana-url", "--import")
+        raise click.UsageError(f"{given} needs {other}. Add it, or drop {given}.")
+    subject = Subject(index, prefix, date_field, by_field, fields, space=None if space == "default" else space)
+    objects = saved_objects(_looked_up(subject, target, output))
+    if file:
+        _write(file, ndjson(objects))
+        output.note(f"{len(objects)} saved objects are in {file}. Kibana imports it under Saved Objects.")
+    page = _import(kibana, objects, output) if kibana else None
+    if not file and not page:
+        sys.stdout.write(ndjson(objects))
+        return
+    output.result({"objects": len(objects), "data_view": subject.data_view_id, "file": file, "dashboard": page})
+
+
+def _looked_up(subject: Subject, target: Target | None, output: Output) -> Subject:
+    """The subject with what its index says, if that is on a server that was named."""
+    from es_simhash.dashboards.looking import look
+    from es_simhash.engines.base import run
+
+    if target is None or not is_server(target.place):
+        output.note("No server is named, so nothing is looked up there. Name it with --url to have the fields checked.")
+        return subject
+    with target.opened(output) as engine:
+        found = run(look(subject), engine)
+    if not found.grouped:
+        output.warn(f"No document of {subject.index} is in a group yet. Run: es-simhash group {subject.index} --write")
+    return found.subject
+
+
+def _write(file: str, text: str) -> None:
+    from es_simhash.files import whole_file
+
+    with whole_file(file) as out:
+        out.write(text)
+
+
+def _import(target: KibanaTarget, objects: list[Json], output: Output) -> str:
+    """Import them; the result is the address of the dashboard."""
+    from es_simhash.dashboards.importing import import_objects
+
+    target.server.announce(output)
+    done = import_objects(target.kibana, objects, **target.import_options())
+    output.note(f"{done.objects} saved objects are imported.")
+    output.line(done.dashboard)
+    return done.dashboard

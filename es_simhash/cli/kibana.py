@@ -1,0 +1,88 @@
+"""Kibana, or OpenSearch Dashboards, as a second server beside the target of a command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from es_simhash.cli.given import URL_PASSWORD, URL_USER, Given
+from es_simhash.cli.places import Server
+from es_simhash.cli.target import Target, given_options, target_beside, target_of
+
+if TYPE_CHECKING:
+    from es_simhash.dashboards.kibana import Kibana
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+KIBANA_URL = "--kibana-url"
+
+
+@dataclass(frozen=True)
+class KibanaTarget:
+    """Where Kibana is, and how it is logged in to."""
+
+    kibana: Kibana
+    server: Target
+
+    def import_options(self) -> Mapping[str, Any]:
+        """The keywords of `import_objects` that log in; a password that is not given is asked for."""
+        login, tls = self.server.login, self.server.tls
+        options = login.options() if login else {}
+        if login and "headers" not in options:
+            raise click.UsageError(
+                f"Kibana is not logged in to with {login.told_by}. Write the saved objects to a file with --output, "
+                "and import that by hand."
+            )
+        return {
+            "headers": options.get("headers"),
+            "ca_certs": tls.get("ca_certs"),
+            "insecure": tls.get("verify_certs") is False,
+        }
+
+
+def kibana_url_option(command: Command) -> Command:
+    """Where Kibana is, alone."""
+    return click.option(KIBANA_URL, metavar="URL", help="Link groups to Kibana or OpenSearch Dashboards there.")(
+        command
+    )
+
+
+def kibana_options(command: Command) -> Command:
+    """The options of a target and of Kibana; the command gets ``target`` and ``kibana``, None where none is named.
+
+    It also gets the ``space``.
+    """
+
+    @click.option(KIBANA_URL, metavar="URL", help="Where Kibana or OpenSearch Dashboards is; any page of it will do.")
+    @click.option("--space", metavar="SPACE", help="The space of Kibana that the saved objects are for.")
+    @click.option("--tenant", metavar="TENANT", help="The tenant of OpenSearch Dashboards to import into.")
+    @given_options
+    @wraps(command)
+    def with_kibana(options: Given, kibana_url: str | None, space: str | None, tenant: str | None, **given: Any) -> Any:
+        kibana = None
+        if kibana_url is None:
+            if tenant:
+                raise click.UsageError(f"--tenant is for --import. Add that and {KIBANA_URL}, or drop it.")
+            target: Target | None = target_of(options, os.environ)
+        else:
+            target, kibana = _beside(kibana_url, space, tenant, options)
+            space = kibana.kibana.space
+        return command(target=target, kibana=kibana, space=space, **given)
+
+    return with_kibana  # type: ignore[return-value]
+
+
+def _beside(url: str, space: str | None, tenant: str | None, options: Given) -> tuple[Target | None, KibanaTarget]:
+    from es_simhash.dashboards.kibana import Kibana, credentials_in
+
+    kibana = Kibana.at(url, space, tenant)
+    user, password = credentials_in(url) or (None, None)
+    login = {URL_USER: user, URL_PASSWORD: password or None}
+    known = {name: value for name, value in login.items() if value is not None}
+    target, server = target_beside(Server(kibana.address, known), KIBANA_URL, options, os.environ)
+    return target, KibanaTarget(kibana, server)
