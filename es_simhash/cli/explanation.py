@@ -52,7 +52,7 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
     ]
     return {
         "verdict": asdict(explanation.verdict),
-        "criteria": asdict(evidence.criteria),
+        "criteria": {"distance": evidence.criteria.distance, "similarity": evidence.criteria.similarity},
         "documents": documents,
         "simhash": evidence.bits and asdict(evidence.bits),
         "blocks": evidence.blocks and asdict(evidence.blocks),

@@ -13,7 +13,7 @@ from es_simhash.cli.sizes import SIZE
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def group_options(linkage: str, verify: str, first: str) -> Callable[[Command], Command]:
+def group_options(linkage: str, verify: str | None, first: str) -> Callable[[Command], Command]:
     """What a group is, with these defaults, and ``first`` as what the order by default means."""
     options = (
         click.option(
@@ -34,7 +34,7 @@ def group_options(linkage: str, verify: str, first: str) -> Callable[[Command], 
             "--verify",
             type=click.Choice(["estimate", "doubtful", "exact"]),
             default=verify,
-            show_default=True,
+            show_default=verify or "as the scheme says",
             help="Which pairs are decided by their texts: none, those in doubt, all.",
         ),
         click.option("--strip", multiple=True, metavar="REGEX", help="Leave out of texts what this finds; repeat it."),

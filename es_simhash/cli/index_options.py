@@ -77,19 +77,26 @@ def find_options(command: Command) -> Command:
 
     @wraps(command)
     def with_wanted(**given: Any) -> Any:
-        wanted = {name: given.pop(name) for name in ("by", "distance", "similarity", "measure", "size")}
-        wanted["verify"] = "exact" if given.pop("verify") else None
+        wanted = {name: given.pop(name) for name in ("by", "distance", "similarity", "measure", "size", "rerank")}
+        wanted["verify"] = {None: None, True: "exact", False: "estimate"}[given.pop("verify")]
         wanted["filter"] = _query(given.pop("filter_"))
         return command(wanted=wanted, **given)
 
     options = (
-        click.option("--verify", is_flag=True, help="Compare the texts themselves: exact similarity."),
+        click.option(
+            "--verify/--no-verify",
+            default=None,
+            help="Compare the texts themselves, or only fingerprints.  [default: as the scheme says]",
+        ),
         click.option(
             "--measure",
             type=click.Choice(["jaccard", "containment", "overlap", "cosine"]),
-            default="jaccard",
-            show_default=True,
-            help="What similarity is, with --verify.",
+            help="What similarity of texts is.  [default: as the scheme says]",
+        ),
+        click.option(
+            "--rerank",
+            type=click.Choice(["local", "server"]),
+            help="Where bits are compared first; the matches are the same. [default: where it is quicker]",
         ),
         click.option("--filter", "filter_", metavar="QUERY", help="A query, as JSON, that matches must pass."),
         click.option("--size", type=click.IntRange(1), default=10, show_default=True, help="How many matches to show."),

@@ -23,14 +23,22 @@ DEFAULT_REJECTS = "rejected.jsonl"
 
 def file_options(command: Command) -> Command:
     """The files of a command, and how they are read; the command gets them as ``files``."""
+    return _file_options(command, required=True)
 
+
+def optional_file_options(command: Command) -> Command:
+    """The same, for a command that need not have files."""
+    return _file_options(command, required=False)
+
+
+def _file_options(command: Command, required: bool) -> Command:
     @wraps(command)
     def with_files(paths: tuple[str, ...], **given: Any) -> Any:
         options = {name: given.pop(name) for name in ("format", "id_field", "encoding", "rejects")}
         return command(files=Files(paths, **options), **given)
 
     options = (
-        click.argument("paths", nargs=-1, required=True, metavar="FILE..."),
+        click.argument("paths", nargs=-1, required=required, metavar="FILE..." if required else "[FILE]..."),
         click.option(
             "--format",
             type=click.Choice(["jsonl", "json", "csv", "tsv", "parquet", "text"]),

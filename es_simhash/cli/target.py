@@ -15,7 +15,7 @@ from es_simhash.cli.exits import tell
 from es_simhash.cli.given import Given
 from es_simhash.cli.logins import PASSWORDS, WAYS, Login, login_at
 from es_simhash.cli.output import Output
-from es_simhash.cli.places import deployment, is_server, server_at
+from es_simhash.cli.places import Server, deployment, is_server, server_at
 from es_simhash.cli.profiles import DISTRIBUTIONS, PROFILE_VARIABLE, profile_named
 
 if TYPE_CHECKING:
@@ -57,14 +57,25 @@ _FOR_SERVERS = (*WAYS, *PASSWORDS, *_TLS, "distribution")
 def target_options(command: Command) -> Command:
     """The options that name an engine; the command gets the `Target` that they come to as ``target``."""
 
+    @given_options
     @wraps(command)
-    def with_target(**given: Any) -> Any:
+    def with_target(options: Given, **given: Any) -> Any:
+        return command(target=target_of(options, os.environ), **given)
+
+    return with_target  # type: ignore[return-value]
+
+
+def given_options(command: Command) -> Command:
+    """The same options; the command gets them as they were given, as ``options``."""
+
+    @wraps(command)
+    def with_options(**given: Any) -> Any:
         options = {name: given.pop(name) for name in _OPTIONS}
-        return command(target=_target(Given.of(options, _option_named), os.environ), **given)
+        return command(options=Given.of(options, _option_named), **given)
 
     for option in reversed(_OPTIONS.values()):
-        option(with_target)
-    return with_target  # type: ignore[return-value]
+        option(with_options)
+    return with_options  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -90,15 +101,19 @@ class Target:
         login = self.login.options() if self.login else {}
         return connect(self.place, distribution=self.distribution, **login, **self.tls)  # type: ignore[arg-type]
 
-    @contextmanager
-    def opened(self, output: Output) -> Iterator[Engine]:
-        """The engine, closed in the end; which one it is, is said first."""
+    def announce(self, output: Output) -> None:
+        """Say which it is, and whether it may be another that only seems to be it."""
         output.note(f"Using {self.description}.")
         if self.tls.get("verify_certs") is False:
             tell(
                 f"Warning: the certificate of {self.place} is not checked (insecure): whoever is in between can read "
                 "and change everything. Name the right certificates with --ca-certs instead."
             )
+
+    @contextmanager
+    def opened(self, output: Output) -> Iterator[Engine]:
+        """The engine, closed in the end; which one it is, is said first."""
+        self.announce(output)
         engine = self.connect()
         try:
             yield engine
@@ -110,7 +125,7 @@ def _option_named(setting: str) -> str:
     return f"--{setting.replace('_', '-')}"
 
 
-def _target(options: Given, variables: Mapping[str, str]) -> Target:
+def target_of(options: Given, variables: Mapping[str, str]) -> Target:
     """The target that the command line names, else a profile, else the environment, else the default."""
     origins = [*_deliberate(options, variables), _environment(variables)]
     named = next((origin for origin in origins if origin.one_of(_PLACES, "targets")), None)
@@ -128,6 +143,23 @@ def _target(options: Given, variables: Mapping[str, str]) -> Target:
     login = login_at(server.address, deliberate, environment)
     distribution = _distribution(told_by if "cloud_id" in named.values else None, login, origins)
     return Target(server.address, told_by, distribution, login, _tls(server.address, origins))
+
+
+def target_beside(
+    server: Server, told_by: str, options: Given, variables: Mapping[str, str]
+) -> tuple[Target | None, Target]:
+    """The target, None if none is named, and another server beside it.
+
+    The same login and certificates are for both, but for a login that is in a URL.
+    """
+    own = Given(server.login, lambda _: told_by)
+    origins = [own, *_deliberate(options, variables), _environment(variables)]
+    *deliberate, environment = origins
+    is_named = any(origin.one_of(_PLACES, "targets") for origin in origins)
+    login = login_at(server.address, deliberate, environment)
+    # Certificates may be for the target alone.
+    tls = {} if is_named and server.address.startswith("http://") else _tls(server.address, origins)
+    return target_of(options, variables) if is_named else None, Target(server.address, told_by, login=login, tls=tls)
 
 
 def _deliberate(options: Given, variables: Mapping[str, str]) -> list[Given]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     help="A field with text, as a dotted path; repeat for more. Without it, all texts of a document.",
 )
 @scheme_option
-@group_options("single", "doubtful", "in the files")
+@group_options("single", None, "in the files")
 @click.option(
     "--processes",
     type=click.IntRange(1),

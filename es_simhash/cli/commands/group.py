@@ -12,6 +12,7 @@ import click
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.group_options import group_options
 from es_simhash.cli.index_options import index_argument, prefix_option
+from es_simhash.cli.kibana import kibana_url_option
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from es_simhash.grouping.result import Grouped
     from es_simhash.grouping.writing import GroupsWritten
     from es_simhash.index import Index
+    from es_simhash.jobs.group_files import Link
 
 
 @click.command(name="group")
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 )
 @click.option("--report", "report_file", type=click.Path(dir_okay=False), help="Write a page of HTML about it all.")
 @click.option("--date", "date_field", metavar="FIELD", help="With --report: the field of a document's date.")
+@kibana_url_option
 @click.option("--delete-script", type=click.Path(dir_okay=False), help="Write a bulk request that deletes duplicates.")
 @target_options
 @output_options
@@ -82,6 +85,7 @@ def command(
     with target.opened(output) as engine:
         opened = Index(index, engine, prefix=prefix)
         options = _options(opened, given)
+        link = _link(opened, given["kibana_url"], target.distribution) if given["kibana_url"] else None
         with (
             saying_if_interrupted(lambda: "Nothing was written to the index."),
             output.progress("Reading") as advance,
@@ -89,9 +93,9 @@ def command(
             grouped = opened.group(options, progress=advance)
         with grouped:
             written = _write(output, opened, grouped, singles, max_rate, options.patience) if write else None
-            _write_files(grouped, **{name: given[name] for name in _FILES})
+            _write_files(grouped, link, **{name: given[name] for name in _FILES})
             if given["report_file"]:
-                _write_report(grouped, opened, options, given["report_file"], given["date_field"])
+                _write_report(grouped, opened, options, given["report_file"], given["date_field"], link)
             _summarise(output, grouped, written)
     return SOME_FAILED if written and written.rejected else FINE
 
@@ -142,27 +146,50 @@ def _write(
         return index.write_groups(grouped, progress=tell, singles=singles, max_rate=max_rate, patience=patience)
 
 
+def _link(index: Index, kibana_url: str, distribution: str | None) -> Link:
+    """What makes the address of a group's page."""
+    from es_simhash.dashboards.kibana import Kibana
+    from es_simhash.dashboards.subject import Subject
+    from es_simhash.operations import GetInfo
+
+    kibana = Kibana.at(kibana_url)
+    subject = Subject(index.name, index.documents.prefix, space=kibana.space)
+    match distribution or index.engine.perform(GetInfo()).distribution:
+        case "elasticsearch":
+            return lambda group: kibana.group(subject, group, "kibana")
+        case "opensearch":
+            return lambda group: kibana.group(subject, group, "opensearch")
+    raise click.UsageError("--kibana-url is for groups on a server; no Kibana reads the embedded engine. Drop it.")
+
+
 def _write_files(
-    grouped: Grouped, groups_file: str | None, pairs_file: str | None, delete_script: str | None, output_format: str
+    grouped: Grouped,
+    link: Link | None,
+    groups_file: str | None,
+    pairs_file: str | None,
+    delete_script: str | None,
+    output_format: str,
 ) -> None:
     from es_simhash.files import whole_file
     from es_simhash.jobs.group_files import write_deletes, write_groups, write_pairs
 
     with ExitStack() as stack:
         out: IO[str] = stack.enter_context(whole_file(groups_file)) if groups_file else sys.stdout
-        write_groups(grouped, output_format, out)
+        write_groups(grouped, output_format, out, link)
         if pairs_file:
             write_pairs(grouped, output_format, stack.enter_context(whole_file(pairs_file)))
         if delete_script:
             write_deletes(grouped, stack.enter_context(whole_file(delete_script)))
 
 
-def _write_report(grouped: Grouped, index: Index, options: GroupOptions, path: str, date_field: str | None) -> None:
+def _write_report(
+    grouped: Grouped, index: Index, options: GroupOptions, path: str, date_field: str | None, link: Link | None
+) -> None:
     from es_simhash.files import whole_file
     from es_simhash.jobs.group_report import report_on
 
     with whole_file(path) as out:
-        out.write(report_on(grouped, index, options, date_field))
+        out.write(report_on(grouped, index, options, date_field, link))
 
 
 def _summarise(output: Output, grouped: Grouped, written: GroupsWritten | None) -> None:

@@ -1,0 +1,172 @@
+"""Documents whose duplicates somebody has labelled, and what is told of pairs that somebody ranks.
+
+A set is a folder with ``docs.jsonl.gz`` ({"id", "text", …}) and ``clusters.jsonl`` ({"cluster", "ids"}) or
+``pairs.jsonl`` ({"a", "b", "label"}).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.corpora import CORPORA_VARIABLE
+from es_simhash.arrays import Integers
+from es_simhash.dedup.candidates import codes as codes_of
+from es_simhash.dedup.candidates import positions
+from es_simhash.dedup.sorting import Numbers
+from es_simhash.files import RejectedLine
+from es_simhash.quality.bootstrap import Bootstrap, Estimate
+from es_simhash.quality.buckets import by_identity
+from es_simhash.quality.judged import Judged, everything
+from es_simhash.quality.labels import Label, Labels, Member, read_labels
+from es_simhash.quality.predictions import texts_apart
+from es_simhash.quality.scores import Found
+from es_simhash.quality.truth import Truth, truth_of
+
+UNEQUAL = "unequal texts"
+
+
+@dataclass(frozen=True)
+class LabelledSet:
+    """A set by its name: (id, text) pairs, and their labels."""
+
+    name: str
+    documents: list[tuple[str, str]]
+    labels: Labels
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the documents."""
+        return [id_ for id_, _ in self.documents]
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of the documents."""
+        return [text for _, text in self.documents]
+
+    @cached_property
+    def truth(self) -> Truth:
+        """What the labels say of the documents."""
+        return truth_of(self.labels, self.ids)
+
+    @cached_property
+    def apart(self) -> Integers:
+        """For each text the first one that equals it."""
+        return texts_apart(self.texts)
+
+    def part(self, share: float, seed: int = 0) -> tuple[LabelledSet, LabelledSet]:
+        """A share of the true clusters, documents alone among them, and the rest."""
+        units = np.unique(self.truth.units)
+        chosen = np.random.default_rng(seed).permutation(units)[: round(share * len(units))]
+        is_chosen = np.isin(self.truth.units, chosen)
+        return self._of(is_chosen), self._of(~is_chosen)
+
+    def _of(self, are_wanted: npt.NDArray[np.bool_]) -> LabelledSet:
+        documents = [each for each, wanted in zip(self.documents, are_wanted.tolist(), strict=True) if wanted]
+        ids = {id_ for id_, _ in documents}
+        labels = [label for label in self.labels.labels if ids.issuperset(_ids(label))]
+        return LabelledSet(self.name, documents, Labels(self.labels.kind, labels))
+
+
+def _ids(label: Label) -> tuple[str, ...]:
+    return (label.id,) if isinstance(label, Member) else (label.a, label.b)
+
+
+def labelled_sets() -> Iterator[LabelledSet]:
+    """All sets below the folder that the variable ES_SIMHASH_CORPORA names, if it names one."""
+    for docs in sorted(Path(os.environ.get(CORPORA_VARIABLE, "/dev/null")).glob("*/docs.jsonl.gz")):
+        labels = [docs.parent / name for name in ("clusters.jsonl", "pairs.jsonl")]
+        there = next((path for path in labels if path.exists()), None)
+        if there:
+            yield LabelledSet(docs.parent.name, list(_documents(docs)), read_labels(str(there), _refuse))
+
+
+def _documents(path: Path) -> Iterator[tuple[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            document = json.loads(line)
+            yield str(document["id"]), document["text"]
+
+
+def _refuse(rejected: RejectedLine) -> None:
+    raise ValueError(f"{rejected.file}:{rejected.line}: {rejected.reason}")
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Pairs as numbers in ascending order, with scores, the nearer the higher; near by default from ``threshold`` on.
+
+    ``candidates`` is the share of duplicates that are met at all, whatever their score, if that is known.
+    """
+
+    pairs: Numbers
+    scores: npt.NDArray[np.float64]
+    threshold: float
+    candidates: float | None = None
+
+    @classmethod
+    def of(cls, scores: dict[tuple[int, int], float], threshold: float, truth: Truth) -> Ranked:
+        """Pairs with their scores, of which all are candidates."""
+        rows = np.array([(*sorted(pair), score) for pair, score in scores.items()]).reshape(-1, 3)
+        pairs = codes_of(rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64))
+        order = np.argsort(pairs)
+        met = np.isin(truth.positives, pairs)
+        return cls(pairs[order], rows[order, 2], threshold, float(met.mean()) if len(met) else None)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a contender's scores are on a set; ``best`` is the highest F1 of any threshold ``at``."""
+
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+    f1_of_unequal: float | None
+    best: float
+    at: float
+    candidates: float | None
+
+
+def judged(on: LabelledSet, ranked: Ranked) -> Result:
+    """The scores of ranked pairs."""
+    found = Judged.of(ranked.pairs[ranked.scores >= ranked.threshold], on.truth)
+    sides = positions(found.pairs)
+    kinds = {"overall": everything(found.pairs), "equality": by_identity(on.apart)(*sides)}
+    units = np.unique(on.truth.units, return_inverse=True)[1].reshape(-1)
+    scores = found.scores(units, kinds, Bootstrap())
+    best, at = _best(on.truth, ranked)
+    nothing = Estimate(None)
+    overall, unequal = scores["overall"].get("all"), scores["equality"].get(UNEQUAL)
+    return Result(
+        overall.precision if overall else nothing,
+        overall.recall if overall else nothing,
+        overall.f1 if overall else nothing,
+        unequal.f1.value if unequal else None,
+        best,
+        at,
+        ranked.candidates,
+    )
+
+
+def _best(truth: Truth, ranked: Ranked) -> tuple[float, float]:
+    """The highest F1 of all thresholds that part the pairs in another way, and the threshold."""
+    known = truth.are_known(ranked.pairs)
+    scores, are_right = ranked.scores[known], truth.are_positive(ranked.pairs[known])
+    order = np.argsort(-scores, kind="stable")
+    if not len(order):
+        return 0.0, 1.0
+    right = np.cumsum(are_right[order]).astype(np.float64)
+    wrong = np.arange(1, len(order) + 1) - right
+    f1 = Found(right, wrong, len(truth.positives) - right).f1
+    # Pairs of the same score are found together.
+    is_last = np.append(np.diff(scores[order]) != 0, True)
+    place = int(np.argmax(np.where(is_last, f1, -1)))
+    return float(f1[place]), float(scores[order[place]])

@@ -1,0 +1,177 @@
+"""``es-simhash evaluate``: how well near-duplicates are found, by documents whose duplicates somebody has labelled."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.evaluation import show
+from es_simhash.cli.exits import FINE, SOME_FAILED
+from es_simhash.cli.group_options import group_options
+from es_simhash.cli.index_options import prefix_option, scheme_named, scheme_option
+from es_simhash.cli.inputs import Files, optional_file_options
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.texts import json_object
+
+if TYPE_CHECKING:
+    from es_simhash.files import OnReject
+    from es_simhash.jobs.evaluate_documents import Gathered
+    from es_simhash.settings import Settings
+
+_PATIENCE = 600.0
+
+
+@click.command(name="evaluate")
+@optional_file_options
+@click.option(
+    "--labels",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False),
+    help="A file with the labels, as JSON lines or CSV: clusters, or pairs.",
+)
+@click.option("--index", metavar="INDEX", help="Take the documents of this index, in place of files.")
+@prefix_option
+@click.option("--query", metavar="QUERY", help="With --index: only documents that this query, as JSON, finds.")
+@click.option(
+    "--field",
+    "fields",
+    multiple=True,
+    metavar="PATH",
+    help="A field with text, as a dotted path; repeat for more. Without it, all texts of a document.",
+)
+@scheme_option
+@group_options("single", None, "in the files, or by the index")
+@click.option(
+    "--samples", type=click.IntRange(0), default=200, show_default=True, help="How many samples make the intervals."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which samples these are.")
+@click.option("--examples", type=click.IntRange(0), default=10, show_default=True, help="How many errors are shown.")
+@click.option("--html", type=click.Path(dir_okay=False, writable=True), help="Also write a page to this file.")
+@click.option(
+    "--pairs",
+    "pairs_file",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Write all pairs that are found to a file, as JSON lines, and whether they are right.",
+)
+@target_options
+@output_options
+def command(
+    files: Files,
+    labels: str,
+    index: str | None,
+    prefix: str,
+    query: str | None,
+    fields: tuple[str, ...],
+    scheme: str | None,
+    keep: str,
+    strip: tuple[str, ...],
+    samples: int,
+    seed: int,
+    examples: int,
+    html: str | None,
+    pairs_file: str | None,
+    target: Target,
+    output: Output,
+    **wanted: Any,
+) -> int:
+    """Measure how well near-duplicates are found among the documents of FILEs, or of an index, by labels.
+
+    Labels are clusters, {"cluster": 1, "ids": ["a", "b"]} or rows of id and cluster, or pairs, {"a": "x", "b": "y",
+    "label": 1}. Documents in no common cluster are no duplicates; of pairs that are not labelled nothing is known.
+
+    Example: es-simhash evaluate news.jsonl --labels clusters.jsonl --html quality.html
+    """
+    from es_simhash.dedup.deduplicator import Deduplicator
+    from es_simhash.files import RejectFile, whole_file
+    from es_simhash.pages.evaluation import evaluation_page
+    from es_simhash.quality.bootstrap import Bootstrap
+    from es_simhash.quality.evaluation import Options, evaluate
+    from es_simhash.quality.form import write_pairs
+    from es_simhash.quality.labels import read_labels
+
+    if bool(files.paths) == bool(index):
+        raise click.UsageError("Name the files with the documents, or an index by --index; one of both.")
+    if index and (fields or scheme):
+        raise click.UsageError("An index has its own scheme and fields. Drop --scheme and --field.")
+    if query and not index:
+        raise click.UsageError("--query is for an index. Name it by --index, or drop the query.")
+    if html and html == pairs_file:
+        raise click.UsageError("--html and --pairs are the same file. Name two.")
+    with ExitStack() as stack:
+        page_out = stack.enter_context(whole_file(html)) if html else None
+        pairs_out = stack.enter_context(whole_file(pairs_file)) if pairs_file else None
+        rejects = stack.enter_context(RejectFile(files.rejects))
+        read = read_labels(labels, rejects)
+        if index:
+            source = _FromIndex(index, prefix, query, target)
+            settings, gathered = source.read(output, keep, strip)
+        else:
+            settings = _scheme(scheme)
+            gathered = _from_files(files, fields, output, keep, strip, rejects)
+        options = Options(
+            Bootstrap(samples, seed), examples, rejects, lambda step: output.note(f"{step} …"), gathered.rank
+        )
+        evaluation = evaluate(gathered.documents, read, Deduplicator(settings, **wanted), options)
+        name = index or ", ".join(files.paths)
+        if page_out:
+            page_out.write(evaluation_page(evaluation, name, datetime.now(timezone.utc)))
+        if pairs_out:
+            write_pairs(evaluation, pairs_out)
+    if rejects.count:
+        output.note(f"{rejects.count:,} documents or labels could not be used; {files.rejects} tells which, and why.")
+    show(output, evaluation)
+    return SOME_FAILED if rejects.count else FINE
+
+
+def _scheme(name: str | None) -> Settings:
+    from es_simhash.scheme import Scheme
+
+    return scheme_named(name) or Scheme.preset("default")
+
+
+def _from_files(
+    files: Files, fields: tuple[str, ...], output: Output, keep: str, strip: tuple[str, ...], rejects: OnReject
+) -> Gathered:
+    from es_simhash.files import total_bytes
+    from es_simhash.grouping.keeping import keep_named
+    from es_simhash.jobs.absent_fields import AbsentFields
+    from es_simhash.jobs.dedup_files import texts
+    from es_simhash.jobs.evaluate_documents import gather_files
+    from es_simhash.sources import patterns
+
+    absent = AbsentFields(fields)
+    with output.progress("Reading", total_bytes(files.paths)) as advance:
+        found = texts(files.read(rejects), fields, rejects, absent, patterns(strip))
+        gathered = gather_files(
+            found, keep_named(keep, fields), rejects, lambda done: advance(done, 0, files.bytes_read)
+        )
+    output.warn(absent.warning)
+    return gathered
+
+
+@dataclass(frozen=True)
+class _FromIndex:
+    """Documents of an index."""
+
+    index: str
+    prefix: str
+    query: str | None
+    target: Target
+
+    def read(self, output: Output, keep: str, strip: tuple[str, ...]) -> tuple[Settings, Gathered]:
+        """The scheme of the index, and its documents."""
+        from es_simhash.grouping.keeping import keep_named
+        from es_simhash.index import Index
+        from es_simhash.jobs.evaluate_documents import gather_index
+        from es_simhash.sources import patterns
+
+        query = None if self.query is None else json_object(self.query, "--query", '{"term": {"lang": "en"}}')
+        with self.target.opened(output) as engine, output.progress("Reading") as advance:
+            opened = Index(self.index, engine, prefix=self.prefix)
+            rule = keep_named(keep, opened.documents.fields)
+            return opened.scheme, gather_index(opened, rule, query, patterns(strip), advance, _PATIENCE)

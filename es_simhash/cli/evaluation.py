@@ -1,0 +1,110 @@
+"""How an evaluation is printed: as JSON, or as tables of scores, of kinds of pairs and of errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from es_simhash.cli.output import Output
+
+if TYPE_CHECKING:
+    from es_simhash.quality.bootstrap import Estimate
+    from es_simhash.quality.curve import Curve
+    from es_simhash.quality.evaluation import Evaluation
+    from es_simhash.quality.judged import PairScores
+    from es_simhash.quality.worst import Error
+
+# How many errors of each kind a terminal shows, with so much of their texts; JSON and the page show all.
+_ERRORS = 5
+_EXCERPT = 60
+
+
+def show(output: Output, evaluation: Evaluation) -> None:
+    """Print the evaluation."""
+    from es_simhash.quality.form import form
+
+    if output.as_json:
+        output.result(form(evaluation))
+        return
+    _scores(output, evaluation)
+    _buckets(output, evaluation)
+    _thresholds(output, evaluation)
+    _errors(output, "Found wrongly", evaluation, evaluation.wrong)
+    _errors(output, "Missed", evaluation, evaluation.missed)
+    _notes(output, evaluation)
+
+
+def _scores(output: Output, evaluation: Evaluation) -> None:
+    pairs, clusters = evaluation.pairs, evaluation.clusters
+    rows = [
+        ["precision of pairs", *_estimate(pairs.precision)],
+        ["recall of pairs", *_estimate(pairs.recall)],
+        ["F1 of pairs", *_estimate(pairs.f1)],
+    ]
+    if clusters:
+        rows += [
+            ["adjusted Rand index", *_estimate(clusters.adjusted_rand_index)],
+            ["B-cubed precision", *_estimate(clusters.b_cubed_precision)],
+            ["B-cubed recall", *_estimate(clusters.b_cubed_recall)],
+            ["B-cubed F1", *_estimate(clusters.b_cubed_f1)],
+        ]
+    output.table(["score", "value", "from", "to"], rows, "Scores, with intervals of 95%")
+
+
+def _estimate(estimate: Estimate) -> list[float | None]:
+    return [estimate.value, estimate.low, estimate.high]
+
+
+def _buckets(output: Output, evaluation: Evaluation) -> None:
+    columns = ["pairs", "right", "wrong", "missed", "precision", "recall", "F1"]
+    rows = [
+        [f"{kind}: {name}", *_row(scores)] for kind, each in evaluation.buckets.items() for name, scores in each.items()
+    ]
+    output.table(columns, rows, "By kinds of pairs")
+
+
+def _row(scores: PairScores) -> list[Any]:
+    return [scores.right, scores.wrong, scores.missed, scores.precision.value, scores.recall.value, scores.f1.value]
+
+
+def _thresholds(output: Output, evaluation: Evaluation) -> None:
+    rows = [_best(f"by {curve.axis}", curve) for curve in evaluation.curves]
+    rows.append(_best("by exact Jaccard similarity of all pairs", evaluation.ceiling.curve))
+    output.table(["best threshold", "at", "precision", "recall", "F1"], rows, "Thresholds with the highest F1")
+
+
+def _best(name: str, curve: Curve) -> list[Any]:
+    best = curve.best
+    if best is None:
+        return [name, None, None, None, None]
+    at = f"{best.threshold:.0f} bits" if curve.axis == "distance" else best.threshold
+    return [name, at, best.precision, best.recall, best.f1]
+
+
+def _errors(output: Output, title: str, evaluation: Evaluation, errors: Any) -> None:
+    rows = [_error(evaluation, error) for error in errors[:_ERRORS]]
+    if rows:
+        output.table([title.lower(), "", "exact Jaccard", "bits", "text", ""], rows, title)
+
+
+def _error(evaluation: Evaluation, error: Error) -> list[Any]:
+    places = error.first, error.second
+    texts = [" ".join(evaluation.texts[place].split())[:_EXCERPT] for place in places]
+    return [*(evaluation.ids[place] for place in places), error.jaccard, error.distance, *texts]
+
+
+def _notes(output: Output, evaluation: Evaluation) -> None:
+    ceiling, truth = evaluation.ceiling, evaluation.truth
+    if ceiling.candidates is not None:
+        output.note(f"Keys of the scheme let {ceiling.candidates:.2%} of the pairs meet that are similar enough.")
+    if ceiling.true_candidates is not None:
+        output.note(f"They let {ceiling.true_candidates:.2%} of the duplicates meet.")
+    if evaluation.judged.not_labelled:
+        output.note(
+            f"{evaluation.judged.not_labelled:,} pairs were found that nobody has labelled; they count nowhere."
+        )
+    for told, names in (
+        ("ids in the labels have no document", truth.unknown),
+        ("labels contradict", truth.contradictory),
+    ):
+        if names:
+            output.note(f"{len(names):,} {told}, such as {names[0]}.")

@@ -1,0 +1,102 @@
+"""What the exact Jaccard similarity of the same features could tell, if all pairs were compared and the threshold well
+chosen: whatever fingerprints lose is what lies below this.
+
+For each document the postings of its features, as in a search engine, are counted, which tells how many features it has
+in common with every other; without estimates, and without candidates. Where that would take too long, the pairs are
+those that a MinHash of 256 values finds with a probability of 0.999 from the lowest similarity on, compared exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash import fingerprinting
+from es_simhash.arrays import Integers, offsets_from_counts
+from es_simhash.dedup.candidates import codes as codes_of
+from es_simhash.dedup.deduplicator import Deduplicator
+from es_simhash.features import FeatureBatch, distinct
+from es_simhash.quality.predictions import Predicted, predicted
+from es_simhash.settings import MinHash, Settings
+from es_simhash.verification import plain
+
+# From this similarity on pairs are looked for.
+LEAST = 0.2
+# How many postings may be counted, which takes some ten seconds.
+_MOST_POSTINGS = 2_000_000_000
+_SIZE = 256
+
+Jaccards: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Similar:
+    """All pairs from a similarity on; ``is_complete`` unless some may be missing."""
+
+    predicted: Predicted
+    least: float
+    is_complete: bool
+
+
+def similar_pairs(settings: Settings, texts: Sequence[str], apart: Integers, most: int = _MOST_POSTINGS) -> Similar:
+    """All pairs of texts by the exact Jaccard similarity of their features, each of which counts once.
+
+    ``apart`` tells the first of equal texts; no more than ``most`` postings are counted one by one.
+    """
+    features = _features(settings, texts)
+    _, feature, documents = np.unique(features.hashes, return_inverse=True, return_counts=True)
+    # Of each posting those are counted that follow it.
+    postings = int((documents * (documents - 1)).sum()) // 2
+    if postings <= most:
+        return Similar(_counted(features, feature.reshape(-1), documents), LEAST, True)
+    return _by_keys(settings, texts, apart)
+
+
+def _features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
+    """The features of texts, each once."""
+    made = fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(plain(settings), some))
+    batches = [distinct(FeatureBatch(batch.first_words, batch.offsets)) for batch in made]
+    counts = np.concatenate([np.empty(0, np.int64), *(np.diff(batch.offsets) for batch in batches)])
+    hashes = np.concatenate([np.empty(0, np.uint64), *(batch.hashes for batch in batches)])
+    return FeatureBatch(hashes, offsets_from_counts(counts))
+
+
+def _counted(features: FeatureBatch, feature: Integers, documents: Integers) -> Predicted:
+    counts = np.diff(features.offsets)
+    postings = np.repeat(np.arange(len(counts)), counts)[np.argsort(feature, kind="stable")]
+    ends = np.cumsum(documents)
+    # Of each feature the place behind the last document that was looked at.
+    seen = ends - documents
+    pairs, jaccards = [np.empty(0, np.uint64)], [np.empty(0, np.float64)]
+    for document, size in enumerate(counts.tolist()):
+        own = feature[features.offsets[document] : features.offsets[document + 1]]
+        seen[own] += 1
+        open_ = own[seen[own] < ends[own]]
+        if not len(open_):
+            continue
+        slices = zip(seen[open_].tolist(), ends[open_].tolist(), strict=True)
+        following = np.concatenate([postings[start:end] for start, end in slices])
+        shared = np.bincount(following)
+        others = np.flatnonzero(shared)
+        jaccard = shared[others] / (size + counts[others] - shared[others])
+        near = jaccard >= LEAST
+        pairs.append(codes_of(np.full(int(near.sum()), document), others[near]))
+        jaccards.append(jaccard[near])
+    found = np.concatenate(pairs)
+    are_exact = np.ones(len(found), dtype=np.bool_)
+    return Predicted(found, np.concatenate(jaccards), are_exact, np.full(len(found), -1, dtype=np.int64))
+
+
+def _by_keys(settings: Settings, texts: Sequence[str], apart: Integers) -> Similar:
+    minhash = MinHash(size=_SIZE, similarity=LEAST)
+    generous = replace(plain(settings), simhash=None, minhash=minhash, verification=None)
+    with Deduplicator(generous, similarity=LEAST, verify="exact").run(_numbered(texts)) as duplicates:
+        return Similar(predicted(duplicates, apart), LEAST, False)
+
+
+def _numbered(texts: Sequence[str]) -> list[tuple[str, str]]:
+    return [(str(number), text) for number, text in enumerate(texts)]

@@ -1,0 +1,252 @@
+"""The way in: how well a deduplication tells near-duplicates from others, by labelled documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash.arrays import Integers
+from es_simhash.dedup.candidates import positions
+from es_simhash.dedup.deduplicator import Deduplicator
+from es_simhash.dedup.job import Rank
+from es_simhash.dedup.result import Counts
+from es_simhash.dedup.sorting import Numbers
+from es_simhash.errors import InputError
+from es_simhash.files import OnReject
+from es_simhash.quality.bootstrap import Bootstrap, Estimate
+from es_simhash.quality.buckets import by_identity, by_length, by_script
+from es_simhash.quality.ceiling import Similar, similar_pairs
+from es_simhash.quality.curve import Curve, distance_curve, similarity_curve
+from es_simhash.quality.judged import Judged, PairScores, everything
+from es_simhash.quality.keys import Keys
+from es_simhash.quality.labels import Kind, Labels
+from es_simhash.quality.predictions import Predicted, predicted, texts_apart
+from es_simhash.quality.scores import Contingency, Many, adjusted_rand_index, harmonic_mean
+from es_simhash.quality.truth import Truth, truth_of
+from es_simhash.quality.worst import EXAMPLES, Comparing, Error
+
+# The lowest threshold of similarity curves: below it, keys are shared by so many that not all are compared.
+LEAST = 0.3
+
+# Told what is being done.
+OnStep = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class ClusterScores:
+    """Scores of the groups that were made (see `es_simhash.quality.scores`)."""
+
+    adjusted_rand_index: Estimate
+    b_cubed_precision: Estimate
+    b_cubed_recall: Estimate
+    b_cubed_f1: Estimate
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What the exact Jaccard similarity of the same features would tell, by its threshold (``curve``).
+
+    ``is_complete`` unless some pairs may be missing. ``candidates`` is, of all pairs from the similarity ``threshold``
+    on, the share that the scheme's keys let meet, and ``true_candidates`` that of the duplicates: no recall in an index
+    is higher.
+    """
+
+    curve: Curve
+    is_complete: bool
+    threshold: float | None
+    candidates: float | None
+    true_candidates: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What came of it; ``ids`` and ``texts`` are those of all documents, and pairs are told by their positions.
+
+    ``buckets`` are by their kinds and names. ``clusters`` is None where labels are of pairs. ``wrong`` and ``missed``
+    are the worst errors.
+    """
+
+    deduplicator: Deduplicator
+    ids: Sequence[str]
+    texts: Sequence[str]
+    truth: Truth
+    counts: Counts
+    found: Predicted
+    judged: Judged
+    bootstrap: Bootstrap
+    pairs: PairScores
+    clusters: ClusterScores | None
+    buckets: Mapping[str, Mapping[str, PairScores]]
+    curves: Sequence[Curve]
+    ceiling: Ceiling
+    wrong: Sequence[Error]
+    missed: Sequence[Error]
+
+    @property
+    def kind(self) -> Kind:
+        """What was labelled."""
+        return self.truth.kind
+
+
+@dataclass(frozen=True)
+class Options:
+    """How it is measured: by so many samples for the intervals, with so many examples of errors."""
+
+    bootstrap: Bootstrap = field(default_factory=Bootstrap)
+    examples: int = EXAMPLES
+    on_reject: OnReject = lambda _: None
+    on_step: OnStep = lambda _: None
+    rank: Rank | None = None
+
+
+def evaluate(
+    documents: Sequence[tuple[str, str]], labels: Labels, deduplicator: Deduplicator, options: Options | None = None
+) -> Evaluation:
+    """Deduplicate documents, (id, text) pairs, all of which are held in memory, and compare it with their labels."""
+    return _Evaluating(documents, labels, deduplicator, options or Options()).evaluation()
+
+
+def loosened(deduplicator: Deduplicator, similarity: float | None, distance: int | None) -> Deduplicator:
+    """The same by another threshold, a similarity or a distance, so that each pair tells by what it is decided."""
+    settings = deduplicator.settings
+    if deduplicator.decided_by == "doubtful":
+        # What estimates leave in doubt is decided by the features that they are of.
+        settings = replace(settings, verification=None)
+    return replace(
+        deduplicator,
+        settings=settings,
+        by="simhash" if similarity is None else "minhash",
+        similarity=similarity,
+        distance=distance,
+        verify="estimate" if deduplicator.decided_by == "estimate" else "exact",
+        linkage="single",
+    )
+
+
+class _Evaluating:
+    """One evaluation."""
+
+    def __init__(
+        self, documents: Sequence[tuple[str, str]], labels: Labels, deduplicator: Deduplicator, options: Options
+    ) -> None:
+        self._documents = documents
+        self._deduplicator = deduplicator
+        self._options = options
+        self._ids, self._texts = [id_ for id_, _ in documents], [text for _, text in documents]
+        if len(set(self._ids)) < len(self._ids):
+            raise InputError("Several documents have the same id. Labels need ids that tell documents apart.")
+        self._truth = truth_of(labels, self._ids, options.on_reject)
+        self._apart = texts_apart(self._texts)
+        self._units = np.unique(self._truth.units, return_inverse=True)[1].reshape(-1)
+
+    def evaluation(self) -> Evaluation:
+        """All steps."""
+        options, deduplicator, truth = self._options, self._deduplicator, self._truth
+        options.on_step("Finding near-duplicates")
+        with deduplicator.run(self._documents, rank=options.rank) as duplicates:
+            found = predicted(duplicates, self._apart)
+            groups, counts = duplicates.groups.firsts, duplicates.counts
+        judged = Judged.of(found.pairs, truth)
+        options.on_step("Trying other thresholds")
+        near, curves = self._curves()
+        options.on_step("Comparing all pairs exactly")
+        keys = Keys(deduplicator.settings, deduplicator.criteria, self._texts)
+        ceiling = self._ceiling(similar_pairs(deduplicator.settings, self._texts, self._apart), keys)
+        options.on_step("Drawing samples")
+        buckets = judged.scores(self._units, self._kinds(judged.pairs), options.bootstrap)
+        pairs = buckets.pop("overall").get("all")
+        comparing = Comparing(deduplicator.settings, self._texts, self._apart, keys)
+        return Evaluation(
+            deduplicator=deduplicator,
+            ids=self._ids,
+            texts=self._texts,
+            truth=truth,
+            counts=counts,
+            found=found,
+            judged=judged,
+            bootstrap=options.bootstrap,
+            pairs=pairs or PairScores(0, 0, 0, Estimate(None), Estimate(None), Estimate(None)),
+            clusters=self._clusters(groups) if truth.kind == "clusters" else None,
+            buckets=buckets,
+            curves=curves,
+            ceiling=ceiling,
+            wrong=comparing.wrong(judged.wrong, found, options.examples),
+            missed=comparing.missed(judged.missed, near, options.examples),
+        )
+
+    def _kinds(self, pairs: Numbers) -> dict[str, tuple[npt.NDArray[np.int64], Sequence[str]]]:
+        bucketing = {
+            "length": by_length(self._texts),
+            "script": by_script(self._texts),
+            "equality": by_identity(self._apart),
+        }
+        sides = positions(pairs)
+        return {"overall": everything(pairs), **{kind: bucketed(*sides) for kind, bucketed in bucketing.items()}}
+
+    def _clusters(self, groups: Integers) -> ClusterScores:
+        found = np.unique(groups, return_inverse=True)[1].reshape(-1)
+        table = Contingency.of(self._units, found)
+        sizes = np.bincount(self._units).astype(np.float64)
+        precisions, recalls = table.b_cubed()
+
+        def score(times: Many) -> dict[str, float]:
+            documents = (times * sizes).sum()
+            precision, recall = (times * precisions).sum() / documents, (times * recalls).sum() / documents
+            scores = {
+                "adjusted_rand_index": adjusted_rand_index(table.pairs(times), documents),
+                "b_cubed_precision": precision,
+                "b_cubed_recall": recall,
+                "b_cubed_f1": harmonic_mean(precision, recall),
+            }
+            return {name: float(value) for name, value in scores.items()}
+
+        return ClusterScores(**self._options.bootstrap.estimates(len(sizes), score))
+
+    # ---- other thresholds
+
+    def _curves(self) -> tuple[Predicted, list[Curve]]:
+        """What is similar from the lowest threshold on, and the curves."""
+        criteria, settings = self._deduplicator.criteria, self._deduplicator.settings
+        near, curves = Predicted.none(), list[Curve]()
+        if criteria.similarity is not None:
+            least = min(LEAST, criteria.similarity)
+            near = self._run(least, None)
+            known, right = self._known(near)
+            curves.append(similarity_curve(near.similarities[known], right, len(self._truth.positives), least))
+        if criteria.distance is not None and settings.simhash:
+            most = max(settings.simhash.blocks - 1, criteria.distance)
+            found = self._run(None, most)
+            known, right = self._known(found)
+            curves.append(distance_curve(found.distances[known], right, len(self._truth.positives), most))
+        return near, curves
+
+    def _known(self, found: Predicted) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Which pairs were labelled, and which of these are duplicates."""
+        known = self._truth.are_known(found.pairs)
+        return known, self._truth.are_positive(found.pairs[known])
+
+    def _run(self, similarity: float | None, distance: int | None) -> Predicted:
+        """What another threshold finds."""
+        with loosened(self._deduplicator, similarity, distance).run(self._documents) as duplicates:
+            return predicted(duplicates, self._apart)
+
+    def _ceiling(self, similar: Similar, keys: Keys) -> Ceiling:
+        found, threshold = similar.predicted, self._deduplicator.criteria.similarity
+        known, right = self._known(found)
+        positives = self._truth.positives
+        curve = similarity_curve(found.similarities[known], right, len(positives), similar.least)
+        above = None if threshold is None else found.pairs[found.similarities >= threshold]
+        return Ceiling(
+            curve,
+            similar.is_complete,
+            threshold,
+            None if above is None else _share(keys.meet(above)),
+            _share(keys.meet(positives)),
+        )
+
+
+def _share(met: npt.NDArray[np.bool_]) -> float | None:
+    return float(met.mean()) if len(met) else None

@@ -1,0 +1,112 @@
+"""Pairs that were found, or should have been, with what became of each; and their scores, of all and by buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash.arrays import Integers
+from es_simhash.dedup.candidates import positions
+from es_simhash.dedup.sorting import Numbers
+from es_simhash.quality.bootstrap import Bootstrap, Estimate, times_of_pairs
+from es_simhash.quality.buckets import Bucketed
+from es_simhash.quality.scores import Found, Many
+from es_simhash.quality.truth import Truth
+
+_RIGHT, _WRONG, _MISSED = range(3)
+_OUTCOMES = 3
+_SCORES = ("precision", "recall", "f1")
+
+# Of what kind the buckets are, and the bucket of each pair.
+Kinds: TypeAlias = Mapping[str, Bucketed]
+# A kind of buckets, the number of a bucket, and the name of a score.
+_Name: TypeAlias = tuple[str, int, str]
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """How many pairs were found rightly, found wrongly and missed, and what that comes to."""
+
+    right: int
+    wrong: int
+    missed: int
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Pairs of which it is known whether they are duplicates; ``not_labelled`` were found, and nobody knows."""
+
+    right: Numbers
+    wrong: Numbers
+    missed: Numbers
+    not_labelled: int
+
+    @classmethod
+    def of(cls, found: Numbers, truth: Truth) -> Judged:
+        """What became of the pairs that were found, and of those that were not."""
+        are_known, are_positive = truth.are_known(found), truth.are_positive(found)
+        missed = np.setdiff1d(truth.positives, found, assume_unique=True)
+        return cls(found[are_positive], found[are_known & ~are_positive], missed, int((~are_known).sum()))
+
+    @property
+    def pairs(self) -> Numbers:
+        """All of them."""
+        return np.concatenate([self.right, self.wrong, self.missed])
+
+    def scores(self, units: Integers, kinds: Kinds, bootstrap: Bootstrap) -> dict[str, dict[str, PairScores]]:
+        """The scores of each kind's buckets that have any pair, by their names.
+
+        ``units`` are the true clusters of documents, counted from 0, which are drawn for the intervals.
+        """
+        outcomes = np.repeat(np.arange(_OUTCOMES), [len(self.right), len(self.wrong), len(self.missed)])
+        counting = {kind: _Counting(bucketed, outcomes) for kind, bucketed in kinds.items()}
+        first, second = (units[side] for side in positions(self.pairs))
+
+        def score(times: Many) -> dict[_Name, float]:
+            weights = times_of_pairs(times, first, second)
+            return {
+                (kind, bucket, name): value
+                for kind, each in counting.items()
+                for name, values in each.scores(weights)
+                for bucket, value in enumerate(values)
+            }
+
+        estimates = bootstrap.estimates(int(units.max(initial=-1)) + 1, score)
+        return {kind: dict(each.told(kind, estimates)) for kind, each in counting.items()}
+
+
+class _Counting:
+    """Counts what became of pairs in each bucket of a kind."""
+
+    def __init__(self, bucketed: Bucketed, outcomes: npt.NDArray[np.int64]) -> None:
+        buckets, self._names = bucketed
+        self._cells = buckets * _OUTCOMES + outcomes
+
+    def _found(self, weights: Many) -> Found:
+        cells = np.bincount(self._cells, weights, minlength=len(self._names) * _OUTCOMES)
+        return Found(*cells.reshape(-1, _OUTCOMES).astype(np.float64).T)
+
+    def scores(self, weights: Many) -> Iterator[tuple[str, list[float]]]:
+        """Each score of all buckets."""
+        found = self._found(weights)
+        return ((name, getattr(found, name).tolist()) for name in _SCORES)
+
+    def told(self, kind: str, estimates: Mapping[_Name, Estimate]) -> Iterator[tuple[str, PairScores]]:
+        """The scores of buckets that have pairs."""
+        found = self._found(np.ones(len(self._cells)))
+        counts = np.stack([found.right, found.wrong, found.missed], axis=1).astype(np.int64)
+        for bucket, (name, outcomes) in enumerate(zip(self._names, counts.tolist(), strict=True)):
+            if any(outcomes):
+                yield name, PairScores(*outcomes, *(estimates[kind, bucket, score] for score in _SCORES))
+
+
+def everything(pairs: Sequence[int] | Numbers) -> Bucketed:
+    """One bucket for all pairs."""
+    return np.zeros(len(pairs), dtype=np.int64), ("all",)

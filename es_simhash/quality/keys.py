@@ -1,0 +1,50 @@
+"""Which pairs of documents the keys of a scheme let meet, so that an index compares them at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash import fingerprinting
+from es_simhash.dedup.candidates import positions
+from es_simhash.dedup.sorting import Numbers
+from es_simhash.fingerprint import STATUSES, Fingerprints
+from es_simhash.query import Criteria
+from es_simhash.settings import Settings
+
+_AT_ONCE = 1 << 14
+
+
+class Keys:
+    """The keys of some texts: bands where similarities count, blocks where distances do."""
+
+    def __init__(self, settings: Settings, criteria: Criteria, texts: Sequence[str]) -> None:
+        def made(some: Sequence[str]) -> Fingerprints:
+            return fingerprinting.fingerprints(settings, fingerprinting.features_of_texts(settings, some))
+
+        batches = list(fingerprinting.in_batches(texts, made))
+        statuses = [np.empty(0, dtype=np.uint8), *(batch.statuses for batch in batches)]
+        self._has_keys = np.concatenate(statuses) != STATUSES.index("empty")
+        # The keys of each kind, a row for each text, and how many of them must be shared.
+        self._kinds: list[tuple[npt.NDArray[np.uint64], int]] = []
+        if batches and settings.minhash and criteria.similarity is not None:
+            bands, signatures = settings.minhash.layout, [batch.signatures for batch in batches]
+            self._kinds.append((np.concatenate([bands.values(each) for each in signatures if each is not None]), 1))
+        if batches and settings.simhash and criteria.distance is not None:
+            blocks, codes = settings.simhash.layout, [batch.simhashes for batch in batches]
+            values = np.concatenate([blocks.values(each) for each in codes if each is not None])
+            self._kinds.append((values, blocks.min_shared(criteria.distance)))
+
+    def meet(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
+        """Whether each pair has so many keys in common that a search for one compares the other."""
+        parts = [self._meet(pairs[start : start + _AT_ONCE]) for start in range(0, len(pairs), _AT_ONCE)]
+        return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
+
+    def _meet(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
+        first, second = positions(pairs)
+        met = np.zeros(len(pairs), dtype=np.bool_)
+        for keys, least in self._kinds:
+            met |= (keys[first] == keys[second]).sum(axis=1) >= least
+        return met & self._has_keys[first] & self._has_keys[second]

@@ -1,0 +1,140 @@
+"""Labels: which documents are duplicates, as somebody has judged; in clusters, or pair by pair.
+
+Files hold a record a line (JSON lines) or a row (CSV), in one of three forms:
+
+``{"cluster": 7, "ids": ["a", "b"]}``      a cluster with all its documents
+``{"id": "a", "cluster": 7}``              a document with its cluster
+``{"a": "x", "b": "y", "label": 1}``       a pair that is one of duplicates (1, true) or is none (0, false)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from es_simhash.errors import InputError
+from es_simhash.files import FileDocument, OnReject, RejectedLine, read_documents
+from es_simhash.files.data_file import as_id
+
+Kind: TypeAlias = Literal["clusters", "pairs"]
+
+_LABELS = {"1": True, "true": True, "0": False, "false": False}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a label was read."""
+
+    file: str = ""
+    line: int = 0
+
+    def rejected(self, reason: str, id_: str | None = None) -> RejectedLine:
+        """What is told of a label that cannot be used."""
+        return RejectedLine(self.file, self.line, reason, id=id_)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A document of a cluster; clusters are told apart by their names."""
+
+    id: str
+    cluster: str
+    origin: Origin = Origin()
+
+
+@dataclass(frozen=True)
+class LabelledPair:
+    """Two documents that are duplicates, or are not."""
+
+    a: str
+    b: str
+    are_duplicates: bool
+    origin: Origin = Origin()
+
+
+Label: TypeAlias = "Member | LabelledPair"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """All labels, which are of one kind.
+
+    Documents that are in no common cluster are no duplicates. Of pairs that were not labelled, nothing is known.
+    """
+
+    kind: Kind
+    labels: Sequence[Label]
+
+    @classmethod
+    def of_clusters(cls, clusters: Iterable[Iterable[str]]) -> Labels:
+        """Clusters, each of the ids of its documents."""
+        named = enumerate(clusters)
+        return cls("clusters", [Member(id_, str(number)) for number, ids in named for id_ in ids])
+
+    @classmethod
+    def of_pairs(cls, pairs: Mapping[tuple[str, str], bool]) -> Labels:
+        """Pairs of ids, and whether they are duplicates."""
+        return cls("pairs", [LabelledPair(a, b, label) for (a, b), label in pairs.items()])
+
+
+def read_labels(path: str, on_reject: OnReject, format: str | None = None) -> Labels:
+    """The labels of a file; what cannot be used is told, and the rest is read."""
+    found: list[Label] = []
+    for each in read_documents(path, format=format, on_reject=on_reject):
+        try:
+            labels = list(_labels_of(each))
+        except _UnusableError as error:
+            on_reject(RejectedLine(each.file, each.line, str(error), excerpt=str(each.document)))
+            continue
+        if found and labels and type(labels[0]) is not type(found[0]):
+            reason = "The file has clusters and pairs. Give one kind of labels."
+            on_reject(RejectedLine(each.file, each.line, reason, excerpt=str(each.document)))
+            continue
+        found += labels
+    if not found:
+        raise InputError(
+            f"There are no labels in {path!r}. Give lines such as "
+            '{"cluster": 1, "ids": ["a", "b"]} or {"a": "x", "b": "y", "label": 1}, or a CSV with these columns.'
+        )
+    return Labels("clusters" if isinstance(found[0], Member) else "pairs", found)
+
+
+class _UnusableError(Exception):
+    """A record is no label."""
+
+
+def _labels_of(each: FileDocument) -> Iterator[Label]:
+    record, origin = each.document, Origin(each.file, each.line)
+    if "ids" in record:
+        # A cluster without a name is one of its own.
+        name = as_id(record.get("cluster")) or f"{each.file}:{each.line}"
+        if not isinstance(record["ids"], list):
+            raise _UnusableError("The ids of the cluster are no list. Give a list of ids.")
+        ids = [_id(value, "ids") for value in record["ids"]]
+        yield from (Member(id_, name, origin) for id_ in ids)
+    elif "a" in record or "b" in record:
+        a, b = (_id(record.get(side), side) for side in "ab")
+        yield LabelledPair(a, b, _label(record.get("label")), origin)
+    elif "id" in record:
+        yield Member(_id(record["id"], "id"), _id(record.get("cluster"), "cluster"), origin)
+    else:
+        raise _UnusableError(
+            "This is no label. Give records of cluster and ids, of id and cluster, or of a, b and label."
+        )
+
+
+def _id(value: Any, field: str) -> str:
+    found = as_id(value)
+    if found is None:
+        raise _UnusableError(f"There is no id in the field {field!r}. Give a text or a number.")
+    return found
+
+
+def _label(value: Any) -> bool:
+    label = _LABELS.get(str(value).lower())
+    if label is None:
+        raise _UnusableError(
+            "The label is none of 1, 0, true and false. Say by one of them whether they are duplicates."
+        )
+    return label

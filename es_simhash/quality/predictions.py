@@ -1,0 +1,105 @@
+"""What a deduplication predicts of all pairs of documents, copies included.
+
+It compares the first of documents with equal texts only; what holds of that one holds of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash.arrays import Integers, spread
+from es_simhash.dedup.candidates import codes as codes_of
+from es_simhash.dedup.compare import Pairs
+from es_simhash.dedup.result import Duplicates
+from es_simhash.dedup.sorting import Numbers
+from es_simhash.quality.truth import pairs_within
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Pairs that are near, as numbers in ascending order.
+
+    ``similarities`` are NaN, and ``distances`` -1, where they do not count; ``are_exact`` tells which similarities are
+    no estimates.
+    """
+
+    pairs: Numbers
+    similarities: npt.NDArray[np.float64]
+    are_exact: npt.NDArray[np.bool_]
+    distances: npt.NDArray[np.int64]
+
+    @classmethod
+    def none(cls) -> Predicted:
+        """No pairs."""
+        return cls(np.empty(0, np.uint64), np.empty(0, np.float64), np.empty(0, np.bool_), np.empty(0, np.int64))
+
+    def similarities_of(self, pairs: Numbers) -> npt.NDArray[np.float64]:
+        """The similarities of any pairs; NaN for those that are not near."""
+        return self._of(pairs, self.similarities, np.nan)
+
+    def are_exact_of(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
+        """Whether the similarities of pairs are exact."""
+        return self._of(pairs, self.are_exact, False)
+
+    def distances_of(self, pairs: Numbers) -> npt.NDArray[np.int64]:
+        """The distances of any pairs; -1 for those that are not near."""
+        return self._of(pairs, self.distances, -1)
+
+    def _of(self, pairs: Numbers, values: npt.NDArray[Scalar], unknown: object) -> npt.NDArray[Scalar]:
+        found = np.full(len(pairs), unknown, dtype=values.dtype)
+        if len(self.pairs):
+            at = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+            there = self.pairs[at] == pairs
+            found[there] = values[at[there]]
+        return found
+
+
+def texts_apart(texts: Sequence[str]) -> Integers:
+    """For each text the position of the first one that equals it."""
+    firsts: dict[str, int] = {}
+    return np.array([firsts.setdefault(text, place) for place, text in enumerate(texts)], dtype=np.int64)
+
+
+def predicted(duplicates: Duplicates, apart: Integers) -> Predicted:
+    """The pairs that were found, with those of copies, which `texts_apart` tells."""
+    blocks = list(duplicates.pairs())
+    pairs = np.concatenate(blocks) if blocks else None
+    if pairs is None or not len(pairs):
+        return Predicted.none()
+    identical = pairs[: duplicates.counts.identical]
+    copies = pairs_within(np.where(np.isin(apart, apart[identical["second"]]), apart, -1 - np.arange(len(apart))))
+    near = pairs[duplicates.counts.identical :]
+    which, expanded = _among_copies(apart, near)
+    # A copy of a text is as near to it as can be: as the first of the identical pairs is.
+    rows = np.concatenate([np.repeat(identical[:1], len(copies)), near[which]])
+    found = np.concatenate([copies, expanded])
+    order = np.argsort(found)
+    return _of_rows(found[order], rows[order])
+
+
+def _of_rows(pairs: Numbers, rows: Pairs) -> Predicted:
+    names, count = rows.dtype.names or (), len(rows)
+    return Predicted(
+        pairs,
+        similarities=rows["similarity"] if "similarity" in names else np.full(count, np.nan),
+        are_exact=rows["is_exact"] if "is_exact" in names else np.zeros(count, dtype=np.bool_),
+        distances=rows["distance"].astype(np.int64) if "distance" in names else np.full(count, -1),
+    )
+
+
+def _among_copies(apart: Integers, near: Pairs) -> tuple[Integers, Numbers]:
+    """Each pair as often as there are copies of its documents: of which it was made, and what it came to."""
+    members = np.argsort(apart, kind="stable")
+    texts, starts, counts = np.unique(apart[members], return_index=True, return_counts=True)
+    first, second = (np.searchsorted(texts, apart[near[side]]) for side in ("first", "second"))
+    which, place = spread(counts[first] * counts[second])
+    a = members[starts[first][which] + place // counts[second][which]]
+    b = members[starts[second][which] + place % counts[second][which]]
+    return which, codes_of(np.minimum(a, b), np.maximum(a, b))

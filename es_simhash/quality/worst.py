@@ -1,0 +1,122 @@
+"""The worst errors, with their texts: pairs found wrongly that are most alike, pairs missed that are least alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash import fingerprinting, hamming
+from es_simhash.arrays import Integers
+from es_simhash.codes import Codes
+from es_simhash.dedup.candidates import codes as codes_of
+from es_simhash.dedup.candidates import positions
+from es_simhash.dedup.sorting import Numbers
+from es_simhash.minhash.estimate import standard_error
+from es_simhash.quality.keys import Keys
+from es_simhash.quality.predictions import Predicted
+from es_simhash.settings import Layout, Settings, Verification
+from es_simhash.verification import Verifier, plain
+
+EXAMPLES = 10
+# Of more pairs that were missed than these, only so many are compared, evenly spread.
+_MOST_MISSED = 20_000
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class Error:
+    """A pair that was judged wrongly: the positions, and what is known of it.
+
+    ``similarity`` is the one that decides; None if it is below all that were looked at, or does not count. Unless it
+    ``is_exact`` it is estimated, with the ``standard_error``. ``distance`` is in bits, None if the scheme has no
+    SimHash; ``jaccard`` is the exact Jaccard similarity of the features.
+    ``keys_meet`` tells whether an index would compare the pair at all.
+    """
+
+    first: int
+    second: int
+    similarity: float | None
+    standard_error: float | None
+    distance: int | None
+    jaccard: float
+    keys_meet: bool
+
+
+class Comparing:
+    """What tells the worst errors: the texts, the first of equal ones, and the keys of a scheme."""
+
+    def __init__(self, settings: Settings, texts: Sequence[str], apart: Integers, keys: Keys) -> None:
+        self._verifier = Verifier(plain(settings), Verification(weights="scheme"))
+        self._settings = settings
+        self._texts = texts
+        self._apart = apart
+        self._keys = keys
+
+    def wrong(self, pairs: Numbers, predicted: Predicted, count: int) -> list[Error]:
+        """Pairs found wrongly, the most similar or nearest first; of those with the same texts only one."""
+        order = np.lexsort((pairs, predicted.distances_of(pairs), -np.nan_to_num(predicted.similarities_of(pairs))))
+        return self._errors(pairs, order, predicted, count)
+
+    def missed(self, pairs: Numbers, known: Predicted, count: int) -> list[Error]:
+        """Pairs missed, the least similar first; ``known`` are similarities and distances below the threshold, too."""
+        if len(pairs) > _MOST_MISSED:
+            pairs = pairs[np.linspace(0, len(pairs) - 1, _MOST_MISSED).astype(np.int64)]
+        order = np.lexsort((pairs, self.jaccards(pairs)))
+        return self._errors(pairs, order, known, count)
+
+    def jaccards(self, pairs: Numbers) -> npt.NDArray[np.float64]:
+        """The exact Jaccard similarity of each pair."""
+        found = [np.empty(0)]
+        for start in range(0, len(pairs), _AT_ONCE):
+            both = np.stack(positions(pairs[start : start + _AT_ONCE]))
+            rows, places = np.unique(both, return_inverse=True)
+            texts = [self._texts[row] for row in rows.tolist()]
+            found.append(self._verifier.similarities(texts, places.reshape(both.shape)))
+        return np.concatenate(found)
+
+    def _errors(self, pairs: Numbers, order: Integers, known: Predicted, count: int) -> list[Error]:
+        chosen = pairs[self._unequal(pairs, order)[:count]]
+        rows = zip(
+            *(side.tolist() for side in positions(chosen)),
+            *self._similarities(chosen, known),
+            self._distances(chosen),
+            self.jaccards(chosen).tolist(),
+            self._keys.meet(chosen).tolist(),
+            strict=True,
+        )
+        return [Error(*row) for row in rows]
+
+    def _similarities(self, pairs: Numbers, known: Predicted) -> tuple[list[float | None], list[float | None]]:
+        """The similarities that are known, and the standard errors of those that are estimates."""
+        similarities = known.similarities_of(pairs).tolist()
+        size = self._settings.minhash.size if self._settings.minhash else 0
+        errors = [
+            standard_error(similarity, size) if size and not is_exact and not np.isnan(similarity) else None
+            for similarity, is_exact in zip(similarities, known.are_exact_of(pairs).tolist(), strict=True)
+        ]
+        return [None if np.isnan(similarity) else similarity for similarity in similarities], errors
+
+    def _distances(self, pairs: Numbers) -> list[int] | list[None]:
+        if self._settings.simhash is None or not len(pairs):
+            return [None] * len(pairs)
+        texts = [self._texts[place] for side in positions(pairs) for place in side.tolist()]
+        first, second = np.split(np.concatenate(list(fingerprinting.in_batches(texts, self._simhashes))), 2)
+        distances: list[int] = hamming.distances(first, second).tolist()
+        return distances
+
+    def _simhashes(self, texts: Sequence[str]) -> Codes:
+        settings = replace(self._settings, minhash=None, layout=Layout())
+        made = fingerprinting.fingerprints(settings, fingerprinting.features_of_texts(settings, texts))
+        assert made.simhashes is not None
+        return made.simhashes
+
+    def _unequal(self, pairs: Numbers, order: Integers) -> Integers:
+        """The order without pairs of the same texts as one before them."""
+        first, second = positions(pairs[order])
+        texts = np.stack([self._apart[first], self._apart[second]])
+        _, places = np.unique(codes_of(texts.min(axis=0), texts.max(axis=0)), return_index=True)
+        unequal: Integers = order[np.sort(places)]
+        return unequal
