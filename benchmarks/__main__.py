@@ -1,4 +1,4 @@
-"""Run benchmarks, print their tables, and write them to docs/benchmarks.md.
+"""Run benchmarks, print their tables, and write them to docs/benchmarks.md, those of quality to docs/quality.md.
 
 ``python -m benchmarks`` runs all, ``python -m benchmarks layouts bulk`` those named; the page keeps the other sections.
 """
@@ -21,7 +21,8 @@ from benchmarks.page import replace_section
 from benchmarks.tables import Table
 from tests.nodes import RELEASES
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE, QUALITY_PAGE = DOCS / "benchmarks.md", DOCS / "quality.md"
 HEADING = """\
 # Benchmarks
 
@@ -29,14 +30,21 @@ Written by `make bench`. What counts are the ratios: all that stand in one table
 same texts, so a busy or slow machine slows all of them. Each section is one module of `benchmarks/`, which says what
 exactly was run, and it was run on the day, the machine and the versions that it names.
 """
+QUALITY_HEADING = """\
+# Quality
+
+Written by `python -m benchmarks quality --corpora DIRECTORY`; [evaluate.md](evaluate.md) tells what the scores are, and
+how to have those of your own documents.
+"""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page: the module of its name, the packages measured, and the servers."""
+    """A section of a page: the module of its name, the packages measured, and the servers; and the page."""
 
     packages: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
+    page: Path = PAGE
 
 
 CLIENTS = ("elasticsearch", "opensearch-py")
@@ -47,15 +55,18 @@ SECTIONS = {
     "memory": Section(("numba",)),
     "layouts": Section(("numba", *CLIENTS), SERVERS),
     "finding": Section(("numba", *CLIENTS), SERVERS),
+    "rerank": Section(("numba", *CLIENTS), SERVERS),
     "bulk": Section(("numba", *CLIENTS), SERVERS),
     "backfill": Section(("numba", *CLIENTS), SERVERS),
+    "pipeline": Section(("numba", *CLIENTS), SERVERS),
     "grouping": Section(("numba", "opensearch-py"), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch", "numba")),
     "key_join": Section(("duckdb",)),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",)),
+    "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
 }
 # The sections that can be run on a share of their documents.
-SHARED = ("layouts", "finding", "bulk", "backfill", "grouping", "key_join", "million")
+SHARED = ("layouts", "finding", "rerank", "bulk", "backfill", "pipeline", "grouping", "key_join", "million", "quality")
 
 
 def main() -> None:
@@ -74,14 +85,16 @@ def main() -> None:
         for table in run() if options.share is None or name not in SHARED else run(options.share):
             section.append(table.markdown())
             print(section[-1], flush=True)
-        if options.share is None:
+        if options.share is None and len(section) > 1:
             _write(name, "\n".join(section))
 
 
 def _write(name: str, section: str) -> None:
-    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    titles = [_title(each) for each in SECTIONS]
-    PAGE.write_text(replace_section(page, HEADING, titles, _title(name), section), encoding="utf-8")
+    path = SECTIONS[name].page
+    page = path.read_text(encoding="utf-8") if path.exists() else ""
+    titles = [_title(each) for each, other in SECTIONS.items() if other.page == path]
+    heading = QUALITY_HEADING if path == QUALITY_PAGE else HEADING
+    path.write_text(replace_section(page, heading, titles, _title(name), section), encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:

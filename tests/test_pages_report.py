@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import escape
 from itertools import pairwise
 from typing import Any
 
@@ -49,6 +50,12 @@ def whole() -> Report:
         query={"term": {EVIL: EVIL}},
         date_field=EVIL,
     )
+
+
+def test_a_group_leads_to_its_page_elsewhere() -> None:
+    made = report_page(report([group_of(f"a {EVIL}", 2)], link=lambda name: f"http://ui/?group={name}&x"))
+    assert f'<a href="http://ui/?group={escape(f"a {EVIL}")}&amp;x" rel="noreferrer">' in made
+    assert "<a " not in report_page(report([group_of("a", 2)]))
 
 
 def test_the_first_line_says_what_it_came_to() -> None:
