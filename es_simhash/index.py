@@ -25,7 +25,7 @@ from es_simhash.plans.options import FindOptions, Options
 from es_simhash.plans.scripting import Installed
 from es_simhash.plans.setup import Initialised
 from es_simhash.plans.writing import OnWritten, Written, write
-from es_simhash.query import By, Criteria
+from es_simhash.query import By
 from es_simhash.rerank import Matches
 from es_simhash.scheme import Scheme
 from es_simhash.scripts.stored import Stored
@@ -142,11 +142,7 @@ class Index:
 
         The criteria are those of `find`.
         """
-        from es_simhash.plans.explaining import explain_pair
-
-        documents = self.documents
-        criteria = Criteria.of(documents.scheme, by, distance, similarity)
-        return self._run(explain_pair(self.name, documents, (a, b), criteria))
+        return self._run(self._plans.explain((a, b), Options(by=by, distance=distance, similarity=similarity)))
 
     def check(self, documents: Iterable[Document], **options: Unpack[FindOptions]) -> Iterator[Checked]:
         """For each document that may be added: its near-duplicates in the index, and earlier in the same list."""
@@ -357,11 +353,7 @@ class AsyncIndex:
         self, a: str, b: str, *, by: By | None = None, distance: int | None = None, similarity: float | None = None
     ) -> Explanation:
         """See `Index.explain`."""
-        from es_simhash.plans.explaining import explain_pair
-
-        documents = await self.documents()
-        criteria = Criteria.of(documents.scheme, by, distance, similarity)
-        return await self._run(explain_pair(self.name, documents, (a, b), criteria))
+        return await self._run(self._plans.explain((a, b), Options(by=by, distance=distance, similarity=similarity)))
 
     async def check(self, documents: Items[Document], **options: Unpack[FindOptions]) -> AsyncIterator[Checked]:
         """See `Index.check`."""

@@ -16,7 +16,8 @@ from es_simhash.fields import Json
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.operations import Action, Bulk, CreateIndex, GetDocuments, GetInfo, Search
 from es_simhash.plans.explaining import explain_pair
-from es_simhash.query import Criteria
+from es_simhash.plans.options import Options
+from es_simhash.plans.verifying import Rarity
 from es_simhash.scheme import Scheme
 from es_simhash.settings import Layout, MinHash, SimHash
 from es_simhash.testing.corpus import corpus, edited
@@ -138,8 +139,8 @@ def test_a_stale_fingerprint_is_the_reason_until_it_is_made_anew(engine: Engine,
     [found] = index.engine.perform(GetDocuments(index.name, ["0"]))
     put(index, "0", {**found["_source"], **corpus(6)[1]})
     verdict = index.explain("0", "same").verdict
-    assert (verdict.code, verdict.are_duplicates) == ("stale", True)
-    assert "Near-duplicates by what the index holds: '0' has the fingerprint of an older text." in verdict.sentence
+    assert (verdict.code, verdict.are_duplicates) == ("stale", False)  # the texts are compared as they are now
+    assert "No near-duplicates by what the index holds: '0' has the fingerprint of an older text." in verdict.sentence
     assert index.explain("0", "1").verdict.are_duplicates is False
     assert index.explain("0", "1").verdict.notes[0].startswith("By the texts as they are now: Near-duplicates: 32 of")
 
@@ -200,7 +201,7 @@ def test_an_id_that_stands_for_several_documents_is_refused(engine: Engine, name
 
 def test_an_id_with_several_routing_values_is_refused() -> None:
     documents = Documents(Scheme(), FIELDS)
-    plan = explain_pair("i", documents, ("a", "b"), Criteria.of(documents.scheme))
+    plan = explain_pair("i", documents, ("a", "b"), Options(verify="estimate"), Rarity())
     assert isinstance(next(plan), GetDocuments)
     plan.send([{"_id": id_, "_index": "i", "found": False} for id_ in "ab"])
     hits = [{"_id": "a", "_index": "i", "_routing": routing, "_source": {}} for routing in "12"]
@@ -210,7 +211,7 @@ def test_an_id_with_several_routing_values_is_refused() -> None:
 
 def test_a_server_that_does_not_say_which_it_is_is_asked_all_the_same() -> None:
     documents = Documents(Scheme(), FIELDS)
-    plan = explain_pair("i", documents, ("a", "b"), Criteria.of(documents.scheme))
+    plan = explain_pair("i", documents, ("a", "b"), Options(verify="estimate"), Rarity())
     next(plan)
     found = [{"_id": id_, "_index": "i", "found": True, "_source": documents.add_fields(CHINESE)} for id_ in "ab"]
     plan.send(found)

@@ -107,6 +107,8 @@ def _similarities(evidence: Evidence) -> str:
         told += f", {similarity.signed:.3f} without weights"
     if similarity.estimate is not None:
         told += f", {similarity.estimate:.3f} ± {similarity.standard_error:.3f} estimated"
+    if similarity.verified is not None:
+        told += f", {similarity.verified:.3f} as the scheme compares texts"
     return told if similarity.threshold is None else f"{told}; from {similarity.threshold} on is near"
 
 

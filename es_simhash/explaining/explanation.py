@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from es_simhash.explaining.bits import Bits, compare_bits
 from es_simhash.explaining.differences import Part, difference
@@ -16,6 +16,7 @@ from es_simhash.fields import Json
 from es_simhash.planning import band_probability
 from es_simhash.query import Criteria
 from es_simhash.scheme import Scheme
+from es_simhash.verification import Verifier
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,29 @@ class Explanation:
 
 
 def explain(
-    scheme: Scheme, criteria: Criteria, pair: tuple[Examined, Examined], named: Iterable[str] | None = None
+    scheme: Scheme,
+    criteria: Criteria,
+    pair: tuple[Examined, Examined],
+    named: Iterable[str] | None = None,
+    verifier: Verifier | None = None,
 ) -> Explanation:
-    """Compare two; ``named`` are the names of the first one's keys that the engine found in the second."""
+    """Compare two; ``named`` are the names of the first one's keys that the engine found in the second.
+
+    With a ``verifier`` the texts decide, as in a search that compares them.
+    """
     first, second = pair
     texts = first.subject.text, second.subject.text
     exact = exact_similarity(scheme, texts)
-    held = _evidence(scheme, criteria, (first.held, second.held), exact, named)
-    made = _evidence(scheme, criteria, (first.made, second.made), exact, None)
+    verified = verifier.to_others(texts[0], [texts[1]])[0] if verifier else None
+    held = _verified(_evidence(scheme, criteria, (first.held, second.held), exact, named), verified)
+    made = _verified(_evidence(scheme, criteria, (first.made, second.made), exact, None), verified)
     return Explanation(
         scheme, pair, judge(held, made, pair), held, compare_features(scheme, texts), difference(scheme, texts)
     )
+
+
+def _verified(evidence: Evidence, similarity: float | None) -> Evidence:
+    return replace(evidence, similarity=replace(evidence.similarity, verified=similarity))
 
 
 def _evidence(

@@ -33,6 +33,7 @@ class Similarity:
 
     ``signed`` is the exact one of what the signatures heed: it leaves out weights, unless the kind of MinHash heeds
     them. ``standard_error`` is that of the estimate, which is made of so many ``values`` of ``value_bits`` bits each.
+    ``verified`` is what a search finds that compares texts, which then decides; else the estimate does.
     """
 
     exact: float
@@ -42,11 +43,17 @@ class Similarity:
     values: int
     value_bits: int
     threshold: float | None
+    verified: float | None = None
+
+    @property
+    def decisive(self) -> float | None:
+        """The similarity that decides."""
+        return self.estimate if self.verified is None else self.verified
 
     @property
     def is_met(self) -> bool:
-        """Whether the estimate is high enough for a search that compares similarities."""
-        return self.threshold is not None and self.estimate is not None and self.estimate >= self.threshold
+        """Whether the similarity is high enough for a search that goes by it."""
+        return self.threshold is not None and self.decisive is not None and self.decisive >= self.threshold
 
 
 def exact_similarity(scheme: Scheme, texts: tuple[str, str]) -> Exact:

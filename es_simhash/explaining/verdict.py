@@ -65,7 +65,7 @@ class Evidence:
     @property
     def is_met(self) -> bool:
         """Whether they are near enough."""
-        return self.criteria.are_met(self.bits.distance if self.bits else None, self.similarity.estimate)
+        return self.criteria.are_met(self.bits.distance if self.bits else None, self.similarity.decisive)
 
     @property
     def are_duplicates(self) -> bool:
@@ -144,10 +144,12 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
         )
         return
     than = "reaches" if similarity.is_met else "is below"
-    yield (
-        f"{agree}, and the similarity {similarity.estimate:.2f} ± {similarity.standard_error:.2f} "
-        f"(exactly {similarity.signed:.2f}) {than} {similarity.threshold}"
-    )
+    estimated = f"{similarity.estimate:.2f} ± {similarity.standard_error:.2f}"
+    if similarity.verified is None:
+        told = f"similarity {estimated} (exactly {similarity.signed:.2f})"
+    else:
+        told = f"similarity {similarity.verified:.2f} of the texts (by signatures {estimated})"
+    yield f"{agree}, and the {told} {than} {similarity.threshold}"
 
 
 def _by_blocks(evidence: Evidence) -> Iterator[str]:
@@ -175,7 +177,7 @@ def _notes(evidence: Evidence, pair: tuple[Examined, Examined]) -> Iterator[str]
     for each in pair:
         if each.made["status"] == "short":
             yield f"{each.name!r} is short: of so few features only the texts tell much."
-    if similarity.threshold is None or similarity.estimate is None:
+    if similarity.threshold is None or similarity.estimate is None or similarity.verified is not None:
         return
     if similarity.is_met != (similarity.exact >= similarity.threshold):
         than = "is below" if similarity.is_met else "reaches"

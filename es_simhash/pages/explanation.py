@@ -67,6 +67,9 @@ def _similarity(similarity: Similarity) -> list[Html]:
     if similarity.estimate is not None:
         told = f"{similarity.estimate:.3f} ± {similarity.standard_error:.3f}"
         shown.append(_gauge("estimated", similarity.estimate, similarity.threshold, told))
+    if similarity.verified is not None:
+        label = "as the scheme compares texts"
+        shown.append(_gauge(label, similarity.verified, similarity.threshold, f"{similarity.verified:.3f}"))
     if similarity.threshold is not None:
         shown.append(element("p", f"The line is the threshold: {similarity.threshold}.", class_="faint"))
     return shown

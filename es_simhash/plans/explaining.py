@@ -11,21 +11,26 @@ from es_simhash.explaining.keys import clauses
 from es_simhash.explaining.subjects import Examined, Subject, examine
 from es_simhash.fields import Json
 from es_simhash.operations import GetDocuments, Plan, Search
+from es_simhash.plans.options import Options
 from es_simhash.plans.servers import is_server
-from es_simhash.query import Criteria
+from es_simhash.plans.verifying import Rarity, verifier
 
 # An id may stand for several documents: in other indices, and with other routing values.
 _SAME_IDS = 10
 
 
-def explain_pair(index: str, documents: Documents, ids: tuple[str, str], criteria: Criteria) -> Plan[Explanation]:
+def explain_pair(
+    index: str, documents: Documents, ids: tuple[str, str], options: Options, rarity: Rarity
+) -> Plan[Explanation]:
     """Why two documents of an index are near-duplicates, or are none."""
     if ids[0] == ids[1]:
         raise InputError(f"The document {ids[0]!r} was given twice. Name two.")
     subjects = yield from _read(index, documents, ids)
     first, second = (examine(documents.scheme, subject) for subject in subjects)
     named = yield from _named_by_engine(index, documents, first, second)
-    return explain(documents.scheme, criteria, (first, second), named)
+    criteria = options.criteria(documents.scheme)
+    compare = yield from verifier(index, documents, options, criteria, rarity)
+    return explain(documents.scheme, criteria, (first, second), named, compare)
 
 
 def _read(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[Subject]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from es_simhash.documents import Documents
 from es_simhash.errors import InputError, MappingError, TextError
@@ -24,6 +24,9 @@ from es_simhash.scheme import Scheme
 from es_simhash.scheme_json import Functions
 from es_simhash.scripts.stored import Stored, stored
 from es_simhash.sources import check_sources
+
+if TYPE_CHECKING:
+    from es_simhash.explaining.explanation import Explanation
 
 
 class Known(TypedDict, total=False):
@@ -122,6 +125,13 @@ class IndexPlans:
     def remove_scripts(self, name: str | None) -> Plan[list[str]]:
         """Take them away."""
         return (yield from remove_scripts((yield from self.scripts(name))))
+
+    def explain(self, ids: tuple[str, str], options: Options) -> Plan[Explanation]:
+        """Why two documents are near-duplicates, or are none."""
+        from es_simhash.plans.explaining import explain_pair
+
+        documents = yield from self.documents()
+        return (yield from explain_pair(self.name, documents, ids, options, self._rarity))
 
     def find(self, kind: str, item: Any, options: Options) -> Plan[Matches]:
         """The near-duplicates of one ``text``, document in the index by its ``id``, or ``doc`` that is not in it."""

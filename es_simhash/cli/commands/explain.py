@@ -77,12 +77,16 @@ def _of_documents(
 def _of_texts(subjects: list[Subject], known: dict[str, Any], criteria: dict[str, Any]) -> Explanation:
     from es_simhash.explaining.explanation import explain
     from es_simhash.explaining.subjects import examine
-    from es_simhash.query import Criteria
+    from es_simhash.plans.options import Options
     from es_simhash.scheme import Scheme
+    from es_simhash.verification import Verifier
 
     scheme = known["scheme"] or Scheme.preset("default")
     first, second = (examine(scheme, subject) for subject in subjects)
-    return explain(scheme, Criteria.of(scheme, **criteria), (first, second))
+    wanted = Options(**criteria).criteria(scheme)
+    # Without an index nothing tells how rare features are: they all weigh the same.
+    verifier = Verifier(scheme, wanted.verification) if wanted.verification else None
+    return explain(scheme, wanted, (first, second), verifier=verifier)
 
 
 def _subjects(files: tuple[str, ...], texts: tuple[str, ...]) -> list[Subject]:
