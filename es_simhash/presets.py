@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from es_simhash.settings import Layout, MinHash, SimHash
-from es_simhash.tokens.kinds import Chars, Keywords
+from es_simhash.settings import Layout, MinHash, SimHash, Verification
+from es_simhash.tokens.kinds import Chars, Keywords, Words
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,14 @@ PRESETS: dict[str, Preset] = {
     "chinese-keywords": Preset(
         "Chinese texts by their 22 weightiest words, so that what surrounds them matters little (extra: chinese).",
         {"tokens": Keywords("tfidf", 22), "weights": "own", "minhash": None, "floor": 4, "verification": None},
+    ),
+    "records": Preset(
+        "Records and forms, which may differ in numbers only: fingerprints as by default, but numbers must agree.",
+        {"verification": Verification(0.45, numbers=0.5)},
+    ),
+    "code": Preset(
+        "Source code, by its words two by two, so that layout and punctuation do not matter.",
+        {"tokens": Words(2), "verification": Verification(0.4)},
     ),
     "strict": Preset(
         "Almost identical texts only: SimHash within 3 of 64 bits, the smallest fields.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -10,6 +12,10 @@ pytest_plugins = ["tests.nodes.pytest_nodes", "tests.whole_indices"]
 # A busy machine is no failure.
 settings.register_profile("es_simhash", deadline=None)
 settings.load_profile("es_simhash")
+
+
+# A shell that begins this in the background lets interruptions be ignored, also by the commands under test.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

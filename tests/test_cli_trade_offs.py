@@ -20,7 +20,7 @@ HERE = [name for name in PRESETS if name != "chinese-keywords"]  # which needs a
 def test_every_preset_has_its_trade_offs(name: str) -> None:
     found, scheme = trade_offs(Scheme.preset(name)), Scheme.preset(name)
     assert found.distance == (scheme.simhash.distance if scheme.simhash else None)
-    assert found.similarity == (scheme.minhash.similarity if scheme.minhash else None)
+    assert found.similarity == (scheme.verification.similarity if scheme.verification else None)
     assert list(found.recall) == ([str(each) for each in SIMILARITIES] if scheme.minhash else [])
 
 

@@ -36,9 +36,10 @@ def trade_offs(scheme: Scheme) -> TradeOffs:
     recall = (
         {str(each): band_probability(each, minhash.bands, minhash.rows) for each in SIMILARITIES} if minhash else {}
     )
+    similarity = minhash.similarity if minhash else None
     return TradeOffs(
         distance=simhash.distance if simhash else None,
-        similarity=minhash.similarity if minhash else None,
+        similarity=scheme.verification.similarity if minhash and scheme.verification else similarity,
         recall=recall,
         keys=(simhash.blocks if simhash else 0) + (minhash.bands if minhash else 0),
         json_bytes=json_bytes(scheme),
