@@ -198,7 +198,8 @@ def _by_es_simhash(kind: str, path: str) -> list[int]:
     from es_simhash import Chars, Scheme, Words
     from es_simhash.dedup.deduplicator import Deduplicator
 
-    scheme = Scheme(tokens=Words(1) if kind == "words" else Chars(5))
+    # As the others compare: features that all weigh the same.
+    scheme = Scheme(tokens=Words(1) if kind == "words" else Chars(5), verification=None)
     with Deduplicator(scheme, similarity=THRESHOLD).run(_documents(path)) as found:
         removed: list[int] = np.flatnonzero(~found.kept).tolist()
     return removed

@@ -72,7 +72,7 @@ class Ours(Way):
         self.name = name
         self.distance = distance
         # Within a distance, or by MinHash; all matches, not only the nearest ten.
-        self._options: FindOptions = {"distance": distance, "size": 1000, "verify": "exact" if is_exact else None}
+        self._options: FindOptions = {"distance": distance, "size": 1000, "verify": "exact" if is_exact else "estimate"}
         self._recorder = Recorder(server.engine)
         self._recorded = Index(self.index, self._recorder)
         self._index = Index(self.index, server.client)

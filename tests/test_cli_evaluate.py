@@ -11,9 +11,7 @@ import pytest
 
 from es_simhash.index import Index
 from tests.labelled import clusters, documents
-from tests.nodes import Node
 from tests.test_cli_commands import lines, run
-from tests.whole_indices import ENGINES
 
 
 @pytest.fixture
@@ -82,15 +80,6 @@ def test_labels_that_cannot_be_used_are_rejected_and_the_exit_code_tells(folder:
         ("pairs.csv", 3),
         ("pairs.csv", 5),
     }
-
-
-@pytest.fixture(params=ENGINES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where to work."""
-    if request.param == "embedded":
-        return str(tmp_path / "engine")
-    node: Node = request.getfixturevalue(f"{request.param}_node")
-    return node.url
 
 
 def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, place: str) -> None:

@@ -18,21 +18,11 @@ from es_simhash.engines.connect import connect
 from es_simhash.index import Index
 from es_simhash.operations import Count, GetDocuments
 from es_simhash.testing.corpus import corpus, edited
-from tests.nodes import Node
 from tests.test_cli_commands import lines, run
 from tests.whole_indices import ENGINES, FIELDS
 
 MEMBERS = ["0", "0, a copy/é", "1", "1, a copy", "1, another"]
 IDS = [*MEMBERS, "2", "3", "4", "5"]
-
-
-@pytest.fixture(params=ENGINES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where to work."""
-    if request.param == "embedded":
-        return str(tmp_path / "engine")
-    node: Node = request.getfixturevalue(f"{request.param}_node")
-    return node.url
 
 
 @pytest.fixture

@@ -10,20 +10,9 @@ from typing import Any
 import pytest
 
 from es_simhash.operations import Action, Bulk, CreateIndex
-from tests.nodes import Node
 from tests.test_cli_commands import documents, lines, run
-from tests.whole_indices import ENGINES
 
 FIELDS = ("--field", "title", "--field", "body")
-
-
-@pytest.fixture(params=ENGINES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where to work."""
-    if request.param == "embedded":
-        return str(tmp_path / "engine")
-    node: Node = request.getfixturevalue(f"{request.param}_node")
-    return node.url
 
 
 @pytest.fixture

@@ -15,20 +15,10 @@ from es_simhash.index import Index
 from es_simhash.scripts.stored import stored
 from es_simhash.settings import Settings
 from es_simhash.testing.corpus import corpus, edited
-from tests.nodes import Node
 from tests.test_cli_commands import documented, lines, run
-from tests.whole_indices import ENGINES, FIELDS
+from tests.whole_indices import FIELDS
 
 NAMES = [each.name for each in stored(Settings())]
-
-
-@pytest.fixture(params=ENGINES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where to work."""
-    if request.param == "embedded":
-        return str(tmp_path / "engine")
-    node: Node = request.getfixturevalue(f"{request.param}_node")
-    return node.url
 
 
 @pytest.fixture

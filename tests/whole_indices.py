@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,15 @@ FIELDS = ("title", "body")
 
 ENGINES = ("embedded", "elasticsearch", "opensearch")
 servers = pytest.mark.parametrize("kind", ENGINES[1:], indirect=True)
+
+
+@pytest.fixture(params=ENGINES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where commands are to work, as a target: a directory, or the URL of a real node."""
+    if request.param == "embedded":
+        return str(tmp_path / "engine")
+    node: Node = request.getfixturevalue(f"{request.param}_node")
+    return node.url
 
 
 @contextmanager
