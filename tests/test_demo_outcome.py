@@ -18,6 +18,7 @@ from es_simhash.settings import MinHash
 
 SCHEME = Scheme()
 DOCUMENTS = make(150)
+VERIFIER = outcome.verifier(SCHEME, DOCUMENTS)
 
 
 def document(id_: str, kind: str, family: str, body: str = "") -> Planted:
@@ -49,18 +50,19 @@ def test_what_is_missed_is_told_with_its_exact_similarity() -> None:
         document("4", "copy", "1", other_body),
     ]
     planted = outcome.planted_pairs(documents) | {"siblings": set()}
-    [copy, edited, truncated] = outcome.missed(SCHEME, documents, planted, found=set())
-    assert (copy.kind, copy.why, edited.why, truncated.why) == ("copy", "below", "estimate", "below")
-    assert truncated.lowest == truncated.highest == SCHEME.exact_jaccard(documents[0].text, documents[1].text)
-    assert edited.lowest > outcome.threshold(SCHEME) > truncated.lowest
-    assert list(outcome.missed(SCHEME, documents, planted, found={(0, 1), (0, 2), (0, 3)})) == []
+    [copy, edited, truncated] = outcome.missed(SCHEME, VERIFIER, documents, planted, found=set())
+    assert (copy.kind, copy.why, edited.why, truncated.why) == ("copy", "below", "sample", "below")
+    [similarity] = VERIFIER.to_others(documents[0].text, [documents[1].text])
+    assert truncated.lowest == truncated.highest == similarity
+    assert edited.lowest > VERIFIER.verification.similarity > truncated.lowest
+    assert list(outcome.missed(SCHEME, VERIFIER, documents, planted, found={(0, 1), (0, 2), (0, 3)})) == []
 
 
 def test_a_pair_without_a_common_band_is_missed_by_its_keys() -> None:
     narrow = replace(SCHEME, minhash=MinHash(bands=1, rows=30))
     body = DOCUMENTS[0].body
     documents = [document("1", "original", "1", body), document("2", "edited", "1", body[:-150])]
-    [one] = outcome.missed(narrow, documents, outcome.planted_pairs(documents), found=set())
+    [one] = outcome.missed(narrow, VERIFIER, documents, outcome.planted_pairs(documents), found=set())
     assert (one.why, one.count) == ("keys", 1)
 
 
@@ -77,14 +79,14 @@ def test_groups_are_what_pairs_link_the_largest_first() -> None:
 def test_an_example_of_each_language_is_one_that_was_found() -> None:
     planted = outcome.planted_pairs(DOCUMENTS)
     everything = set().union(*planted.values())
-    examples = list(outcome.examples(SCHEME, DOCUMENTS, planted, everything))
+    examples = list(outcome.examples(VERIFIER, DOCUMENTS, planted, everything))
     assert [each.first.language for each in examples] == ["en", "zh", "ja"]
     assert {each.second.kind for each in examples} == {"edited"}
     assert all(each.second.family == each.first.id for each in examples)
     without_edited = everything - planted["edited"]
-    kinds = Counter(each.second.kind for each in outcome.examples(SCHEME, DOCUMENTS, planted, without_edited))
+    kinds = Counter(each.second.kind for each in outcome.examples(VERIFIER, DOCUMENTS, planted, without_edited))
     assert kinds == {"truncated": 3}
-    assert list(outcome.examples(SCHEME, DOCUMENTS, planted, set())) == []
+    assert list(outcome.examples(VERIFIER, DOCUMENTS, planted, set())) == []
 
 
 def test_words_that_differ_are_marked_and_long_equal_parts_cut() -> None:

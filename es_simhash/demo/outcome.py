@@ -15,14 +15,17 @@ from es_simhash.demo.corpus import LANGUAGES, Planted
 from es_simhash.demo.trial import Pair
 from es_simhash.groups import UnionFind
 from es_simhash.scheme import Scheme
+from es_simhash.settings import Verification
+from es_simhash.verification import Verifier, rarity_of
 
 # Two copies of the same original; these are near-duplicates too.
 SIBLINGS = "siblings"
 DUPLICATES = (*COPIERS, SIBLINGS)
 LOOK_ALIKES = ("template", "boilerplate")
 
-# Why a pair was missed: it is less similar than asked for; its similarity is estimated as less; no band is equal.
-Why = Literal["below", "estimate", "keys"]
+# Why a pair was missed: it is less similar than asked for; by the features that are rare in a sample
+# of the index it is; no band is equal.
+Why = Literal["below", "sample", "keys"]
 
 
 def planted_pairs(documents: Sequence[Planted]) -> dict[str, set[Pair]]:
@@ -58,31 +61,35 @@ class Missed:
     highest: float
 
 
+def verifier(scheme: Scheme, documents: Sequence[Planted]) -> Verifier:
+    """What compares texts as a search does; features are as rare as in all documents."""
+    verification = scheme.verification or Verification()
+    return Verifier(scheme, verification, rarity_of(scheme, [each.text for each in documents]))
+
+
 def missed(
-    scheme: Scheme, documents: Sequence[Planted], planted: dict[str, set[Pair]], found: Collection[Pair]
+    scheme: Scheme,
+    comparing: Verifier,
+    documents: Sequence[Planted],
+    planted: dict[str, set[Pair]],
+    found: Collection[Pair],
 ) -> Iterator[Missed]:
     """Why planted near-duplicates were missed by a search as the scheme says."""
     for kind in DUPLICATES:
         similarities = defaultdict(list)
         for first, second in sorted(planted[kind].difference(found)):
-            why, similarity = _why(scheme, documents[first].text, documents[second].text)
+            why, similarity = _why(scheme, comparing, documents[first].text, documents[second].text)
             similarities[why].append(similarity)
         for why, values in similarities.items():
             yield Missed(kind, why, len(values), min(values), max(values))
 
 
-def _why(scheme: Scheme, first: str, second: str) -> tuple[Why, float]:
-    similarity = scheme.exact_jaccard(first, second)
-    if similarity < threshold(scheme):
+def _why(scheme: Scheme, comparing: Verifier, first: str, second: str) -> tuple[Why, float]:
+    [similarity] = comparing.to_others(first, [second])
+    if similarity < comparing.verification.similarity:
         return "below", similarity
     keys, others = (set(scheme.band_keys(scheme.fingerprint(text))) for text in (first, second))
-    return ("estimate" if keys & others else "keys"), similarity
-
-
-def threshold(scheme: Scheme) -> float:
-    """The similarity from which documents match unless another is asked for."""
-    assert scheme.minhash
-    return scheme.minhash.similarity
+    return ("sample" if keys & others else "keys"), similarity
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ class Example:
 
 
 def examples(
-    scheme: Scheme, documents: Sequence[Planted], planted: dict[str, set[Pair]], found: Collection[Pair]
+    comparing: Verifier, documents: Sequence[Planted], planted: dict[str, set[Pair]], found: Collection[Pair]
 ) -> Iterator[Example]:
     """One pair of each language, edited if there is such a one."""
     for code in LANGUAGES:
@@ -103,7 +110,7 @@ def examples(
             own = (pair for pair in sorted(planted[kind].intersection(found)) if documents[pair[0]].language == code)
             if pair := next(own, None):
                 first, second = (documents[position] for position in pair)
-                yield Example(first, second, scheme.exact_jaccard(first.text, second.text))
+                yield Example(first, second, *comparing.to_others(first.text, [second.text]))
                 break
 
 

@@ -12,7 +12,7 @@ from es_simhash.demo.report import UNRELATED, Report, difference
 
 _WHY: dict[Why, str] = {
     "below": "less similar than asked for",
-    "estimate": "estimated as less: --verify finds such",
+    "sample": "less, by the sample of the index that tells which features are rare",
     "keys": "no band in common",
 }
 _TITLE = 40
@@ -67,7 +67,7 @@ def _examples(report: Report) -> Iterator[str | Table]:
 
 
 def _groups(report: Report) -> Iterator[str | Table]:
-    yield f"\n{report.groups:,} groups of near-duplicates, with --verify. The largest:"
+    yield f"\n{report.groups:,} groups of near-duplicates. The largest:"
     rows = []
     for group in report.largest:
         kinds = ", ".join(f"{count} {kind}" for kind, count in group.kinds.items())

@@ -12,7 +12,7 @@ from es_simhash.demo.corpus import Planted
 from es_simhash.demo.differences import marked
 from es_simhash.demo.grammar import language
 from es_simhash.demo.outcome import Example, Group, Missed
-from es_simhash.demo.trial import PLAIN, VERIFIED, Found, Pair, Rate
+from es_simhash.demo.trial import PLAIN, Found, Pair, Rate
 from es_simhash.scheme import Scheme
 
 UNRELATED = "unrelated"
@@ -63,16 +63,17 @@ def report(scheme: Scheme, documents: Sequence[Planted], loading: Rate, found: S
     planted = outcome.planted_pairs(documents)
     pairs = {each.way.options: each.pairs for each in found}
     plain = pairs[PLAIN.options]
-    groups = outcome.groups(documents, pairs[VERIFIED.options])
+    groups = outcome.groups(documents, plain)
+    comparing = outcome.verifier(scheme, documents)
     return Report(
         languages=dict(Counter(each.language for each in documents)),
         kinds=dict(Counter(each.kind for each in documents)),
         loading=loading,
-        threshold=outcome.threshold(scheme),
+        threshold=comparing.verification.similarity,
         planted={kind: len(own) for kind, own in planted.items()},
         ways=[WayCounts(each.way.options, _counts(planted, each.pairs), each.searches) for each in found],
-        missed=list(outcome.missed(scheme, documents, planted, plain)),
-        examples=list(outcome.examples(scheme, documents, planted, plain)),
+        missed=list(outcome.missed(scheme, comparing, documents, planted, plain)),
+        examples=list(outcome.examples(comparing, documents, planted, plain)),
         groups=len(groups),
         largest=groups[:_LARGEST],
     )
