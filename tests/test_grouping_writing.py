@@ -17,7 +17,9 @@ from es_simhash.grouping.options import GroupOptions
 from es_simhash.grouping.writing import GroupsWritten
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.operations import Action, Bulk, Count, GetMappings, OpenReader
+from es_simhash.settings import Verification
 from es_simhash.testing.corpus import corpus, edited
+from es_simhash.verification import Verifier, rarity_of
 from tests.meddling import Meddler, StopsEarly, once
 from tests.nodes import Node
 from tests.whole_indices import ENGINES, FIELDS, contents, create, delete, fill, servers
@@ -369,16 +371,15 @@ def test_routing_values_are_kept(engine: Engine, names: Callable[[], str]) -> No
 
 
 def test_the_texts_may_decide(engine: Engine, index: Index) -> None:
-    from es_simhash.verification import exact_similarities
-
     with index.group(GroupOptions(verify="exact")) as grouped:
         assert grouped.counts.verified > 0
         groups = list(grouped)
     assert {frozenset(member.id for member in group.members) for group in groups} == COPIES
-    scheme = index.scheme
+    scheme, text_of = index.scheme, index.documents.text_of
+    verifier = Verifier(scheme, Verification(), rarity_of(scheme, map(text_of, DOCUMENTS.values())))
     for group in groups:
-        texts = [index.documents.text_of(DOCUMENTS[member.id]) for member in group.members]
-        expected = list(exact_similarities(scheme, texts[0], texts))
+        texts = [text_of(DOCUMENTS[member.id]) for member in group.members]
+        expected = verifier.to_others(texts[0], texts)
         assert [member.similarity for member in group.members] == pytest.approx(expected)
 
 
