@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -37,8 +38,12 @@ def client(node: Node) -> Any:
 
 
 @pytest.fixture
-def name() -> str:
-    return f"faults-{uuid.uuid4().hex[:10]}"
+def name(node: Node) -> Iterator[str]:
+    name = f"faults-{uuid.uuid4().hex[:10]}"
+    yield name
+    node.request("PUT", f"/{name}*/_settings", {"index.blocks.metadata": None, "index.blocks.write": None})
+    for index in node.request("GET", f"/{name}*").body:
+        node.request("DELETE", f"/{index}")
 
 
 def create(node: Node, name: str, mappings: Any = None, settings: Any = None) -> None:

@@ -63,6 +63,21 @@ def made_of(index: Index, document: Json) -> Json:
     return fields
 
 
+@servers
+def test_what_hides_its_settings_keeps_nobody_from_removing_a_pipeline(
+    index: Index, node: Node, names: Callable[[], str]
+) -> None:
+    hidden = names()
+    create(index.engine, hidden)
+    blocked = node.request("PUT", f"/{hidden}/_settings", {"index.blocks.metadata": True})
+    assert blocked.status == 200
+    try:
+        removed = index.remove_pipeline()
+    finally:
+        node.request("PUT", f"/{hidden}/_settings", {"index.blocks.metadata": None})
+    assert (removed.removed, removed.default_of) == (True, [index.name])
+
+
 # ---- written through
 
 

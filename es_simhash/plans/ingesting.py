@@ -67,8 +67,8 @@ def remove_pipeline(index: str, prefix: str) -> Plan[IngestRemoved]:
         settings = yield GetSettings(index)
     except MissingError:  # the index was deleted before
         settings = {}
-    used = f"/_all/_settings/{_DEFAULT},{_FINAL}?flat_settings=true&expand_wildcards=all"
-    others = {other: found["settings"] for other, found in (yield Look(used)).items() if other not in settings}
+    everywhere = yield from _pipelines_in_use()
+    others = {other: found for other, found in everywhere.items() if other not in settings}
     _check_unused(others, name, (_DEFAULT, _FINAL))
     _check_unused(settings, name, (_FINAL,))
     defaults = sorted(each for each, found in settings.items() if found.get(_DEFAULT) == name)
@@ -76,6 +76,17 @@ def remove_pipeline(index: str, prefix: str) -> Plan[IngestRemoved]:
     if there:
         yield DeleteResource(_path(name))
     return IngestRemoved(name, there, defaults)
+
+
+def _pipelines_in_use() -> Plan[dict[str, Json]]:
+    """The pipelines in the settings of all indices: also of those that are closed, or hide their settings."""
+    kinds = ",".join(f"metadata.indices.*.settings.{kind}" for kind in (_DEFAULT, _FINAL))
+    state = yield Look(f"/_cluster/state/metadata?filter_path={kinds}")
+    indices = state.get("metadata", {}).get("indices", {})
+    return {
+        index: {f"index.{kind}": name for kind, name in found["settings"]["index"].items()}
+        for index, found in indices.items()
+    }
 
 
 def _check_engine(index: str) -> Plan[None]:
