@@ -47,7 +47,7 @@ def similar_pairs(settings: Settings, texts: Sequence[str], apart: Integers, mos
 
     ``apart`` tells the first of equal texts; no more than ``most`` postings are counted one by one.
     """
-    features = _features(settings, texts)
+    features = plain_features(settings, texts)
     _, feature, documents = np.unique(features.hashes, return_inverse=True, return_counts=True)
     # Of each posting those are counted that follow it.
     postings = int((documents * (documents - 1)).sum()) // 2
@@ -56,7 +56,7 @@ def similar_pairs(settings: Settings, texts: Sequence[str], apart: Integers, mos
     return _by_keys(settings, texts, apart)
 
 
-def _features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
+def plain_features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
     """The features of texts, each once."""
     made = fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(plain(settings), some))
     batches = [distinct(FeatureBatch(batch.first_words, batch.offsets)) for batch in made]

@@ -153,7 +153,7 @@ class _Evaluating:
         options.on_step("Trying other thresholds")
         near, curves = self._curves()
         options.on_step("Comparing all pairs exactly")
-        keys = Keys(deduplicator.settings, deduplicator.criteria, self._texts)
+        keys = Keys.of(deduplicator.settings, deduplicator.criteria, self._texts)
         ceiling = self._ceiling(similar_pairs(deduplicator.settings, self._texts, self._apart), keys)
         options.on_step("Drawing samples")
         buckets = judged.scores(self._units, self._kinds(judged.pairs), options.bootstrap)

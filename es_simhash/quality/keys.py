@@ -20,11 +20,7 @@ _AT_ONCE = 1 << 14
 class Keys:
     """The keys of some texts: bands where similarities count, blocks where distances do."""
 
-    def __init__(self, settings: Settings, criteria: Criteria, texts: Sequence[str]) -> None:
-        def made(some: Sequence[str]) -> Fingerprints:
-            return fingerprinting.fingerprints(settings, fingerprinting.features_of_texts(settings, some))
-
-        batches = list(fingerprinting.in_batches(texts, made))
+    def __init__(self, settings: Settings, criteria: Criteria, batches: Sequence[Fingerprints]) -> None:
         statuses = [np.empty(0, dtype=np.uint8), *(batch.statuses for batch in batches)]
         self._has_keys = np.concatenate(statuses) != STATUSES.index("empty")
         # The keys of each kind, a row for each text, and how many of them must be shared.
@@ -36,6 +32,15 @@ class Keys:
             blocks, codes = settings.simhash.layout, [batch.simhashes for batch in batches]
             values = np.concatenate([blocks.values(each) for each in codes if each is not None])
             self._kinds.append((values, blocks.min_shared(criteria.distance)))
+
+    @classmethod
+    def of(cls, settings: Settings, criteria: Criteria, texts: Sequence[str]) -> Keys:
+        """Those that a scheme makes of texts."""
+
+        def made(some: Sequence[str]) -> Fingerprints:
+            return fingerprinting.fingerprints(settings, fingerprinting.features_of_texts(settings, some))
+
+        return cls(settings, criteria, list(fingerprinting.in_batches(texts, made)))
 
     def meet(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
         """Whether each pair has so many keys in common that a search for one compares the other."""
