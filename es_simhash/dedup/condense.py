@@ -21,6 +21,8 @@ Values: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray
 _CONTENT_BYTES = 16
 # How wide the key of a band must be, so that unlike documents seldom share it.
 _KEY_BYTES = 4
+# By so much signatures may be less similar than a scheme says of pairs whose texts are similar enough.
+_NEARLY = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +48,26 @@ def needed(settings: Settings, criteria: Criteria) -> Settings:
     if criteria.similarity is None or settings.minhash is None:
         settings = replace(settings, minhash=None, layout=Layout())
     else:
-        settings = replace(settings, minhash=with_bands_for(settings.minhash, criteria.similarity))
+        settings = replace(settings, minhash=with_bands_for(settings.minhash, _met_from(settings.minhash, criteria)))
     if criteria.distance is None:
         settings = replace(settings, simhash=None)
         if settings.minhash and not settings.minhash.is_weighted and settings.weights != "own":
             # The signature does not depend on weights, and with these nothing is spent on them.
             settings = replace(settings, weights="tf", idf=None)
     return settings
+
+
+def _met_from(minhash: MinHash, criteria: Criteria) -> float:
+    """The Jaccard similarity of features from which on pairs are to meet.
+
+    Where texts decide by their own threshold or measure, the scheme's MinHash says how similar signatures of such pairs
+    are, nearly all of them.
+    """
+    assert criteria.similarity is not None
+    asked, verification = criteria.similarity, criteria.verification
+    if verification and (verification.measure != "jaccard" or asked == verification.similarity):
+        return max(min(asked, minhash.similarity), minhash.similarity - _NEARLY)
+    return asked
 
 
 def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:
