@@ -1,0 +1,52 @@
+"""Pairs of a wanted similarity where a sample has too few: features of its texts, with some of them replaced.
+
+Of a text with m features a copy keeps c and gets m - c new ones, so that their Jaccard similarity is c / (2 m - c), as
+little above the wanted one as whole numbers allow. Fingerprints depend on nothing else of texts than their features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from es_simhash.arrays import offsets_from_counts
+from es_simhash.codes import Codes
+from es_simhash.dedup.candidates import codes as codes_of
+from es_simhash.dedup.sorting import Numbers
+from es_simhash.features import FeatureBatch
+from es_simhash.quality.ceiling import plain_features
+from es_simhash.settings import Settings
+from es_simhash.verification import Similarities
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """The features of texts, followed by those of their copies; the pairs, as numbers; and their similarities."""
+
+    features: FeatureBatch
+    pairs: Numbers
+    jaccards: Similarities
+
+
+def planted(settings: Settings, texts: Sequence[str], similarity: float, seed: int = 0) -> Planted:
+    """Copies of texts, but of those without features."""
+    features = plain_features(settings, texts)
+    ends = features.offsets.tolist()
+    sizes = np.diff(features.offsets)
+    kept = np.ceil(2 * similarity * sizes / (1 + similarity) - 1e-9).astype(np.int64)
+    random = np.random.default_rng(seed)
+    copies = [
+        _copy(random, features.hashes[start:end], keep)
+        for start, end, keep in zip(ends[:-1], ends[1:], kept.tolist(), strict=True)
+    ]
+    both = FeatureBatch(np.concatenate([features.hashes, *copies]), offsets_from_counts(np.tile(sizes, 2)))
+    rows = np.flatnonzero(sizes)
+    return Planted(both, codes_of(rows, rows + len(texts)), kept[rows] / (2 * sizes[rows] - kept[rows]))
+
+
+def _copy(random: np.random.Generator, own: Codes, kept: int) -> Codes:
+    chosen: Codes = random.permutation(own)
+    chosen[kept:] = random.integers(0, 2**64 - 1, len(own) - kept, dtype=np.uint64, endpoint=True)
+    return chosen

@@ -1,0 +1,94 @@
+"""What tuning came to, and what a sample looks like, as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from es_simhash.fields import Json
+from es_simhash.grouping.excerpts import Piece
+from es_simhash.quality.options import Option
+from es_simhash.quality.sampling import Histogram, Level
+from es_simhash.quality.tuning import Tried, Tuned
+
+
+def tuned_form(tuned: Tuned) -> Json:
+    """All options, the rules that were tried, and the scheme that was chosen."""
+    return {
+        "documents": tuned.documents,
+        "wish": {
+            "documents": tuned.wish.documents,
+            "recall": tuned.wish.recall,
+            "candidates": tuned.wish.candidates,
+        },
+        "why": tuned.why,
+        "choice": tuned.choice + 1,
+        "options": [_option(option) for option in tuned.front],
+        "rules": [_tried(tried) for tried in tuned.tried],
+        "scheme": json.loads(tuned.scheme.to_json()),
+    }
+
+
+def _option(option: Option) -> Json:
+    scheme = option.scheme
+    return {
+        "id": scheme.id,
+        "minhash": asdict(scheme.minhash) if scheme.minhash else None,
+        "simhash": asdict(scheme.simhash) if scheme.simhash else None,
+        "expected_recall": option.expected_recall,
+        "recall": option.recall,
+        "random_candidates": option.random_candidates,
+        "candidates": option.candidates,
+        "json_bytes": option.json_bytes,
+        "cpu_seconds": option.cpu_seconds,
+    }
+
+
+def _tried(tried: Tried) -> Json:
+    return {
+        "tokens": {"kind": tried.tokens.kind, **_plain(asdict(tried.tokens))},  # type: ignore[call-overload]
+        "verification": asdict(tried.rule.verification),
+        "f1": tried.rule.f1,
+        "jaccard": tried.jaccard,
+        "others": tried.others,
+    }
+
+
+def _plain(form: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in form.items() if isinstance(value, int)}
+
+
+def histogram_form(histogram: Histogram) -> Json:
+    """The levels with their examples."""
+    return {
+        "documents": histogram.documents,
+        "threshold": histogram.threshold,
+        "near": histogram.near,
+        "levels": [_level(level) for level in histogram.levels],
+    }
+
+
+def _level(level: Level) -> Json:
+    return {
+        "least": level.least,
+        "below": level.below,
+        "pairs": level.pairs,
+        "examples": [
+            {
+                "first": example.first,
+                "second": example.second,
+                "similarity": example.similarity,
+                "text": marked(example.beginning),
+                "difference": marked(example.difference),
+            }
+            for example in level.examples
+        ],
+    }
+
+
+def marked(pieces: Sequence[Piece]) -> str:
+    """Pieces as one text: ``[-removed-]``, ``{+added+}``, and ``…`` for what is not shown."""
+    marks = {"both": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
+    return "".join(marks.get(piece.kind, "…").format(piece.text) for piece in pieces)

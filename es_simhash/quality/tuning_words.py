@@ -1,0 +1,45 @@
+"""Features, rules and keys as people call them."""
+
+from __future__ import annotations
+
+from es_simhash.conditions import CONDITIONS
+from es_simhash.quality.options import Option, Wish
+from es_simhash.settings import Verification
+from es_simhash.tokens.kinds import Chars, Tokens, Words
+
+_MEASURES = {"jaccard": "Jaccard"}
+
+
+def in_words(tokens: Tokens) -> str:
+    """Tokens by their name."""
+    if isinstance(tokens, Chars):
+        return f"character {tokens.n}-grams"
+    if isinstance(tokens, Words):
+        return "words" if tokens.n == 1 else f"runs of {tokens.n} words"
+    return f"tokens of the kind {tokens.kind!r}"
+
+
+def rule_in_words(verification: Verification) -> str:
+    """From which similarity on texts are near, and on which conditions."""
+    levels = [(_MEASURES.get(verification.measure, verification.measure), verification.similarity)]
+    levels += [(name.replace("_", " "), getattr(verification, name)) for name in CONDITIONS]
+    return ", ".join(f"{name} ≥ {least:g}" for name, least in levels if least)
+
+
+def keys_in_words(option: Option, wish: Wish, pairs: str = "such pairs") -> str:
+    """What keys find, at which cost, and why they were chosen."""
+    minhash = option.scheme.minhash
+    assert minhash
+    in_vain = "candidates in vain a query"
+    cost = f"in the fewest bytes with at most {wish.candidates:,.0f} {in_vain}"
+    if option.candidates > wish.candidates:
+        cost = f"with the fewest {in_vain}, which are {option.candidates:,.0f}"
+    return (
+        f"{minhash.bands} bands of {minhash.rows} rows are the keys that find "
+        f"{min(option.expected_recall, wish.recall):.1%} of {pairs} {cost}, among {wish.documents:,} documents"
+    )
+
+
+def sentence(words: str) -> str:
+    """The words as the beginning of a sentence."""
+    return words[:1].upper() + words[1:]
