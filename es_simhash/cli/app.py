@@ -31,6 +31,8 @@ COMMANDS = {
     "group": "Find all groups of near-duplicates in an index, and store them on the documents.",
     "dashboard": "Make a dashboard about the groups, for Kibana and OpenSearch Dashboards.",
     "info": "Show what an index holds.",
+    "sample": "Show how similar texts are to each other, to choose a threshold by eye.",
+    "tune": "Choose a scheme for your own texts, by labels or for a similarity.",
     "evaluate": "Measure how well near-duplicates are found, by documents that are labelled.",
     "dedup": "Find the groups of near-duplicates in files, without any index.",
     "fingerprint": "Show the fingerprint of a text.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from es_simhash.backfill.reading import Reading
-from es_simhash.engines.base import run
+from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
 from es_simhash.fields import Json
 from es_simhash.files import FileDocument, OnReject, RejectedLine
@@ -79,14 +79,19 @@ def gather_index(
 
 
 def _hits(index: Index, keep: Keep, query: Json | None, patience: float) -> Iterator[Json]:
-    documents, engine = index.documents, index.engine
+    documents = index.documents
     scheme: Json = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
     wanted: Json = {"bool": {"filter": [scheme, *([query] if query else [])]}}
     source = True if keep.fields is True else [*documents.fields, *(keep.fields or ())]
-    mappings = engine.perform(GetMappings(index.name))
-    for name in sorted(mappings):
-        engine.perform(Refresh(name))
-        reading = Reading(name, wanted, source, None, patience)
+    return hits_of(index.engine, index.name, wanted, source, patience)
+
+
+def hits_of(engine: Engine, name: str, wanted: Json, source: Sequence[str] | bool, patience: float) -> Iterator[Json]:
+    """All documents of the indices behind a name that a query finds."""
+    mappings = engine.perform(GetMappings(name))
+    for each in sorted(mappings):
+        engine.perform(Refresh(each))
+        reading = Reading(each, wanted, source, None, patience)
         try:
             while page := run(reading.next(), engine):
                 yield from page

@@ -1,0 +1,149 @@
+"""``es-simhash tune``: a scheme for one's own texts, by labels or for a similarity, measured on these texts."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash.cli.exits import FINE, SOME_FAILED
+from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.sampled import Source, sampled_options
+
+if TYPE_CHECKING:
+    from es_simhash.quality.options import Option
+    from es_simhash.quality.tuning import Tuned
+
+_LEGEND = """\
+expected: the share of the pairs that should be found that keys are expected to let meet; measured: what they did.
+random: documents that have the keys of a query by chance alone; in vain: with those that only share phrases, as texts
+of the sample do. bytes: what the fields add to a document's JSON. µs: processor time of a document."""
+
+
+@click.command(name="tune")
+@sampled_options
+@click.option(
+    "--labels",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A file with labels, as for evaluate: the scheme is to tell these apart. All documents are compared then.",
+)
+@click.option(
+    "--similarity", type=float, metavar="S", help="Find pairs from this similarity on (see: es-simhash sample)."
+)
+@click.option(
+    "--documents",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many documents the index will hold.  [default: as many as there are]",
+)
+@click.option("--recall", type=float, default=0.99, show_default=True, help="Which share of such pairs is to be found.")
+@click.option(
+    "--max-candidates",
+    type=float,
+    metavar="N",
+    help="How many documents a query may compare in vain.  [default: 1% of all, 20 to 1,000]",
+)
+@click.option(
+    "--choose", type=click.IntRange(1), metavar="ROW", help="Take this row, in place of the one that is best."
+)
+@click.option("--out", type=click.Path(dir_okay=False, writable=True), help="Write the scheme to this file.")
+@output_options
+def command(
+    labels: str | None,
+    similarity: float | None,
+    documents: int | None,
+    recall: float,
+    max_candidates: float | None,
+    choose: int | None,
+    out: str | None,
+    size: int,
+    output: Output,
+    **given: Any,
+) -> int:
+    """Choose a scheme for the texts of FILEs, or of an index, and say what it finds and costs before anything is built.
+
+    Say what near-duplicates are: by --labels, or by --similarity. What other keys would find and cost is shown beside;
+    none in the table is worse than another in everything. With --similarity, --scheme says which features to take.
+
+    Example: es-simhash tune news.jsonl --labels clusters.jsonl --out scheme.json
+    """
+    from es_simhash.files import RejectFile, whole_file
+    from es_simhash.quality.labels import read_labels
+    from es_simhash.quality.options import Wish
+    from es_simhash.quality.tuning import tuned_by_labels, tuned_by_similarity
+    from es_simhash.quality.tuning_form import tuned_form
+
+    if (labels is None) == (similarity is None):
+        raise click.UsageError("Say what near-duplicates are: by --labels, or by --similarity; one of both.")
+    source = Source(**given)
+    with ExitStack() as stack:
+        scheme_out = stack.enter_context(whole_file(out)) if out else None
+        rejects = stack.enter_context(RejectFile(source.files.rejects))
+        told = read_labels(labels, rejects) if labels else None
+        base, sampled = source.read(output, rejects, None if told else size)
+        wish = Wish(max(documents or sampled.total, 1), recall, max_candidates)
+
+        def on_step(step: str) -> None:
+            output.note(f"{step} …")
+
+        if told:
+            tuned = tuned_by_labels(sampled.documents, told, wish, base, on_step, rejects)
+        else:
+            texts = [text for _, text in sampled.documents]
+            tuned = tuned_by_similarity(texts, similarity or 0.0, wish, base if source.scheme else None, on_step)
+        if choose:
+            tuned = tuned.with_choice(choose - 1)
+        if scheme_out:
+            scheme_out.write(tuned.scheme.to_json() + "\n")
+    if rejects.count:
+        output.note(
+            f"{rejects.count:,} documents or labels could not be used; {source.files.rejects} tells which, and why."
+        )
+    output.result({**tuned_form(tuned), "out": out})
+    _show(output, tuned)
+    output.line(tuned.why)
+    output.note(
+        f"Use it: es-simhash init INDEX --field FIELD --scheme {out}" if out else "Write the scheme by --out FILE."
+    )
+    return SOME_FAILED if rejects.count else FINE
+
+
+def _show(output: Output, tuned: Tuned) -> None:
+    from es_simhash.quality.tuning_words import in_words, rule_in_words
+
+    if tuned.tried:
+        rows = [
+            [in_words(each.tokens), rule_in_words(each.rule.verification), each.rule.f1, each.others]
+            for each in tuned.tried
+        ]
+        output.table(
+            ["features", "near", "F1", "as similar, a query"], rows, "Rules, by labels that they were not chosen on"
+        )
+        output.line()
+    columns = ["row", "keys", "expected", "measured", "random", "in vain", "bytes", "µs"]
+    rows = [[_number(tuned, place), *_row(option)] for place, option in enumerate(tuned.front)]
+    output.table(columns, rows, f"Keys, for {tuned.wish.documents:,} documents")
+    output.line(_LEGEND)
+
+
+def _number(tuned: Tuned, place: int) -> str:
+    return f"{place + 1}{' *' if place == tuned.choice else ''}"
+
+
+def _row(option: Option) -> list[Any]:
+    scheme = option.scheme
+    if scheme.minhash:
+        keys = f"{scheme.minhash.bands} bands of {scheme.minhash.rows} rows, of {scheme.minhash.size} values"
+    else:
+        assert scheme.simhash
+        keys = f"{scheme.simhash.blocks} blocks of {scheme.simhash.bits} bits, within {scheme.simhash.distance}"
+    return [
+        keys,
+        f"{option.expected_recall:.2%}",
+        f"{option.recall:.2%}",
+        f"{option.random_candidates:,.2g}",
+        f"{option.candidates:,.1f}",
+        option.json_bytes,
+        f"{1e6 * option.cpu_seconds:,.0f}",
+    ]

@@ -1,0 +1,115 @@
+"""The documents that a command looks at before anything is written: of files, or of an index as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from es_simhash.cli.documents_of import wanted_documents
+from es_simhash.cli.index_options import prefix_option, scheme_named, scheme_option
+from es_simhash.cli.inputs import Files, optional_file_options
+from es_simhash.cli.output import Output
+from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.texts import json_object
+
+if TYPE_CHECKING:
+    from es_simhash.files import RejectFile
+    from es_simhash.jobs.sample_documents import Sampled
+    from es_simhash.scheme import Scheme
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+SIZE = 2_000
+_PATIENCE = 600.0
+
+
+def sampled_options(command: Command) -> Command:
+    """Where documents come from: the arguments of `Source`, and ``files``, ``target`` and ``size``."""
+    options = (
+        click.option("--index", metavar="INDEX", help="Take the documents of this index, in place of files."),
+        prefix_option,
+        click.option("--query", metavar="QUERY", help="With --index: only documents that this query, as JSON, finds."),
+        click.option(
+            "--field",
+            "fields",
+            multiple=True,
+            metavar="PATH",
+            help="A field with text, as a dotted path; repeat for more. Without it, all texts of a document of a file.",
+        ),
+        scheme_option,
+        click.option(
+            "--size",
+            type=click.IntRange(2),
+            default=SIZE,
+            show_default=True,
+            metavar="N",
+            help="Look at so many documents, drawn at random.",
+        ),
+    )
+    for option in reversed(options):
+        option(command)
+    return optional_file_options(target_options(command))
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files, or the index, and how its texts are read."""
+
+    files: Files
+    target: Target
+    index: str | None
+    prefix: str
+    query: str | None
+    fields: tuple[str, ...]
+    scheme: str | None
+
+    def __post_init__(self) -> None:
+        if bool(self.files.paths) == bool(self.index):
+            raise click.UsageError("Name the files with the documents, or an index by --index; one of both.")
+        if self.query and not self.index:
+            raise click.UsageError("--query is for an index. Name it by --index, or drop the query.")
+
+    def read(self, output: Output, rejects: RejectFile, size: int | None) -> tuple[Scheme | None, Sampled]:
+        """The scheme that is named, or that of the index; and so many documents, or all."""
+        return self._of_index(output, size) if self.index else self._of_files(output, rejects, size)
+
+    def _of_files(self, output: Output, rejects: RejectFile, size: int | None) -> tuple[Scheme | None, Sampled]:
+        from es_simhash.files import total_bytes
+        from es_simhash.grouping.keeping import keep_named
+        from es_simhash.jobs.absent_fields import AbsentFields
+        from es_simhash.jobs.dedup_files import texts
+        from es_simhash.jobs.evaluate_documents import gather_files
+        from es_simhash.jobs.sample_documents import Sampled, sample_of_files
+
+        scheme, absent = scheme_named(self.scheme), AbsentFields(self.fields)
+        with output.progress("Reading", total_bytes(self.files.paths)) as advance:
+            found = texts(self.files.read(rejects), self.fields, rejects, absent)
+
+            def on_read(done: int) -> None:
+                advance(done, 0, self.files.bytes_read)
+
+            if size is None:
+                documents = gather_files(found, keep_named("first", ()), rejects, on_read).documents
+                sampled = Sampled(documents, len(documents))
+            else:
+                sampled = sample_of_files(found, size, on_read)
+        output.warn(absent.warning)
+        return scheme, sampled
+
+    def _of_index(self, output: Output, size: int | None) -> tuple[Scheme | None, Sampled]:
+        from es_simhash.jobs.sample_documents import all_of_index, sample_of_index
+
+        assert self.index
+        scheme = scheme_named(self.scheme)
+        query = None if self.query is None else json_object(self.query, "--query", '{"term": {"lang": "en"}}')
+        with self.target.opened(output) as engine, output.progress("Reading") as advance:
+            known = {"scheme": scheme, "fields": self.fields or None, "prefix": self.prefix}
+            documents = wanted_documents(engine, self.index, known)
+            if not self.fields:
+                scheme = scheme or documents.scheme
+            if size is not None:
+                return scheme, sample_of_index(engine, self.index, documents.fields, query, size)
+            return scheme, all_of_index(engine, self.index, documents.fields, query, advance, _PATIENCE)

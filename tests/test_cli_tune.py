@@ -1,0 +1,127 @@
+"""``tune`` and ``sample`` through real processes, of files and of indices."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash.index import Index
+from es_simhash.scheme import Scheme
+from tests.labelled import clusters, documents
+from tests.nodes import Node
+from tests.test_cli_commands import lines, run
+from tests.whole_indices import ENGINES
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The documents, and what somebody says of them."""
+    rows = (json.dumps({"id": id_, "body": text}, ensure_ascii=False) + "\n" for id_, text in documents())
+    (tmp_path / "news.jsonl").write_text("".join(rows), encoding="utf-8")
+    told = (json.dumps({"cluster": number, "ids": ids}) + "\n" for number, ids in enumerate(clusters()))
+    (tmp_path / "clusters.jsonl").write_text("".join(told), encoding="utf-8")
+    return tmp_path
+
+
+def result(folder: Path, *arguments: str, code: int = 0, **environment: str) -> Any:
+    [found] = lines(run(*arguments, "--json", cwd=folder, code=code, **environment))
+    return found
+
+
+def test_a_walk_from_labels_to_an_index(folder: Path) -> None:
+    given = ("news.jsonl", "--field", "body", "--labels", "clusters.jsonl")
+    found = result(folder, "tune", *given, "--documents", "1000000", "--out", "scheme.json")
+    scheme = Scheme.from_json((folder / "scheme.json").read_text(encoding="utf-8"))
+    assert json.loads(scheme.to_json()) == found["scheme"]
+    assert found["options"][found["choice"] - 1]["id"] == scheme.id
+    assert (found["documents"], found["wish"]["documents"], found["out"]) == (41, 1_000_000, "scheme.json")
+    assert len(found["rules"]) == 7
+    run("load", "news", "news.jsonl", "--field", "body", "--scheme", "scheme.json", cwd=folder)
+    [copies] = lines(run("find", "news", "--id", "1", "--json", cwd=folder))
+    assert {"1 near", "1 same"} <= {match["id"] for match in copies["matches"]}
+    run("evaluate", *given, "--scheme", "scheme.json", "--samples", "0", cwd=folder)
+    assert not (folder / "rejected.jsonl").exists()
+
+
+def test_people_read_tables_and_a_sentence(folder: Path) -> None:
+    done = run("tune", "news.jsonl", "--similarity", "0.6", "--size", "30", "--choose", "1", cwd=folder)
+    assert "row\tkeys\texpected\tmeasured\trandom\tin vain\tbytes\tµs\n" in done.stdout
+    assert "The row was chosen by hand." in done.stdout
+    assert "Write the scheme by --out FILE." in done.stderr
+    done = run("tune", "news.jsonl", "--labels", "clusters.jsonl", "--out", "s.json", cwd=folder)
+    assert "features\tnear\tF1\t" in done.stdout
+    assert "tell these labels apart best" in done.stdout
+    assert "init INDEX --field FIELD --scheme s.json" in done.stderr
+
+
+def test_a_scheme_that_is_named_says_which_features_are_taken(folder: Path) -> None:
+    found = result(folder, "tune", "news.jsonl", "--similarity", "0.6", "--scheme", "short")
+    assert found["scheme"]["tokens"] == {"kind": "chars", "n": 3}
+    assert found["rules"] == []
+
+
+def test_labels_that_cannot_be_used_are_rejected_and_the_exit_code_tells(folder: Path) -> None:
+    with (folder / "clusters.jsonl").open("a", encoding="utf-8") as out:
+        out.write('{"cluster": 99, "ids": ["1", "nobody"]}\n')
+    result(folder, "tune", "news.jsonl", "--labels", "clusters.jsonl", code=1)
+    rejected = (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(each).get("id") for each in rejected} == {"1", "nobody"}
+
+
+def test_a_sample_is_shown_by_levels_with_differences(folder: Path) -> None:
+    found = result(folder, "sample", "news.jsonl", "--field", "body", "--examples", "1")
+    assert (found["documents"], found["threshold"]) == (41, 0.55)
+    assert found["near"] == sum(level["pairs"] for level in found["levels"] if level["least"] > 0.55)
+    assert found["levels"][0]["pairs"] == 10
+    done = run("sample", "news.jsonl", "--size", "20", cwd=folder)
+    assert "Comparing 20 of 41 documents" in done.stderr
+    assert "The scheme's threshold is 0.55" in done.stdout
+    assert "[-" in run("sample", "news.jsonl", cwd=folder).stdout
+
+
+@pytest.fixture(params=ENGINES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where to work."""
+    if request.param == "embedded":
+        return str(tmp_path / "engine")
+    node: Node = request.getfixturevalue(f"{request.param}_node")
+    return node.url
+
+
+def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None:
+    name = f"cli-{uuid.uuid4().hex[:10]}"
+    with Index(name, place, fields=["body"]) as index:
+        index.init()
+        index.add([{"_id": id_, "body": text} for id_, text in documents()], refresh=True)
+    of_index = ("--index", name, "--field", "body")
+    given = ("--labels", "clusters.jsonl")
+    by_index = result(folder, "tune", *of_index, *given, ES_SIMHASH_URL=place)
+    assert by_index["rules"] == result(folder, "tune", "news.jsonl", *given)["rules"]
+    assert result(folder, "tune", "--index", name, "--similarity", "0.7", ES_SIMHASH_URL=place)["documents"] == 40
+    query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
+    some = result(folder, "sample", *of_index, "--query", query, ES_SIMHASH_URL=place)
+    assert sum(level["pairs"] for level in some["levels"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["tune", "news.jsonl"], "by --labels, or by --similarity; one of both"),
+        (["tune", "news.jsonl", "--similarity", "0.5", "--labels", "clusters.jsonl"], "one of both"),
+        (["tune", "--similarity", "0.5"], "Name the files with the documents, or an index"),
+        (["tune", "news.jsonl", "--similarity", "2"], "Choose one above 0"),
+        (["tune", "news.jsonl", "--similarity", "0.5", "--recall", "1"], "Choose one above 0 and below 1"),
+        (["tune", "news.jsonl", "--similarity", "0.5", "--choose", "999"], "There is no row 999"),
+        (["sample", "news.jsonl", "--index", "news"], "one of both"),
+        (["sample", "news.jsonl", "--query", "{}"], "--query is for an index"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], told: str) -> None:
+    done = run(*given, cwd=folder, code=2)
+    assert told in done.stderr
+    assert not done.stdout
+    assert not (folder / "scheme.json").exists()
