@@ -12,7 +12,8 @@ whatever the threshold. Beside the presets and the exact Jaccard similarity of c
   `min_hash` token filter over runs of five words, on a real node: a document's score by that of the text itself, which
   finds itself; the higher of both directions, from {share} on. Each document asks for the {page} best.
 
-"Tuned on a third" has its settings chosen on a third of the labelled clusters and is scored on the others.
+"Tuned on a third" has its scheme chosen by `es-simhash tune` on a third of the labelled clusters and is scored on the
+others; its candidates are those of the scheme's own keys.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from es_simhash.quality.evaluation import LEAST, loosened
 from es_simhash.quality.keys import Keys
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.predictions import predicted
+from es_simhash.quality.tuning import tuned_by_labels
 
 SHARE, PAGE, AT_ONCE = 0.8, 50, 20
 __doc__ = __doc__.format(share=SHARE, page=PAGE)
@@ -58,7 +60,12 @@ Contender: TypeAlias = Callable[[LabelledSet], Ranked]
 Tune: TypeAlias = Callable[[Sequence[tuple[str, str]], Labels], Deduplicator]
 
 
-def run(share: float = 1.0, tune: Tune | None = None) -> Iterator[Table]:
+def tuned(documents: Sequence[tuple[str, str]], labels: Labels) -> Deduplicator:
+    """What `es-simhash tune` chooses."""
+    return Deduplicator(tuned_by_labels(documents, labels).scheme, processes=1)
+
+
+def run(share: float = 1.0, tune: Tune | None = tuned) -> Iterator[Table]:
     """Measure on every labelled set, or on a share of its clusters."""
     found = False
     for each in labelled_sets():
@@ -125,7 +132,7 @@ def _preset(name: str) -> Contender:
 def _by_deduplicator(on: LabelledSet, deduplicator: Deduplicator) -> Ranked:
     """What it finds, from lower thresholds on too; distances count the nearer the fewer bits."""
     settings, criteria = deduplicator.settings, deduplicator.criteria
-    candidates = float(Keys(settings, criteria, on.texts).meet(on.truth.positives).mean())
+    candidates = float(Keys.of(settings, criteria, on.texts).meet(on.truth.positives).mean())
     if criteria.similarity is not None:
         with loosened(deduplicator, min(LEAST, criteria.similarity), None).run(on.documents) as duplicates:
             near = predicted(duplicates, on.apart)
@@ -185,7 +192,7 @@ def _google(on: LabelledSet) -> Ranked:
     batches = [batch.simhashes for batch in GOOGLE.fingerprint_batches(on.texts)]
     simhashes = np.concatenate([batch for batch in batches if batch is not None])
     pairs, scores = zip(*_within(simhashes, FAR_BITS), strict=True)
-    met = Keys(GOOGLE, Deduplicator(GOOGLE).criteria, on.texts).meet(on.truth.positives)
+    met = Keys.of(GOOGLE, Deduplicator(GOOGLE).criteria, on.texts).meet(on.truth.positives)
     return Ranked(np.concatenate(pairs), -np.concatenate(scores).astype(np.float64), -NEAR_BITS, float(met.mean()))
 
 
