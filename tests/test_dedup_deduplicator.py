@@ -391,3 +391,14 @@ def test_of_a_key_no_more_than_the_largest_bucket_are_compared() -> None:
 def test_what_makes_no_group_is_refused(options: Any) -> None:
     with pytest.raises(SchemeError, match="Choose"):
         Deduplicator(Scheme(), **options)
+
+
+def test_where_texts_decide_by_another_measure_pairs_meet_from_the_similarity_of_the_minhash_on() -> None:
+    """Half a text has all its features in common with the whole, but only half of those that both have."""
+    wholes = [" ".join(words(np.random.default_rng(seed), 60)) for seed in range(30)]
+    texts = [text for whole in wholes for text in (whole, whole[: len(whole) // 2])]
+    scheme = replace(
+        SCHEME, minhash=MinHash(bands=42, rows=3, similarity=0.45), verification=Verification(0.9, "overlap")
+    )
+    with run(texts, scheme) as found:
+        assert set(pairs(found)) == {(2 * number, 2 * number + 1) for number in range(30)}
