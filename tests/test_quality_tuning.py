@@ -103,6 +103,7 @@ def test_another_row_may_be_chosen(by_labels: Tuned) -> None:
     ("labels", "told"),
     [
         (Labels.of_clusters([["0", "1"], ["2", "3"]]), "2 clusters of duplicates.*Label 5"),
+        (Labels.of_clusters([[f"{2 * n}", f"{2 * n + 1}"] for n in range(6)]), "duplicates are alike"),
         (Labels.of_pairs({(f"{2 * n}", f"{2 * n + 1}"): True for n in range(6)}), "none of duplicates"),
     ],
 )
@@ -181,6 +182,7 @@ def test_short_texts_get_shorter_features() -> None:
         ([], 0.5, None, InputError),
         ([""], 0.5, None, InputError),
         (TEXTS, 1.5, None, SchemeError),
+        (TEXTS, 0.001, None, SchemeError),
     ],
 )
 def test_what_makes_no_sense_is_refused(

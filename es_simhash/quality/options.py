@@ -152,6 +152,8 @@ def chosen(front: Sequence[Option], wish: Wish) -> Option:
     Where all have more, that with the fewest candidates.
     """
     by_texts = [each for each in front if each.scheme.minhash]
+    if not by_texts:
+        raise SchemeError("No keys find pairs that are so little similar. Ask for a higher similarity.")
     enough = [each for each in by_texts if each.expected_recall >= wish.recall] or by_texts
     few = [each for each in enough if each.candidates <= wish.candidates]
     if few:

@@ -118,6 +118,11 @@ def tuned_by_labels(
         learnt.append(_learnt(tokens, each, held, judge.best(each, held), truth, wish))
     learnt.sort(key=lambda each: -each.tried.merit)
     best = learnt[0].tried
+    if not len(learnt[0].right):
+        raise InputError(
+            "None of the labelled duplicates are alike in their texts. Name the fields that hold them, or look at the "
+            "labels."
+        )
     on_step("Measuring keys")
     scheme = replace(
         base,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from es_simhash.fields import Json
 from es_simhash.grouping.excerpts import Piece
 from es_simhash.quality.options import Option
 from es_simhash.quality.sampling import Histogram, Level
 from es_simhash.quality.tuning import Tried, Tuned
+from es_simhash.tokens.kinds import tokens_to_json
 
 
 def tuned_form(tuned: Tuned) -> Json:
@@ -48,16 +48,12 @@ def _option(option: Option) -> Json:
 
 def _tried(tried: Tried) -> Json:
     return {
-        "tokens": {"kind": tried.tokens.kind, **_plain(asdict(tried.tokens))},  # type: ignore[call-overload]
+        "tokens": tokens_to_json(tried.tokens),
         "verification": asdict(tried.rule.verification),
         "f1": tried.rule.f1,
         "jaccard": tried.jaccard,
         "others": tried.others,
     }
-
-
-def _plain(form: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in form.items() if isinstance(value, int)}
 
 
 def histogram_form(histogram: Histogram) -> Json:
