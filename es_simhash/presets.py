@@ -32,11 +32,11 @@ PRESETS: dict[str, Preset] = {
     ),
     "records": Preset(
         "Records and forms, which may differ in numbers only: fingerprints as by default, but numbers must agree.",
-        {"verification": Verification(0.45, numbers=0.5)},
+        {"minhash": MinHash(similarity=0.45), "verification": Verification(0.45, numbers=0.5)},
     ),
     "code": Preset(
         "Source code, by its words two by two, so that layout and punctuation do not matter.",
-        {"tokens": Words(2), "verification": Verification(0.4)},
+        {"tokens": Words(2), "minhash": MinHash(similarity=0.4), "verification": Verification(0.4)},
     ),
     "strict": Preset(
         "Almost identical texts only: SimHash within 3 of 64 bits, the smallest fields.",
