@@ -19,7 +19,6 @@ from es_simhash.dedup.sorting import Numbers, distinct
 from es_simhash.dedup.spool import Columns
 from es_simhash.minhash.estimate import estimates, standard_error
 from es_simhash.query import Criteria
-from es_simhash.settings import Verification
 from es_simhash.verification import Similarities, estimates_below
 
 # Who decides whether a pair is similar enough: its estimate; the texts, where the estimate leaves doubt; always they.
@@ -60,24 +59,16 @@ def identical_pairs(kept: Kept, codes: Numbers, criteria: Criteria) -> Pairs:
 class Comparison:
     """Candidates in, the pairs that meet the criteria out.
 
-    ``exact`` tells the similarities of pairs by their texts, unless estimates decide; with a ``verification`` they are
-    others than those that signatures estimate. ``compared`` counts the candidates, and ``verified`` those whose texts
-    had to decide.
+    ``exact`` tells the similarities of pairs by their texts, unless estimates decide; if the criteria have a
+    ``verification`` they are others than those that signatures estimate. ``compared`` counts the candidates, and
+    ``verified`` those whose texts had to decide.
     """
 
-    def __init__(
-        self,
-        kept: Kept,
-        criteria: Criteria,
-        verify: Verify,
-        exact: Exact | None,
-        verification: Verification | None = None,
-    ) -> None:
+    def __init__(self, kept: Kept, criteria: Criteria, verify: Verify, exact: Exact | None) -> None:
         self._kept = kept
         self._criteria = criteria
         self._verify = verify
         self._exact = exact
-        self._verification = verification
         self.compared = self.verified = 0
 
     def matches(self, codes: Numbers) -> Iterator[Pairs]:
@@ -121,9 +112,8 @@ class Comparison:
     @property
     def _shift(self) -> float:
         """How much more similar texts may be by what decides than by what is estimated."""
-        if self._verification is None:
-            return 0.0
-        return estimates_below(self._verification)
+        verification = self._criteria.verification
+        return estimates_below(verification) if verification else 0.0
 
 
 def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:

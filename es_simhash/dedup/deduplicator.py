@@ -91,7 +91,7 @@ class Deduplicator:
         """
         room = Room(self.memory // _SPOOL_SHARE, self.directory)
         try:
-            choices = Choices(self.decided_by, self.criteria.verification, self.linkage, self.common, self.max_bucket)
+            choices = Choices(self.decided_by, self.linkage, self.common, self.max_bucket)
             job = Job(self.settings, self.criteria, choices, self.memory, room)
             job.read(documents, self.processes or default_processes(), progress or (lambda _: None))
             return job.result(rank)

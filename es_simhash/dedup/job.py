@@ -23,7 +23,7 @@ from es_simhash.dedup.workers import condense_all
 from es_simhash.errors import DocumentError
 from es_simhash.groups import Groups
 from es_simhash.query import Criteria
-from es_simhash.settings import Settings, Verification
+from es_simhash.settings import Settings
 from es_simhash.verification import Similarities, Verifier
 
 Documents = Iterable[tuple[str, str]]
@@ -37,7 +37,6 @@ class Choices:
     """What is compared how, and what makes a group; see `es_simhash.dedup.deduplicator.Deduplicator`."""
 
     verify: Verify
-    verification: Verification | None
     linkage: Linkage
     common: float | None
     max_bucket: int | None
@@ -58,7 +57,7 @@ class Job:
         self._needed = needed(settings, criteria)
         self._kept = Kept(self._needed, room)
         exact = self._exact if self._texts is not None else None
-        self._comparison = Comparison(self._kept, criteria, verify, exact, choices.verification)
+        self._comparison = Comparison(self._kept, criteria, verify, exact)
 
     def read(self, documents: Documents, processes: int, progress: Progress) -> None:
         """Keep what is needed of each document."""
@@ -86,8 +85,7 @@ class Job:
 
     @cached_property
     def _verifier(self) -> Verifier:
-        choices = self._choices
-        return verifier(self._settings, choices.verification, self._sample, choices.common)
+        return verifier(self._settings, self._criteria.verification, self._sample, self._choices.common)
 
     def _sample(self) -> list[str]:
         assert self._texts is not None

@@ -164,7 +164,7 @@ class _Grouping:
         """Link what was read, and make groups."""
         options, looking = self._options, Looking(self._engine, self._options.patience)
         exact = self._exact(looking) if options.verify != "estimate" else None
-        comparison = Comparison(self._kept, self._criteria, options.verify, exact, self._criteria.verification)
+        comparison = Comparison(self._kept, self._criteria, options.verify, exact)
         new = np.concatenate(self._new) if self._is_incremental else None
         bounds = Bounds(options.max_bucket, new)
         links = link(self._kept, self._criteria, comparison, options.memory, self._room, bounds)

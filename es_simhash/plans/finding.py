@@ -59,14 +59,14 @@ def find_fingerprinted(
 
 def _verified(verifier: Verifier, quests: Sequence[Quest], found: Sequence[Compared]) -> Plan[list[Exact | None]]:
     """The exact similarities of what may be similar."""
-    documents = quests[0].documents if quests else None
-    hits = [
-        [compared.hits[place] for place in plausible(verifier.settings, quest.criteria, compared)]
-        for quest, compared in zip(quests, found, strict=True)
-    ]
-    if documents is None:
+    if not quests:
         return []
-    texts = yield from texts_of_hits(documents, (hit for each in hits for hit in each))
+    hits = [
+        compared.hits[place]
+        for quest, compared in zip(quests, found, strict=True)
+        for place in plausible(verifier.settings, quest.criteria, compared)
+    ]
+    texts = yield from texts_of_hits(quests[0].documents, hits)
     wanted = [[texts.get((hit["_index"], hit["_id"])) for hit in compared.hits] for compared in found]
     rows = zip(quests, wanted, strict=True)
     return [exact_similarities(verifier, quest.wanted.text, own) for quest, own in rows]
