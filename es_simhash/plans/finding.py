@@ -12,7 +12,15 @@ from es_simhash.fingerprint import Fingerprint
 from es_simhash.operations import Plan
 from es_simhash.plans.candidates import all_candidates, sifting
 from es_simhash.plans.options import Options
-from es_simhash.plans.verifying import Exact, Rarity, exact_similarities, plausible, texts_of_hits, verifier
+from es_simhash.plans.verifying import (
+    Exact,
+    Rarity,
+    exact_similarities,
+    plausible,
+    texts_in_hits,
+    texts_of_hits,
+    verifier,
+)
 from es_simhash.plans.wanted import Wanted
 from es_simhash.query import Criteria
 from es_simhash.rerank import Compared, Match, Matches
@@ -66,7 +74,11 @@ def _verified(verifier: Verifier, quests: Sequence[Quest], found: Sequence[Compa
         for quest, compared in zip(quests, found, strict=True)
         for place in plausible(verifier.settings, quest.criteria, compared)
     ]
-    texts = yield from texts_of_hits(quests[0].documents, hits)
+    documents = quests[0].documents
+    if quests[0].options.candidates == "more_like_this":  # the texts came with the hits, to be fingerprinted
+        texts = texts_in_hits(documents, hits)
+    else:
+        texts = yield from texts_of_hits(documents, hits)
     wanted = [[texts.get((hit["_index"], hit["_id"])) for hit in compared.hits] for compared in found]
     rows = zip(quests, wanted, strict=True)
     return [exact_similarities(verifier, quest.wanted.text, own) for quest, own in rows]

@@ -73,6 +73,12 @@ def plausible(settings: Settings, criteria: Criteria, compared: Compared) -> lis
     return [place for place, similarity in found if similarity is None or similarity >= least]
 
 
+def texts_in_hits(documents: Documents, hits: Iterable[Json]) -> Texts:
+    """The texts that hits hold themselves, by index and id; those that cannot be read are left out."""
+    read = ((hit["_index"], hit["_id"], _text(documents, hit)) for hit in hits)
+    return {(index, id_): text for index, id_, text in read if text is not None}
+
+
 def texts_of_hits(documents: Documents, hits: Iterable[Json]) -> Plan[Texts]:
     """The texts of hits as they are now, by index and id; those that cannot be read are left out."""
     by_index: dict[str, dict[str, str | None]] = defaultdict(dict)
