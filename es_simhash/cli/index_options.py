@@ -42,6 +42,17 @@ def prefix_option(command: Command) -> Command:
     )(command)
 
 
+def texts_option(command: Command) -> Command:
+    """Which fields of documents that belong to no index texts are in."""
+    return click.option(
+        "--field",
+        "fields",
+        multiple=True,
+        metavar="PATH",
+        help="A field with text, as a dotted path; repeat for more. Without it, all texts of a document.",
+    )(command)
+
+
 def field_options(command: Command) -> Command:
     """Which fields texts are in, and where the fingerprints go."""
     return click.option(

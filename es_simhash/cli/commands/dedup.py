@@ -14,7 +14,7 @@ import click
 
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.group_options import group_options
-from es_simhash.cli.index_options import scheme_named, scheme_option
+from es_simhash.cli.index_options import scheme_named, scheme_option, texts_option
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
 
@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 
 @click.command(name="dedup")
 @file_options
-@click.option(
-    "--field",
-    "fields",
-    multiple=True,
-    metavar="PATH",
-    help="A field with text, as a dotted path; repeat for more. Without it, all texts of a document.",
-)
+@texts_option
 @scheme_option
 @group_options("single", None, "in the files")
 @click.option(

@@ -12,7 +12,7 @@ import click
 from es_simhash.cli.evaluation import show
 from es_simhash.cli.exits import FINE, SOME_FAILED
 from es_simhash.cli.group_options import group_options
-from es_simhash.cli.index_options import prefix_option, scheme_named, scheme_option
+from es_simhash.cli.index_options import prefix_option, scheme_named, scheme_option, texts_option
 from es_simhash.cli.inputs import Files, optional_file_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
@@ -37,13 +37,7 @@ _PATIENCE = 600.0
 @click.option("--index", metavar="INDEX", help="Take the documents of this index, in place of files.")
 @prefix_option
 @click.option("--query", metavar="QUERY", help="With --index: only documents that this query, as JSON, finds.")
-@click.option(
-    "--field",
-    "fields",
-    multiple=True,
-    metavar="PATH",
-    help="A field with text, as a dotted path; repeat for more. Without it, all texts of a document.",
-)
+@texts_option
 @scheme_option
 @group_options("single", None, "in the files, or by the index")
 @click.option(
