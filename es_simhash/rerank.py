@@ -11,7 +11,7 @@ import numpy as np
 from es_simhash import fields, hamming
 from es_simhash.fields import Json, Stored
 from es_simhash.fingerprint import Fingerprint, Status
-from es_simhash.minhash.estimate import estimates
+from es_simhash.minhash.estimate import estimates, standard_errors
 from es_simhash.query import Criteria
 from es_simhash.settings import Settings
 
@@ -20,7 +20,8 @@ from es_simhash.settings import Settings
 class Match:
     """A near-duplicate: where it is, and how near.
 
-    ``distance`` counts differing bits. ``similarity`` is estimated from the signatures, or exact if ``is_exact``.
+    ``distance`` counts differing bits. ``similarity`` is exact if ``is_exact``; else it is estimated from the
+    signatures, with this ``standard_error``.
     ``same_text`` tells that the texts are equal, not only alike. ``source`` holds the parts of the document that were
     asked for.
     """
@@ -32,6 +33,7 @@ class Match:
     is_exact: bool = False
     same_text: bool = False
     source: Json | None = None
+    standard_error: float | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class Compared:
     hits: list[Json]
     distances: Sequence[int | None]
     similarities: Sequence[float | None]
+    standard_errors: Sequence[float | None]
     same_texts: Sequence[bool]
     foreign: int
 
@@ -96,25 +99,31 @@ def compare(
     found = [stored for _, stored in read if stored is not None]
     distances: Sequence[int | None] = [None] * len(found)
     similarities: Sequence[float | None] = [None] * len(found)
+    errors: Sequence[float | None] = [None] * len(found)
     if settings.simhash and fingerprint.simhash is not None and found:
         distances = [hamming.distance(fingerprint.simhash, each.simhash) for each in found if each.simhash is not None]
     if settings.minhash and fingerprint.minhash is not None and found:
-        similarities = _estimates(settings, fingerprint, found)
+        similarities, errors = _estimates(settings, fingerprint, found)
     content = None if text is None else fields.content_hash(text)
     same = [content is not None and each.content == content for each in found]
-    return Compared(comparable, distances, similarities, same, len(hits) - len(comparable))
+    return Compared(comparable, distances, similarities, errors, same, len(hits) - len(comparable))
 
 
-def _estimates(settings: Settings, fingerprint: Fingerprint, found: Sequence[Stored]) -> list[float]:
+def _estimates(
+    settings: Settings, fingerprint: Fingerprint, found: Sequence[Stored]
+) -> tuple[list[float], list[float]]:
+    """Similarities, and their standard errors."""
     assert settings.minhash
-    if bits := settings.layout.signature_bits:
+    bands, bits = settings.minhash.layout, settings.layout.signature_bits
+    if bits:
         texts = [each.signature for each in found if each.signature is not None]
         signatures = fields.signature_codec(settings).from_texts(texts)
-        return estimates(fingerprint.signature, signatures, bits).tolist()
-    bands = settings.minhash.layout
-    signatures = bands.signatures_of_keys([each.band_keys for each in found if each.band_keys is not None])
-    query = fingerprint.signature[: bands.size]
-    return estimates(query, signatures, bands.value_bits).tolist()
+    else:
+        keys = [each.band_keys for each in found if each.band_keys is not None]
+        signatures, bits = bands.signatures_of_keys(keys), bands.value_bits
+    size = signatures.shape[1]
+    similarities = estimates(fingerprint.signature[:size], signatures, bits)
+    return similarities.tolist(), standard_errors(similarities, size, bits).tolist()
 
 
 def matches_of(
@@ -132,7 +141,8 @@ def matches_of(
     known.
     """
     known = [None] * len(compared.hits) if exact is None else exact
-    rows = zip(compared.hits, compared.distances, compared.similarities, known, compared.same_texts, strict=True)
+    estimated = zip(compared.similarities, compared.standard_errors, strict=True)
+    rows = zip(compared.hits, compared.distances, estimated, known, compared.same_texts, strict=True)
     found = [
         Match(
             hit["_index"],
@@ -142,8 +152,9 @@ def matches_of(
             is_exact=similarity is not None,
             same_text=same_text,
             source=hit["_source"] if with_source else None,
+            standard_error=error if similarity is None else None,
         )
-        for hit, distance, estimate, similarity, same_text in rows
+        for hit, distance, (estimate, error), similarity, same_text in rows
         if criteria.are_met(distance, estimate if similarity is None else similarity)
     ]
     found.sort(key=_by_distance if criteria.similarity is None else _by_similarity)

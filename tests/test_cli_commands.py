@@ -101,6 +101,8 @@ def walk(cwd: Path, news: Path, index: str, **environment: Any) -> None:
     assert found["matches"][0]["source"] == {"title": documents()[4]["title"]}
     [exact] = lines(run("find", index, "--id", "4", "--verify", "--json", cwd=cwd, **environment))
     assert exact["matches"][0]["is_exact"]
+    table = run("find", index, "--id", "4", "--no-verify", cwd=cwd, **environment).stdout
+    assert re.search(r"\tcopy\t\d\.\d{3} ± 0\.\d{3}\t\d+\t", table)
     checked = lines(run("check", index, str(news), "--json", cwd=cwd, **environment))
     assert [each["id"] for each in checked if not each["is_new"]] == ["4", "copy"]
     [info] = lines(run("info", index, "--json", cwd=cwd, **environment))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash.minhash.estimate import standard_error
 from es_simhash.testing.corpus import corpus, edited
 
 TEXT, OTHER = (document["body"] for document in corpus(2))
@@ -55,8 +56,16 @@ def _ids() -> list[str]:
 def test_the_pairs_that_link_are_written(tmp_path: Path) -> None:
     dedup(tmp_path, "--pairs", "pairs.jsonl")
     first, *others = map(json.loads, (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
-    assert first == {"first": "first", "second": "oldest", "similarity": 1.0, "is_exact": True}
+    assert first == {"first": "first", "second": "oldest", "similarity": 1.0, "standard_error": None, "is_exact": True}
     assert {frozenset((each["first"], each["second"])) for each in others} == {frozenset(("first", "longest"))}
+
+
+def test_an_estimate_of_a_pair_has_its_standard_error(tmp_path: Path) -> None:
+    dedup(tmp_path, "--pairs", "pairs.jsonl", "--verify", "estimate")
+    _, *others = map(json.loads, (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
+    for pair in others:
+        assert not pair["is_exact"]
+        assert pair["standard_error"] == round(standard_error(pair["similarity"], 128), 4)
 
 
 def test_linkage_says_near_whom_a_member_is(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from es_simhash import fields
 from es_simhash.fields import Json
-from es_simhash.minhash.estimate import estimate
+from es_simhash.minhash.estimate import estimate, standard_error
 from es_simhash.query import Criteria
 from es_simhash.rerank import Compared, Match, Matches, compare, matches_of
 from es_simhash.scheme import Scheme
@@ -85,7 +85,7 @@ def test_similarities_are_estimated_from_the_bits_that_are_stored(scheme: Scheme
 
 @each_scheme
 def test_nothing_is_compared_with_nothing(scheme: Scheme) -> None:
-    assert compared(scheme, []) == Compared([], [], [], [], 0)
+    assert compared(scheme, []) == Compared([], [], [], [], [], 0)
 
 
 def test_equal_texts_are_told_from_those_that_are_only_alike() -> None:
@@ -197,7 +197,9 @@ def made(rows: Sequence[tuple[int | None, float | None]], ids: Sequence[str] | N
     found: list[Json] = [
         {"_index": "i", "_id": id_, "_source": {"title": id_}} for id_ in ids or map(str, range(len(rows)))
     ]
-    return Compared(found, [row[0] for row in rows], [row[1] for row in rows], [False] * len(rows), 0)
+    return Compared(
+        found, [row[0] for row in rows], [row[1] for row in rows], [0.05] * len(rows), [False] * len(rows), 0
+    )
 
 
 ROWS = [(2, 0.7), (3, 0.6), (4, 0.599999), (0, 0.0), (64, 1.0)]
@@ -226,11 +228,24 @@ def test_what_was_not_compared_is_no_match(criteria: Criteria) -> None:
 def test_a_match_tells_where_it_is_and_how_near() -> None:
     scheme = Scheme()
     found = hits(scheme)[:1]
-    expected = Match("i", "0", 0, 1.0, is_exact=False, same_text=True, source=None)
+    expected = Match("i", "0", 0, 1.0, is_exact=False, same_text=True, source=None, standard_error=0.0)
     assert matches_of(compared(scheme, found, TEXT), Criteria(3, None))[0] == expected
     with_source = matches_of(compared(scheme, found), Criteria(3, None), with_source=True)[0]
     assert with_source.source == found[0]["_source"]
     assert not with_source.same_text
+
+
+def test_an_estimate_has_its_standard_error_and_an_exact_similarity_none() -> None:
+    scheme = Scheme()
+    assert scheme.minhash
+    estimated = list(matches_of(compared(scheme, hits(scheme)), Criteria(None, 0.01)))
+    bands = scheme.minhash.layout
+    for match in estimated:
+        assert match.similarity is not None
+        assert match.standard_error == standard_error(match.similarity, bands.size, bands.value_bits)
+    assert 0.01 < max(match.standard_error or 0 for match in estimated) < 0.1
+    exact = matches_of(made(ROWS), Criteria(None, 0.6), exact=[0.5, 0.9, 0.6, 0.0, 0.59])
+    assert [match.standard_error for match in exact] == [None, None]
 
 
 def test_exact_similarities_count_in_place_of_estimates() -> None:
@@ -275,6 +290,7 @@ def test_ties_come_in_the_order_of_index_and_id() -> None:
         [{"_index": index, "_id": id_, "_source": {}} for index, id_ in ("b1", "a2", "b0", "a1")],
         [1] * 4,
         [0.5] * 4,
+        [0.05] * 4,
         [False] * 4,
         0,
     )

@@ -17,7 +17,7 @@ from es_simhash.dedup.candidates import positions
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.sorting import Numbers, distinct
 from es_simhash.dedup.spool import Columns
-from es_simhash.minhash.estimate import estimates, standard_error
+from es_simhash.minhash.estimate import estimates, standard_error, standard_errors
 from es_simhash.query import Criteria
 from es_simhash.verification import Similarities, estimates_below
 
@@ -39,7 +39,7 @@ def pair_type(criteria: Criteria) -> np.dtype[np.void]:
     if criteria.distance is not None:
         fields.append(("distance", "u1"))
     if criteria.similarity is not None:
-        fields += [("similarity", "f8"), ("is_exact", "?")]
+        fields += [("similarity", "f8"), ("standard_error", "f4"), ("is_exact", "?")]
     return np.dtype(fields)
 
 
@@ -81,7 +81,14 @@ class Comparison:
                 meets |= self._are_near(pairs)
             if self._criteria.similarity is not None:
                 meets |= self._are_similar(pairs, self._criteria.similarity)
-            yield pairs[meets]
+            yield self._with_errors(pairs[meets])
+
+    def _with_errors(self, pairs: Pairs) -> Pairs:
+        """The standard errors of similarities put in, 0 for exact ones."""
+        if self._criteria.similarity is not None and (minhash := self._kept.settings.minhash):
+            errors = standard_errors(pairs["similarity"], minhash.size, self._kept.value_bits)
+            pairs["standard_error"] = np.where(pairs["is_exact"], 0.0, errors)
+        return pairs
 
     def _are_near(self, pairs: Pairs) -> npt.NDArray[np.bool_]:
         first, second = _rows(self._kept.simhashes, pairs["first"], pairs["second"])

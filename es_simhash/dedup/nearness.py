@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from es_simhash.arrays import Integers
 from es_simhash.dedup.compare import Exact
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.spool import Columns, Rows
-from es_simhash.minhash.estimate import estimates
+from es_simhash.minhash.estimate import estimates, standard_errors
 from es_simhash.query import Criteria
 
 # Groups of more different texts than this are not compared pair by pair to tell their diameter.
@@ -24,19 +24,27 @@ _PAIR = 2
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """Distances and similarities of documents to one; None where the scheme has neither."""
+    """Distances and similarities of documents to one; None where the scheme has neither.
+
+    Similarities that are estimates have ``standard_errors``.
+    """
 
     distances: npt.NDArray[np.int64] | None
     similarities: npt.NDArray[np.float64] | None
+    standard_errors: npt.NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
 class Diameter:
-    """How far apart the members of a group are at most; ``is_exact`` unless it may be more."""
+    """How far apart the members of a group are at most; ``is_exact`` unless it may be more.
+
+    A similarity that is an estimate has a ``standard_error``.
+    """
 
     distance: int | None
     similarity: float | None
     is_exact: bool
+    standard_error: float | None = None
 
 
 class Nearness:
@@ -64,14 +72,15 @@ class Nearness:
     def to(self, one: int, others: Sequence[int]) -> Near:
         """How near documents are to one."""
         rows = np.array([one, *others], dtype=np.int64)
-        distances = similarities = None
+        distances = similarities = errors = None
         if self._kept.settings.simhash:
             own = self._taken(self._kept.simhashes, rows)
             words = [hamming.distances(own[1:, word], own[0, word]) for word in range(own.shape[1])]
             distances = np.stack(words, axis=1).sum(axis=1, dtype=np.int64)
         if self._kept.settings.minhash:
             similarities = self._similarities(rows)
-        return Near(distances, similarities)
+            errors = None if self._exact else self._errors(similarities)
+        return Near(distances, similarities, errors)
 
     def _similarities(self, rows: Integers) -> npt.NDArray[np.float64]:
         contents = self._taken(self._kept.contents, rows)
@@ -84,6 +93,10 @@ class Nearness:
             values = self._taken(self._kept.values, rows)
             similarities = np.where(is_equal, 1.0, estimates(values[1:], values[:1], self._kept.value_bits))
         return similarities
+
+    def _errors(self, similarities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        assert self._kept.settings.minhash
+        return standard_errors(similarities, self._kept.settings.minhash.size, self._kept.value_bits)
 
     def are_near(self, one: int, others: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Whether each document meets the criteria together with the one."""
@@ -118,11 +131,13 @@ class Nearness:
             found = [first, *(self.to(texts[end], texts) for end in ends if end is not None)]
         distances = [int(each.distances.max()) for each in found if each.distances is not None]
         similarities = [float(each.similarities.min()) for each in found if each.similarities is not None]
+        least = np.array(min(similarities, default=1.0))
         has = self._kept.settings
         return Diameter(
             max(distances, default=0) if has.simhash else None,
-            min(similarities, default=1.0) if has.minhash else None,
+            float(least) if has.minhash else None,
             is_exact,
+            float(self._errors(least)) if has.minhash and not self._exact else None,
         )
 
     def _taken(self, columns: Columns, rows: Integers) -> Rows:
@@ -137,11 +152,8 @@ def _farthest(values: npt.NDArray[np.generic] | None, which: Callable[..., np.in
     return None if values is None else int(which(values))
 
 
-def values_of(near: Near) -> tuple[list[Any], list[Any]]:
-    """The distances and the similarities of documents; None where the scheme has neither."""
-    known = near.similarities if near.distances is None else near.distances
-    nothing = [None] * (0 if known is None else len(known))
-    return (
-        nothing if near.distances is None else near.distances.tolist(),
-        nothing if near.similarities is None else near.similarities.tolist(),
-    )
+def values_of(near: Near) -> Iterator[tuple[Any, Any, Any]]:
+    """The distance, the similarity and the standard error of each document; None for what there is not."""
+    told = (near.distances, near.similarities, near.standard_errors)
+    count = max(0 if values is None else len(values) for values in told)
+    return zip(*([None] * count if values is None else values.tolist() for values in told), strict=True)

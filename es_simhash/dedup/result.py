@@ -63,7 +63,7 @@ class Duplicates:
         """The pairs that were found, some at a time, first the identical ones.
 
         They come as numpy arrays with the fields ``first`` and ``second``, the positions; ``distance`` if SimHash
-        counts; and ``similarity``, with ``is_exact``, if MinHash does.
+        counts; and ``similarity``, with its ``standard_error`` (0 if it ``is_exact``), if MinHash does.
         """
         return iter(self._pairs)
 

@@ -32,12 +32,16 @@ _SINGLES = 1000
 
 @dataclass(frozen=True)
 class Member:
-    """A document of a group, and how near it is to the one that stands for the group."""
+    """A document of a group, and how near it is to the one that stands for the group.
+
+    A similarity that is an estimate has a ``standard_error``.
+    """
 
     index: str
     id: str
     distance: int | None
     similarity: float | None
+    standard_error: float | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ class Grouped:
         for positions, keys in self._with_keys(self._positions):
             near = nearness.to(positions[0], positions)
             members = [
-                Member(*keys[position], *values) for position, *values in zip(positions, *values_of(near), strict=True)
+                Member(*keys[position], *values) for position, values in zip(positions, values_of(near), strict=True)
             ]
             yield Group(next(names_), tuple(members), nearness.diameter(positions, near))
 
@@ -187,8 +191,9 @@ class Grouped:
         names_ = iter(self._names)
         for positions, _ in self._with_keys(self._positions):
             name, near = next(names_), self._found.nearness.to(positions[0], positions)
-            for place, (position, *values) in enumerate(zip(positions, *values_of(near), strict=True)):
-                yield position, group_fields.of_member(name, len(positions), place == 0, *values)
+            for place, (position, values) in enumerate(zip(positions, values_of(near), strict=True)):
+                distance, similarity, _ = values
+                yield position, group_fields.of_member(name, len(positions), place == 0, distance, similarity)
         if singles:
             yield from self._singles()
 

@@ -12,6 +12,7 @@ from es_simhash.dedup.result import Duplicates
 from es_simhash.errors import DocumentError
 from es_simhash.files import FileDocument, OnReject, RejectedLine
 from es_simhash.jobs.absent_fields import AbsentFields
+from es_simhash.jobs.compared_pairs import compared
 from es_simhash.sources import text_of
 
 
@@ -55,11 +56,9 @@ def write_groups(duplicates: Duplicates, format: str, out: IO[str]) -> None:
 def write_pairs(duplicates: Duplicates, out: IO[str]) -> None:
     """The pairs by which documents are linked, as JSON lines."""
     for pairs in duplicates.pairs():
-        compared = [name for name in ("distance", "similarity", "is_exact") if name in (pairs.dtype.names or ())]
         sides = (duplicates.ids_of(pairs[side].tolist()) for side in ("first", "second"))
-        for values in zip(*sides, *(pairs[name].tolist() for name in compared), strict=True):
-            pair = dict(zip(("first", "second", *compared), values, strict=True))
-            out.write(json.dumps(pair, ensure_ascii=False) + "\n")
+        for first, second, values in zip(*sides, compared(pairs), strict=True):
+            out.write(json.dumps({"first": first, "second": second, **values}, ensure_ascii=False) + "\n")
 
 
 def write_kept(found: Iterable[tuple[FileDocument, str]], duplicates: Duplicates, out: IO[str]) -> None:

@@ -79,6 +79,6 @@ def _groups(duplicates: Duplicates) -> Iterator[tuple[Group, list[int]]]:
         for positions in some:
             near = nearness.to(positions[0], positions)
             ids = duplicates.ids_of(positions)
-            members = [Member("", id_, *values) for id_, *values in zip(ids, *values_of(near), strict=True)]
+            members = [Member("", id_, *values) for id_, values in zip(ids, values_of(near), strict=True)]
             yield Group(str(number), tuple(members), nearness.diameter(positions, near)), positions
             number += 1

@@ -9,12 +9,13 @@ from dataclasses import asdict
 from typing import IO, Any, TypeAlias
 
 from es_simhash.grouping.result import Group, Grouped
+from es_simhash.jobs.compared_pairs import COLUMNS, compared
 
 # The address of a page about the group of that name.
 Link: TypeAlias = Callable[[str], str]
 
-_GROUP_COLUMNS = ("group", "index", "id", "is_canonical", "similarity", "distance")
-_PAIR_COLUMNS = ("first_index", "first_id", "second_index", "second_id", "distance", "similarity", "is_exact")
+_GROUP_COLUMNS = ("group", "index", "id", "is_canonical", "similarity", "distance", "standard_error")
+_ENDS = ("first_index", "first_id", "second_index", "second_id")
 
 
 def write_groups(grouped: Grouped, format: str, out: IO[str], link: Link | None = None) -> None:
@@ -39,12 +40,13 @@ def form(group: Group) -> dict[str, Any]:
 
 def _rows(group: Group) -> Iterator[tuple[Any, ...]]:
     for place, member in enumerate(group.members):
-        yield group.id, member.index, member.id, int(place == 0), member.similarity, member.distance
+        near = (member.similarity, member.distance, member.standard_error)
+        yield (group.id, member.index, member.id, int(place == 0), *near)
 
 
 def write_pairs(grouped: Grouped, format: str, out: IO[str]) -> None:
     """The pairs by which documents are linked: of equal texts each with the one before, and all others found near."""
-    rows = csv.DictWriter(out, _PAIR_COLUMNS, lineterminator="\n")
+    rows = csv.DictWriter(out, (*_ENDS, *COLUMNS), lineterminator="\n")
     if format == "csv":
         rows.writeheader()
     for pair in _pairs(grouped):
@@ -57,10 +59,8 @@ def write_pairs(grouped: Grouped, format: str, out: IO[str]) -> None:
 def _pairs(grouped: Grouped) -> Iterator[dict[str, Any]]:
     for pairs in grouped.pairs():
         sides = [grouped.keys(pairs[side].tolist()) for side in ("first", "second")]
-        compared = [name for name in ("distance", "similarity", "is_exact") if name in (pairs.dtype.names or ())]
-        for first, second, *values in zip(*sides, *(pairs[name].tolist() for name in compared), strict=True):
-            ends = dict(zip(_PAIR_COLUMNS, (*first, *second), strict=False))
-            yield ends | dict(zip(compared, values, strict=True))
+        for first, second, values in zip(*sides, compared(pairs), strict=True):
+            yield dict(zip(_ENDS, (*first, *second), strict=True)) | values
 
 
 def write_deletes(grouped: Grouped, out: IO[str]) -> int:

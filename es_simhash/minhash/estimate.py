@@ -49,14 +49,21 @@ def estimates(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> npt
 
 
 def standard_error(similarity: float, size: int, value_bits: int = VALUE_BITS) -> float:
-    """The standard deviation of the estimate that signatures of ``size`` values give of ``similarity``.
+    """The standard deviation of the estimate that signatures of ``size`` values give of ``similarity``."""
+    return float(standard_errors(np.float64(similarity), size, value_bits))
+
+
+def standard_errors(
+    similarities: npt.NDArray[np.float64] | np.float64, size: int, value_bits: int = VALUE_BITS
+) -> npt.NDArray[np.float64]:
+    """The standard deviations of the estimates that signatures of ``size`` values give of ``similarities``.
 
     This is for independent positions. Those of `es_simhash.minhash.one_permutation` do a little better on
     documents of more features than ``size``, and up to 1.4 times worse on shorter ones.
     """
     chance = _chance(value_bits)
-    agreement = chance + (1 - chance) * similarity
-    return float(np.sqrt(agreement * (1 - agreement) / check_size(size)) / (1 - chance))
+    agreement = chance + (1 - chance) * similarities
+    return np.asarray(np.sqrt(agreement * (1 - agreement) / check_size(size)) / (1 - chance))
 
 
 def _chance(value_bits: int) -> float:

@@ -81,15 +81,21 @@ def _diameter(diameter: Diameter | None) -> str:
         return ""
     told = ""
     if diameter.similarity is not None:
-        told += f", similarity down to {diameter.similarity:.2f}{'' if diameter.is_exact else ' or less'}"
+        least = _similarity(diameter.similarity, diameter.standard_error)
+        told += f", similarity down to {least}{'' if diameter.is_exact else ' or less'}"
     if diameter.distance is not None:
         told += f", {'' if diameter.is_exact else 'at least '}{counted(diameter.distance, 'bit')} apart"
     return told
 
 
+def _similarity(similarity: float, standard_error: float | None) -> str:
+    return f"{similarity:.2f}" if standard_error is None else f"{similarity:.2f} ± {standard_error:.2f}"
+
+
 def _member(shown: ShownMember, setup: Setup) -> Html:
     member = shown.member
-    near = [] if member.similarity is None else [f"similarity {member.similarity:.2f}"]
+    similarity = member.similarity
+    near = [] if similarity is None else [f"similarity {_similarity(similarity, member.standard_error)}"]
     near += [] if member.distance is None else [counted(member.distance, "bit")]
     head = element(
         "h3",

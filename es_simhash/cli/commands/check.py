@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.commands.find import match_as_json
+from es_simhash.cli.commands.find import match_as_json, similarity_of
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.index_options import find_options, index_argument, index_options
 from es_simhash.cli.inputs import Files, file_options
@@ -76,5 +76,4 @@ def _show(output: Output, checked: Checked) -> None:
         output.line(f"{checked.id}\tnew")
     for where, matches in (("in the index", checked.in_index), ("earlier", checked.earlier)):
         for match in matches:
-            similarity = "" if match.similarity is None else f"{match.similarity:.3f}"
-            output.line(f"{checked.id}\t{where}\t{match.id}\t{similarity}")
+            output.line(f"{checked.id}\t{where}\t{match.id}\t{similarity_of(match)}")

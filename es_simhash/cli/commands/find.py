@@ -67,10 +67,18 @@ def match_as_json(match: Match) -> dict[str, Any]:
         "id": match.id,
         "distance": match.distance,
         "similarity": match.similarity,
+        "standard_error": match.standard_error,
         "is_exact": match.is_exact,
         "same_text": match.same_text,
     }
     return form if match.source is None else form | {"source": match.source}
+
+
+def similarity_of(match: Match) -> str:
+    """The similarity as tables show it, with its standard error where it is an estimate."""
+    if match.similarity is None:
+        return ""
+    return f"{match.similarity:.3f}" + ("" if match.standard_error is None else f" ± {match.standard_error:.3f}")
 
 
 def matches_as_json(matches: Matches) -> dict[str, Any]:
@@ -101,7 +109,6 @@ def _show(output: Output, matches: Matches) -> None:
 
 def _rows(matches: Matches) -> Iterator[list[Any]]:
     for match in matches:
-        similarity = "" if match.similarity is None else f"{'' if match.is_exact else '~'}{match.similarity:.3f}"
         source = " ".join(str(value) for value in (match.source or {}).values())
         same = "same text" if match.same_text else ""
-        yield [match.index, match.id, similarity, match.distance, same, source[:_SHOWN]]
+        yield [match.index, match.id, similarity_of(match), match.distance, same, source[:_SHOWN]]
