@@ -63,10 +63,11 @@ SECTIONS = {
     "dedup": Section(("rensa", "gaoya", "datasketch", "numba")),
     "key_join": Section(("duckdb",)),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",)),
+    "growth": Section(("numba", "elasticsearch"), ("elasticsearch",)),
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
 }
 # The sections that can be run on a share of their documents.
-SHARED = ("layouts", "finding", "rerank", "bulk", "backfill", "pipeline", "grouping", "key_join", "million", "quality")
+SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_join", "memory", "dedup"})
 
 
 def main() -> None:

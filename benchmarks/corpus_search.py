@@ -1,0 +1,133 @@
+"""Texts with planted copies of others, and what ways to find near-duplicates return of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import mean
+
+import numpy as np
+
+from benchmarks.latency import Latency, in_turns
+from benchmarks.nodes import Json, Server
+from benchmarks.planted import EDITS, Pair, plant
+from benchmarks.ways import Ours, Way
+from es_simhash import Scheme
+from es_simhash.codes import Codes
+from es_simhash.hamming import distances
+
+COUNTED = 300
+SCHEME = Scheme()
+SIMILARITY = SCHEME.minhash.similarity if SCHEME.minhash else 1.0
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Texts with planted pairs, and their SimHashes."""
+
+    name: str
+    texts: list[str]
+    pairs: list[Pair]
+    simhashes: Codes
+
+    @classmethod
+    def of(cls, name: str, texts: Sequence[str], planted: int) -> Corpus:
+        """Plant pairs among texts."""
+        own, pairs = plant(texts, planted)
+        batches = [batch.simhashes for batch in SCHEME.fingerprint_batches(own)]
+        return cls(name, own, pairs, np.concatenate([batch for batch in batches if batch is not None]))
+
+    def documents(self, count: int | None = None) -> list[Json]:
+        """Actions that index the texts, or the first of them."""
+        return [{"_id": str(i), "_source": {"body": text}} for i, text in enumerate(self.texts[:count])]
+
+
+@dataclass
+class Found:
+    """What a way returned for each query, without the query itself."""
+
+    ids: list[set[int]]
+    candidates: float
+    recalls: list[float] = field(default_factory=list)
+    recall: float = 0.0
+    precision: float = 0.0
+
+
+# --- indices ---
+
+
+def by_index(contenders: Sequence[Way]) -> dict[str, Way]:
+    """The first way of each index, which fills it."""
+    return {way.index: way for way in reversed(contenders)}
+
+
+def fill(server: Server, contenders: Sequence[Way], corpus: Corpus) -> dict[str, int]:
+    """Make the indices; return their bytes."""
+    for index, way in by_index(contenders).items():
+        way.create(index)
+        server.load(index, way.actions(index, corpus.documents()))
+        server.merge(index)
+    return {index: server.size(index) for index in by_index(contenders)}
+
+
+# --- latency ---
+
+
+def latencies_of(
+    server: Server, contenders: Sequence[Way], texts: Sequence[str], rounds: int
+) -> dict[str, dict[str, Latency]]:
+    """How long each way takes to ``find``, and its ``bare`` request; the first half of the texts warms up."""
+    asked: dict[str, Callable[[str], object]] = {}
+    for way in contenders:
+        asked[f"find {way.name}"] = way.find
+        asked[f"bare {way.name}"] = _bare(server, {text: way.bare(text) for text in texts})
+    half = len(texts) // 2
+    found = in_turns(asked, texts[half:], rounds, texts[:half])
+    return {kind: {way.name: found[f"{kind} {way.name}"] for way in contenders} for kind in ("find", "bare")}
+
+
+def _bare(server: Server, requests: dict[str, tuple[str, bytes]]) -> Callable[[str], object]:
+    return lambda text: server.http.send("POST", *requests[text])
+
+
+# --- recall and precision ---
+
+
+def what_is_found(way: Way, corpus: Corpus) -> Found:
+    texts = [corpus.texts[pair.original] for pair in corpus.pairs]
+    originals = [pair.original for pair in corpus.pairs]
+    ids = [set(map(int, way.find(text))) - {place} for text, place in zip(texts, originals, strict=True)]
+    found = Found(ids, mean(map(way.candidates, texts[:COUNTED])))
+    found.recalls = [_recall_at(edits, ids, corpus.pairs) for edits in EDITS]
+    distance = way.distance if isinstance(way, Ours) else None
+    wanted = _alike(corpus) if distance is None else _within(distance, corpus)
+    # The ten that peers return may have no room for all of many; a wanted document that is missing counts as such.
+    hits = [len(each & near) for each, near in zip(ids, wanted, strict=True)]
+    found.recall = sum(hits) / max(1, sum(map(len, wanted)))
+    found.precision = _precision(ids, corpus)
+    return found
+
+
+def _recall_at(edits: float, ids: Sequence[set[int]], pairs: Sequence[Pair]) -> float:
+    return mean(pair.copy in near for near, pair in zip(ids, pairs, strict=True) if pair.edits == edits)
+
+
+def _alike(corpus: Corpus) -> list[set[int]]:
+    """For each pair its copy, if it is similar enough."""
+    return [{pair.copy} if _jaccard(corpus, pair.original, pair.copy) >= SIMILARITY else set() for pair in corpus.pairs]
+
+
+def _within(distance: int, corpus: Corpus) -> list[set[int]]:
+    """For each pair all documents within the distance of its original."""
+    codes = corpus.simhashes
+    near = [np.flatnonzero(distances(codes[pair.original], codes) <= distance) for pair in corpus.pairs]
+    return [set(places.tolist()) - {pair.original} for places, pair in zip(near, corpus.pairs, strict=True)]
+
+
+def _precision(ids: Sequence[set[int]], corpus: Corpus) -> float:
+    returned = [(pair.original, other) for near, pair in zip(ids, corpus.pairs, strict=True) for other in near]
+    return mean(_jaccard(corpus, *both) >= SIMILARITY for both in returned) if returned else 1.0
+
+
+def _jaccard(corpus: Corpus, a: int, b: int) -> float:
+    return SCHEME.exact_jaccard(corpus.texts[a], corpus.texts[b])

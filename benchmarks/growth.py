@@ -1,0 +1,76 @@
+"""How long it takes to find near-duplicates as an index grows, beside what people set up today, on Elasticsearch.
+
+First texts of {length} characters, of which {planted} are copies with 1%, 2% or 5% of the words replaced, searched as
+in "Finding" above. Then fingerprints without texts, as in "Million" above, up to ten million of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchmarks.corpora import topical
+from benchmarks.corpus_search import Corpus, fill, latencies_of, what_is_found
+from benchmarks.latency import Latency
+from benchmarks.million import COLUMNS, Million, on_elasticsearch
+from benchmarks.nodes import Server, running
+from benchmarks.tables import Table
+from benchmarks.ways import BitVectors, MinHashShould, MoreLikeThis, Ours
+
+SIZES = (10_000, 100_000, 1_000_000)
+FINGERPRINTS = (10_000, 100_000, 1_000_000, 10_000_000)
+LENGTH, PLANTED = 500, 500
+TIMED, ROUNDS = 100, 3
+__doc__ = __doc__.format(length=LENGTH, planted=PLANTED)
+
+
+def run(share: float = 1.0) -> Iterator[Table]:
+    """Measure at each size."""
+    yield _texts([int(size * share) for size in SIZES])
+    for size in FINGERPRINTS:
+        count = int(size * share)
+        table = Table(f"{count:,} fingerprints", COLUMNS)
+        table.note = on_elasticsearch(Million.random(count, min(10_000, count // 10)), table)
+        yield table
+
+
+def _texts(sizes: Sequence[int]) -> Table:
+    table = Table(
+        "Texts",
+        [
+            *("", "documents", "find p50, ms", "× more_like_this", "bare p50, ms", "× more_like_this"),
+            *("recall in all", "precision", "candidates a query", "bytes a document"),
+        ],
+    )
+    for size in sizes:
+        corpus = Corpus.of("English", topical(size, LENGTH), min(PLANTED, size // 10))
+        with running("elasticsearch") as server:
+            _add(table, server, corpus)
+    return table
+
+
+def _add(table: Table, server: Server, corpus: Corpus) -> None:
+    contenders = [
+        Ours(server, "es_simhash, MinHash"),
+        Ours(server, "es_simhash, MinHash, texts compared", is_exact=True),
+        MoreLikeThis(server),
+        MinHashShould(server, "30%"),
+        BitVectors(server),
+    ]
+    sizes = fill(server, contenders, corpus)
+    texts = [corpus.texts[pair.original] for pair in corpus.pairs[: 2 * TIMED]]
+    latencies = latencies_of(server, contenders, texts, ROUNDS)
+    count = len(corpus.texts)
+    for way in contenders:
+        found = what_is_found(way, corpus)
+        table.add(
+            *(way.name, f"{count:,}"),
+            *(cell for measured in latencies.values() for cell in _cells(measured, way.name)),
+            *(f"{found.recall:.3f}", f"{found.precision:.3f}", f"{found.candidates:.1f}"),
+            f"{(sizes[way.index] - sizes[MoreLikeThis.index]) / count:.0f}",
+        )
+
+
+def _cells(latencies: dict[str, Latency], name: str) -> tuple[str, str]:
+    """A way's time, and beside that of ``more_like_this``."""
+    own = latencies[name].p50
+    return f"{own:.2f}", f"{own / latencies[MoreLikeThis.name].p50:.2f}"
