@@ -1,6 +1,8 @@
 """Run benchmarks, print their tables, and write them to docs/benchmarks.md, those of quality to docs/quality.md.
 
 ``python -m benchmarks`` runs all, ``python -m benchmarks layouts bulk`` those named; the page keeps the other sections.
+``python -m benchmarks scale`` measures nothing, and makes docs/scale.md of docs/benchmarks.md; so does every run that
+changes the latter.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from inspect import cleandoc
 from pathlib import Path
 
+from benchmarks import scale
 from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.page import replace_section
 from benchmarks.tables import Table
@@ -28,7 +31,8 @@ HEADING = """\
 
 Written by `make bench`. What counts are the ratios: all that stand in one table ran in the same run, in turns, on the
 same texts, so a busy or slow machine slows all of them. Each section is one module of `benchmarks/`, which says what
-exactly was run, and it was run on the day, the machine and the versions that it names.
+exactly was run, and it was run on the day, the machine and the versions that it names. [scale.md](scale.md) tells what
+comes of these numbers with more documents.
 """
 QUALITY_HEADING = """\
 # Quality
@@ -66,6 +70,7 @@ SECTIONS = {
     "growth": Section(("numba", "elasticsearch"), ("elasticsearch",)),
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
 }
+SCALE = "scale"
 # The sections that can be run on a share of their documents.
 SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_join", "memory", "dedup"})
 
@@ -75,19 +80,28 @@ def main() -> None:
     options = _parser().parse_args()
     if options.corpora:
         os.environ[CORPORA_VARIABLE] = options.corpora
-    for name in options.names or SECTIONS:
-        module = import_module(f"benchmarks.{name}")
-        run: Callable[..., Iterable[Table]] = module.run
-        section = [f"{_about(name, module.__doc__ or '')}\n"]
-        if SECTIONS[name].servers:
-            # Whoever talks to a server goes on for long: the compiled loops are loaded from the start.
-            os.environ["ES_SIMHASH_NATIVE"] = "1"
-        print(f"## {_title(name)}\n\n{section[0]}", flush=True)
-        for table in run() if options.share is None or name not in SHARED else run(options.share):
-            section.append(table.markdown())
-            print(section[-1], flush=True)
-        if options.share is None and len(section) > 1:
-            _write(name, "\n".join(section))
+    names = options.names or list(SECTIONS)
+    for name in names:
+        if name != SCALE:
+            _measure(name, options.share)
+    if options.share is None and any(name == SCALE or SECTIONS[name].page == PAGE for name in names):
+        scale.write(DOCS)
+
+
+def _measure(name: str, share: float | None) -> None:
+    """Run one benchmark, on a share of its documents if it can be, and write its section if it ran on all of them."""
+    module = import_module(f"benchmarks.{name}")
+    run: Callable[..., Iterable[Table]] = module.run
+    section = [f"{_about(name, module.__doc__ or '')}\n"]
+    if SECTIONS[name].servers:
+        # Whoever talks to a server goes on for long: the compiled loops are loaded from the start.
+        os.environ["ES_SIMHASH_NATIVE"] = "1"
+    print(f"## {_title(name)}\n\n{section[0]}", flush=True)
+    for table in run() if share is None or name not in SHARED else run(share):
+        section.append(table.markdown())
+        print(section[-1], flush=True)
+    if share is None and len(section) > 1:
+        _write(name, "\n".join(section))
 
 
 def _write(name: str, section: str) -> None:
@@ -100,7 +114,7 @@ def _write(name: str, section: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join(SECTIONS)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join([*SECTIONS, SCALE])}")
     parser.add_argument(
         "--share", type=float, help=f"only try it, on this share of the documents of {', '.join(SHARED)}: write nothing"
     )

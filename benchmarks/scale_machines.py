@@ -1,0 +1,136 @@
+"""A group run on several machines, simulated: each has a range of the hashes of keys, and makes the pairs by these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.tables import Table
+from es_simhash.arrays import Integers
+from es_simhash.dedup.candidates import POSITION_BITS, Linker, entries, positions
+from es_simhash.dedup.linking import ALL, FEW
+from es_simhash.groups import Groups, UnionFind
+
+MACHINES = "Keys and pairs by machine"
+
+Keys = npt.NDArray[np.uint32]
+
+DOCUMENTS, TABLES, _MACHINES = 100_000, 8, (4, 16, 64)
+# A document of a group has its group's key of a table with this probability: that of four rows at a similarity of .88.
+_KEPT = 0.6
+
+
+def simulated(share: float = 1.0) -> Iterator[Table]:
+    """Documents of which half are in groups, without and with a key that one in twenty shares."""
+    table = Table(
+        MACHINES,
+        [
+            *("one key in common", "machines", "keys, most ÷ mean", "pairs, most ÷ mean", "pairs if all were made"),
+            *("of these, most ÷ mean", "links to merge, % of the pairs", "groups"),
+        ],
+    )
+    documents = int(DOCUMENTS * share)
+    for common in (0.0, 0.05):
+        run = Run.of(keys(documents, common))
+        for machines in _MACHINES:
+            _add(table, common, machines, run)
+    yield table
+
+
+def keys(documents: int, common: float) -> Keys:
+    """The keys of documents, a row each; the share ``common`` of all have the same one of the first table."""
+    rng = np.random.default_rng(4)
+    sizes = np.minimum(1 + rng.pareto(1.2, documents), documents / 100).astype(np.int64)
+    groups = np.repeat(np.arange(documents), sizes)[: documents // 2]
+    of_groups = rng.integers(0, 1 << 32, (documents, TABLES), dtype=np.uint32)
+    found = rng.integers(0, 1 << 32, (documents, TABLES), dtype=np.uint32)
+    has = rng.random((len(groups), TABLES)) < _KEPT
+    places = rng.permutation(documents)
+    found[places[: len(groups)]] = np.where(has, of_groups[groups], found[places[: len(groups)]])
+    found[places[: int(common * documents)], 0] = 0
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The hashes of all keys and how many documents have each; the pairs, and the hash by which each was made."""
+
+    documents: int
+    hashes: Integers
+    sizes: Integers
+    first: Integers
+    second: Integers
+    made_by: Integers
+
+    @classmethod
+    def of(cls, keys: Keys) -> Run:
+        """What `es_simhash.dedup` makes of the keys, table by table."""
+        hashes, sizes, pairs, made_by = [], [], [], []
+        linker = Linker(ALL, FEW)
+        for column in keys.T:
+            own = entries(column.reshape(-1, 1), 0)
+            of_documents = (own >> np.uint64(POSITION_BITS)).astype(np.int64)
+            distinct, counts = np.unique(of_documents, return_counts=True)
+            hashes.append(distinct)
+            sizes.append(counts)
+            for some in linker.pairs(iter([np.sort(own)])):
+                pairs.append(some)
+                made_by.append(of_documents[positions(some)[1]])
+        first, second = positions(np.concatenate(pairs))
+        return cls(len(keys), np.concatenate(hashes), np.concatenate(sizes), first, second, np.concatenate(made_by))
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups, made of all pairs in one place."""
+        return _groups(self.documents, self.first, self.second)
+
+    def stars(self, machines: int) -> tuple[Integers, Integers]:
+        """The links of which each machine makes stars, before they are brought together."""
+        places = machine_of(self.made_by, machines)
+        found = [_stars(self.first[places == each], self.second[places == each]) for each in range(machines)]
+        return np.concatenate([first for first, _ in found]), np.concatenate([second for _, second in found])
+
+
+def machine_of(hashes: Integers, machines: int) -> Integers:
+    """The machine that has the range of each hash."""
+    return hashes * machines >> (64 - POSITION_BITS)
+
+
+def _stars(first: Integers, second: Integers) -> tuple[Integers, Integers]:
+    """Links of the documents of each component to its first."""
+    documents, places = np.unique(np.concatenate([first, second]), return_inverse=True)
+    groups = _groups(len(documents), *np.split(places, 2))
+    later = ~groups.is_first
+    return documents[groups.firsts[later]], documents[later]
+
+
+def _groups(documents: int, first: Integers, second: Integers) -> Groups:
+    union = UnionFind(documents)
+    union.union(first, second)
+    return union.groups()
+
+
+def _add(table: Table, common: float, machines: int, run: Run) -> None:
+    of_keys, of_pairs = machine_of(run.hashes, machines), machine_of(run.made_by, machines)
+    of_all = run.sizes * (run.sizes - 1) // 2
+    links = run.stars(machines)
+    groups = _groups(run.documents, *links)
+    assert np.array_equal(groups.firsts, run.groups.firsts)
+    table.add(
+        f"{common:.0%} of the documents" if common else "none",
+        str(machines),
+        _uneven(np.bincount(of_keys, run.sizes, machines)),
+        _uneven(np.bincount(of_pairs, minlength=machines)),
+        f"{of_all.sum() / len(run.first):.1f} times as many",
+        _uneven(np.bincount(of_keys, of_all, machines)),
+        f"{100 * len(links[0]) / len(run.first):.0f}",
+        f"{len(groups):,}",
+    )
+
+
+def _uneven(loads: npt.NDArray[np.generic]) -> str:
+    return f"{loads.max() / loads.mean():.2f}"

@@ -1,0 +1,136 @@
+"""The numbers that scale is reckoned from, read from where they were measured: the tables of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias
+
+from benchmarks.tables import Table
+
+Tables: TypeAlias = Mapping[tuple[str, str], Table]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Where a number stands on the page.
+
+    Without a row, ``column`` is an expression that finds it in the words above the table.
+    """
+
+    what: str
+    section: str
+    table: str
+    row: str
+    column: str
+
+    @property
+    def command(self) -> str:
+        """What measures it anew."""
+        return f"python -m benchmarks {self.section.lower().replace('-', '_')}"
+
+    def read(self, tables: Tables) -> float:
+        """The number."""
+        if (self.section, self.table) not in tables:
+            raise LookupError(
+                f"docs/benchmarks.md has no table {self.table!r} in {self.section!r}. Run {self.command}."
+            )
+        table = tables[self.section, self.table]
+        if not self.row:
+            found = re.search(self.column, table.note)
+            return _number(found[1] if found else "", self)
+        rows = [row for row in table.rows if row[0] == self.row]
+        if not rows or self.column not in table.columns:
+            raise LookupError(f"The table {self.table!r} has no {self.column!r} of {self.row!r}. Run {self.command}.")
+        return _number(rows[0][list(table.columns).index(self.column)], self)
+
+
+def _number(text: str, cell: Cell) -> float:
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        raise LookupError(f"{cell.what} is {text!r} in docs/benchmarks.md, no number. Run {cell.command}.") from None
+
+
+def _cell(what: str, section: str, table: str, row: str, column: str) -> Any:
+    return field(metadata={"cell": Cell(what, section, table, row, column)})
+
+
+_LAYOUTS = "Layouts", "Layouts on Elasticsearch"
+_BY_FIELD = "Layouts", "Bytes a document by field on Elasticsearch"
+_LATENCY = "Finding", "English on Elasticsearch: latency"
+_FOUND = "Finding", "English on Elasticsearch: what is found, and at what price"
+_MILLION = "Million", "On Elasticsearch"
+_BACKFILL = "Backfill", "Backfills of more and more documents, Elasticsearch"
+_GROUPING = "Grouping", "Grouping more and more documents"
+_TEXTS, _ESTIMATES = "es_simhash, MinHash, texts compared", "es_simhash, MinHash"
+_BITS, _FEW_BITS = "es_simhash, SimHash within 5 bits", "es_simhash, SimHash within 3 bits"
+_CANDIDATES, _BYTES = "candidates a query", "bytes a document"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured, each number with its place on the page."""
+
+    plain_bytes: float = _cell("bytes of a document without our fields", *_LAYOUTS, "", r"takes ([\d,]+) bytes")
+    default_bytes: float = _cell("bytes of the default fields", *_LAYOUTS, "default: text", _BYTES)
+    bytes_of_24_bits: float = _cell("… with keys of 24 bits", *_LAYOUTS, "default: text, keys of 24 bits", _BYTES)
+    bytes_of_36_bits: float = _cell("… with keys of 36 bits", *_LAYOUTS, "default: text, keys of 36 bits", _BYTES)
+    simhash_bytes: float = _cell("… of SimHash alone", *_LAYOUTS, "strict, with doc values", _BYTES)
+    block_bytes: float = _cell("bytes of the blocks in the index", *_BY_FIELD, "default: text", "blocks")
+    band_bytes: float = _cell("bytes of the bands in the index", *_BY_FIELD, "default: text", "bands")
+    layout_documents: float = _cell("documents of these indices", *_LAYOUTS, "", r"^([\d,]+) documents")
+    layout_candidates: float = _cell("candidates there, itself among them", *_LAYOUTS, "default: text", _CANDIDATES)
+    candidates_of_24_bits: float = _cell(
+        "… with keys of 24 bits", *_LAYOUTS, "default: text, keys of 24 bits", _CANDIDATES
+    )
+    candidates_of_36_bits: float = _cell(
+        "… with keys of 36 bits", *_LAYOUTS, "default: text, keys of 36 bits", _CANDIDATES
+    )
+    found_documents: float = _cell("documents of the index that is searched", *_LATENCY, "", r"^([\d,]+) documents")
+    find_texts_ms: float = _cell("find by MinHash, texts compared, ms", *_LATENCY, _TEXTS, "find p50, ms")
+    find_estimates_ms: float = _cell("find by MinHash, estimates, ms", *_LATENCY, _ESTIMATES, "find p50, ms")
+    find_bits_ms: float = _cell("find by SimHash within 5 bits, ms", *_LATENCY, _BITS, "find p50, ms")
+    find_few_bits_ms: float = _cell("find by SimHash within 3 bits, ms", *_LATENCY, _FEW_BITS, "find p50, ms")
+    found_candidates: float = _cell("candidates there by MinHash, two of them right", *_FOUND, _TEXTS, _CANDIDATES)
+    found_bits: float = _cell("… by SimHash within 5 bits", *_FOUND, _BITS, _CANDIDATES)
+    found_few_bits: float = _cell("… by SimHash within 3 bits", *_FOUND, _FEW_BITS, _CANDIDATES)
+    minhash_ms: float = _cell("the bare request by MinHash among a million, ms", *_MILLION, "minhash", "p50, ms")
+    term_ms: float = _cell("a term query among a million, ms", *_MILLION, "term", "p50, ms")
+    backfill_rate: float = _cell("documents a second of a backfill", *_BACKFILL, "1,000,000", "documents a second")
+    backfill_client: float = _cell(
+        "% of the time that its client computes", *_BACKFILL, "1,000,000", "client CPU, % of the wall"
+    )
+    group_reading: float = _cell("seconds of reading a million for groups", *_GROUPING, "1,000,000", "reading, s")
+    group_rest: float = _cell("seconds of all else", *_GROUPING, "1,000,000", "all else, s")
+
+    @classmethod
+    def read(cls, page: str) -> Measured:
+        """The numbers of a page of benchmarks."""
+        tables = tables_of(page)
+        return cls(**{name: cell.read(tables) for name, cell in cells().items()})
+
+
+def cells() -> dict[str, Cell]:
+    """Where each number stands."""
+    return {each.name: each.metadata["cell"] for each in fields(Measured)}
+
+
+def tables_of(page: str) -> dict[tuple[str, str], Table]:
+    """The tables of a page by their sections and titles."""
+    found = {}
+    for section in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
+        name, _, text = section.partition("\n")
+        for part in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
+            table = _table(part)
+            found[name, table.title] = table
+    return found
+
+
+def _table(text: str) -> Table:
+    title, _, rest = text.partition("\n")
+    note, bar, below = rest.partition("|")
+    lines = (bar + below).partition("\n\n")[0].splitlines()
+    columns, _, *rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
+    return Table(title, columns, note.strip(), rows)

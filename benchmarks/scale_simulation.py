@@ -1,0 +1,262 @@
+"""Fingerprints by the million, drawn at random, and what their keys let meet, beside what the arithmetic expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import mean
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.corpora import topical
+from benchmarks.scale_model import DEFAULT, UNLIKE, Similarities, in_vain, meeting
+from benchmarks.scale_words import rounded
+from benchmarks.tables import Table
+from es_simhash import Scheme
+from es_simhash.arrays import spread
+from es_simhash.bands import Bands
+from es_simhash.blocks import Blocks
+from es_simhash.codes import Codes, extract
+from es_simhash.hashing.poly64 import fmix64
+from es_simhash.minhash import one_permutation
+from es_simhash.planning import BlockPlan, band_probability
+from es_simhash.quality.ceiling import plain_features
+
+Numbers = npt.NDArray[np.uint64]
+
+SIMILARITIES, RECALL, BLOCKS, BANDS, IN_VAIN = (
+    "Similarities of unrelated documents",
+    "Recall of bands",
+    "Candidates by blocks",
+    "Candidates by bands of random keys",
+    "Candidates in vain by bands",
+)
+# Of so many texts the keys are compared, and of some of them the features too.
+TEXTS, COMPARED = 1_500, 400
+_CHUNK = 1_000_000
+
+
+def simulated(share: float = 1.0) -> Iterator[Table]:
+    """All that is drawn at random; of a smaller ``share`` of documents, queries and pairs for a test."""
+    yield block_candidates([int(size * share) for size in (100_000, 1_000_000, 10_000_000)])
+    yield band_candidates([int(size * share) for size in (100_000, 1_000_000)], [10**7, 10**8, 10**9])
+    yield band_recall(int(20_000 * share))
+    features = Features.of_texts(int(TEXTS * share))
+    similarities = features.first(COMPARED).table()
+    yield similarities
+    yield in_vain_by_bands(features, similarities_of(similarities), int(8 * share) or 1)
+
+
+# ---- blocks
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A search by blocks, and how many queries are asked for; wide blocks have few candidates, so they take more."""
+
+    blocks: Blocks
+    distance: int
+    queries: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.blocks.count} blocks, within {self.distance} bits"
+
+
+_SEARCHES = (
+    _Search(Blocks(64, 4), 3, 1000),
+    _Search(Blocks(64, 6), 3, 200),
+    _Search(Blocks(64, 6), 5, 50),
+    _Search(Blocks(64, 8), 5, 50),
+)
+
+
+def block_candidates(sizes: Sequence[int]) -> Table:
+    """Random SimHashes, and of each query a copy with as many bits flipped as are asked for."""
+    rng = np.random.default_rng(1)
+    queries = [rng.integers(0, 1 << 64, search.queries, dtype=np.uint64) for search in _SEARCHES]
+    counts = {search: dict.fromkeys(sizes, 0) for search in _SEARCHES}
+    for start in range(0, sizes[-1], _CHUNK):
+        codes = rng.integers(0, 1 << 64, min(_CHUNK, sizes[-1] - start), dtype=np.uint64)
+        for search, asked in zip(_SEARCHES, queries, strict=True):
+            documents, _ = sharing(search.blocks, search.distance, asked, codes)
+            for size in sizes:
+                counts[search][size] += int((documents < size - start).sum())
+    table = Table(BLOCKS, ["search", "documents", "computed", "simulated", "queries", "recall of planted copies"])
+    for search, asked in zip(_SEARCHES, queries, strict=True):
+        found = _recall_of_copies(search, asked, rng)
+        for size in sizes:
+            plan = BlockPlan(64, search.blocks.count, search.distance, size)
+            table.add(
+                search.name,
+                f"{size:,}",
+                rounded(plan.candidates, 4),
+                rounded(counts[search][size] / search.queries, 4),
+                f"{search.queries:,}",
+                f"{found:.4f}",
+            )
+    return table
+
+
+def _recall_of_copies(search: _Search, asked: Codes, rng: np.random.Generator) -> float:
+    bits = rng.random((len(asked), 64)).argsort(axis=1)[:, : search.distance].astype(np.uint64)
+    copies = asked ^ np.bitwise_or.reduce(np.uint64(1) << bits, axis=1)
+    documents, queries = sharing(search.blocks, search.distance, asked, copies)
+    return len(set(documents[documents == queries].tolist())) / len(asked)
+
+
+def sharing(blocks: Blocks, distance: int, queries: Codes, codes: Codes) -> tuple[Numbers, Numbers]:
+    """The places of codes, each with that of a query, which share as many blocks as codes within the distance do."""
+    met = []
+    for block in zip(blocks.starts, blocks.widths, strict=True):
+        own, values = extract(queries, blocks.bits, *block), extract(codes, blocks.bits, *block)
+        order = np.argsort(own, kind="stable")
+        is_asked = np.zeros(1 << max(blocks.widths), dtype=np.bool_)
+        is_asked[own] = True
+        documents = np.flatnonzero(is_asked[values])
+        first, end = (np.searchsorted(own[order], values[documents], side=side) for side in ("left", "right"))
+        rows, place = spread(end - first)
+        met.append(documents[rows].astype(np.uint64) * len(queries) + order[first[rows] + place].astype(np.uint64))
+    pairs, shared = np.unique(np.concatenate(met), return_counts=True)
+    return np.divmod(pairs[shared >= blocks.min_shared(distance)], len(queries))
+
+
+# ---- bands
+
+
+def band_candidates(drawn: Sequence[int], sampled: Sequence[int]) -> Table:
+    """Documents that have nothing in common, whose keys are uniform: drawn one by one, and beyond only their number."""
+    rng = np.random.default_rng(2)
+    queries, layout = 1000, DEFAULT.layout
+    bits = layout.rows * layout.value_bits
+    table = Table(BANDS, ["documents", "computed", "simulated", "queries", "keys are"])
+    for size in drawn:
+        found = sum(_equal_keys(rng, bits, queries, size) for _ in range(layout.count))
+        _add_keys(table, size, found / queries, queries, "drawn")
+    for size in sampled:
+        found = int(rng.binomial(size, 2.0**-bits, (queries, layout.count)).sum())
+        _add_keys(table, size, found / queries, queries, "counted by the binomial distribution")
+    return table
+
+
+def _add_keys(table: Table, size: int, found: float, queries: int, how: str) -> None:
+    table.add(f"{size:,}", rounded(size * in_vain(DEFAULT.layout, UNLIKE), 4), rounded(found, 4), f"{queries:,}", how)
+
+
+def _equal_keys(rng: np.random.Generator, bits: int, queries: int, size: int) -> int:
+    """How often random keys of so many documents are those of queries."""
+    asked = np.sort(rng.integers(0, 1 << bits, queries, dtype=np.uint32))
+    keys = rng.integers(0, 1 << bits, size, dtype=np.uint32)
+    may_be_asked = np.zeros(1 << 16, dtype=np.bool_)
+    may_be_asked[asked & 0xFFFF] = True
+    keys = keys[may_be_asked[keys & 0xFFFF]]
+    first, end = (np.searchsorted(asked, keys, side=side) for side in ("left", "right"))
+    return int((end - first).sum())
+
+
+def band_recall(pairs: int) -> Table:
+    """Pairs of signatures whose values agree with the probability of a similarity."""
+    rng = np.random.default_rng(3)
+    table = Table(
+        RECALL, ["layout", "similarity", "computed", "computed, with values that agree by chance", "simulated"]
+    )
+    for bands in (DEFAULT.layout, Bands(26, 8, 60)):
+        for similarity in (0.5, 0.6, 0.7, 0.8):
+            first = rng.integers(0, 1 << 32, (pairs, bands.size), dtype=np.uint32)
+            other = rng.integers(0, 1 << 32, (pairs, bands.size), dtype=np.uint32)
+            second = np.where(rng.random(first.shape) < similarity, first, other)
+            met = (bands.values(first) == bands.values(second)).any(axis=1)
+            computed = band_probability(similarity, bands.count, bands.rows), meeting(similarity, bands)
+            table.add(in_words(bands), f"{similarity}", *(f"{share:.4f}" for share in (*computed, met.mean())))
+    return table
+
+
+def in_words(bands: Bands) -> str:
+    """A layout of bands."""
+    return f"{bands.count} bands × {bands.rows} rows, keys of {bands.key_bits} bits"
+
+
+# ---- texts
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The hashes of the features of documents, each once, one document after the other."""
+
+    hashes: Numbers
+    offsets: npt.NDArray[np.int64]
+
+    @classmethod
+    def of_texts(cls, count: int) -> Features:
+        """Those of the texts that other benchmarks search."""
+        found = plain_features(Scheme(), topical(count))
+        return cls(found.hashes, found.offsets)
+
+    def first(self, count: int) -> Features:
+        """Those of the first documents."""
+        offsets = self.offsets[: count + 1]
+        return Features(self.hashes[: offsets[-1]], offsets)
+
+    def table(self) -> Table:
+        """How similar all pairs are, by hundredths."""
+        similarities = self.similarities()
+        table = Table(SIMILARITIES, ["similarity, on average", "share of the pairs"])
+        for level in range(100):
+            some = similarities[(similarities >= level / 100) & (similarities < (level + 1) / 100)]
+            if len(some):
+                table.add(f"{some.mean():.4f}", f"{len(some) / len(similarities):.3g}")
+        return table
+
+    def similarities(self) -> npt.NDArray[np.float64]:
+        """The Jaccard similarity of each pair of documents."""
+        sizes = np.diff(self.offsets)
+        _, features, counts = np.unique(self.hashes, return_inverse=True, return_counts=True)
+        documents = np.repeat(np.arange(len(sizes)), sizes)
+        is_shared = counts > 1
+        documents = documents[is_shared[features]]
+        features = (np.cumsum(is_shared) - 1)[features[is_shared[features]]]
+        shared = np.zeros((len(sizes), len(sizes)), dtype=np.float32)
+        for start in range(0, int(features.max()) + 1, 1 << 14):  # whole numbers, which floats add exactly
+            has = np.zeros((len(sizes), 1 << 14), dtype=np.float32)
+            here = (features >= start) & (features < start + (1 << 14))
+            has[documents[here], features[here] - start] = 1
+            shared += has @ has.T
+        first, second = np.triu_indices(len(sizes), 1)
+        common = shared[first, second].astype(np.float64)
+        return common / (sizes[first] + sizes[second] - common)
+
+    def signatures(self, draw: int, size: int) -> npt.NDArray[np.uint32]:
+        """Signatures by a hash function of a number."""
+        features = plain_features(Scheme(), [])
+        hashes = self.hashes if draw == 0 else fmix64(self.hashes ^ np.uint64(draw))
+        return one_permutation.signatures(replace(features, hashes=hashes, offsets=self.offsets), size)
+
+
+_LAYOUTS = (Bands(32, 4, 24), Bands(32, 4, 30), Bands(32, 4, 36), Bands(42, 3, 30))
+
+
+def in_vain_by_bands(features: Features, similarities: Similarities, draws: int) -> Table:
+    """How many documents of a million share a key with one, by several hash functions."""
+    found: dict[Bands, list[float]] = {bands: [] for bands in _LAYOUTS}
+    for draw in range(draws):
+        signatures = features.signatures(draw, DEFAULT.size)
+        for bands in _LAYOUTS:
+            found[bands].append(_share_that_meets(bands.values(signatures)))
+    table = Table(IN_VAIN, ["layout", "computed", "simulated, on average", "least", "most", "first hash function"])
+    for bands, shares in found.items():
+        numbers = (in_vain(bands, similarities), mean(shares), min(shares), max(shares), shares[0])
+        table.add(in_words(bands), *(f"{1e6 * share:,.0f}" for share in numbers))
+    return table
+
+
+def _share_that_meets(keys: Numbers) -> float:
+    met = np.zeros((len(keys), len(keys)), dtype=np.bool_)
+    for band in keys.T:
+        met |= band[:, None] == band
+    return (int(met.sum()) - len(keys)) / (len(keys) * (len(keys) - 1))
+
+
+def similarities_of(table: Table) -> Similarities:
+    """The similarities that a table tells."""
+    return [(float(similarity), float(share)) for similarity, share in table.rows]
