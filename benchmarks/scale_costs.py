@@ -6,18 +6,19 @@ from benchmarks import scale_model as model
 from benchmarks.scale_machines import MACHINES
 from benchmarks.scale_model import DEFAULT, SIZES, Finding
 from benchmarks.scale_numbers import SIMHASH, Numbers, noted, text
-from benchmarks.scale_simulation import in_words
+from benchmarks.scale_simulation import CROWDED, in_words
 from benchmarks.scale_words import duration, rounded, size
-from benchmarks.tables import Table
 from es_simhash.dedup.linking import ALL, FEW
 from es_simhash.plans.options import MOST_CANDIDATES
 
 _MACHINES, _MEMORIES = (1, 4, 16), (256 << 20, 4 << 30, 64 << 30)
 
+
 # ---- shards
 
 
 def shards(numbers: Numbers) -> str:
+    """How large the index is, and what of it is read at random."""
     measured = numbers.measured
     keys = measured.block_bytes + measured.band_bytes
     table = noted(
@@ -63,6 +64,7 @@ as much room free as the index takes.
 
 
 def query(numbers: Numbers) -> str:
+    """How long a search takes."""
     measured, finding = numbers.measured, Finding.of(numbers.measured)
     table = noted(
         "A search by MinHash, texts compared",
@@ -90,9 +92,10 @@ def query(numbers: Numbers) -> str:
         f"""
 \\* `find` stops at {MOST_CANDIDATES:,}, and says `complete=False`.
 
-- Looking keys up hardly grows with the documents of a shard: the bare request took {measured.minhash_ms} ms among a
-  million, a `term` query {measured.term_ms} ms. It is done on every shard, so the work of the servers grows with
-  their number; the time does not while there are free cores.
+- Looking keys up does not grow with the documents of a shard: the bare request took {measured.layout_ms} ms among
+  {measured.layout_documents:,.0f}, and {measured.minhash_ms} ms among a million, where a `term` query took
+  {measured.term_ms} ms. It is done on every shard, so the work of the servers grows with their number; the time does
+  not while there are free cores.
 - A candidate costs {1000 * finding.candidate:.0f} µs to fetch and compare, and {1000 * finding.text:.0f} µs more if
   its text is read; without any, a search takes {finding.request:.1f} ms. This is the part that grows, and the one
   that the choice of keys decides. All of it is client and server on one machine with two cores.
@@ -105,6 +108,7 @@ def query(numbers: Numbers) -> str:
 
 
 def backfill(numbers: Numbers) -> str:
+    """How long a backfill takes, and what bounds it."""
     measured = numbers.measured
     table = noted(
         "Hours of a backfill",
@@ -121,8 +125,9 @@ def backfill(numbers: Numbers) -> str:
 What bounds it is the server, which writes each document anew: the client computes {measured.backfill_client:.0f}% of
 the time, so one could keep {100 / measured.backfill_client:.1f} such servers busy. Hence more nodes with shards of
 the index first, and only then `--slice 1/M` on M machines ([backfill.md](backfill.md#the-run)). That several machines
-are so many times as fast is assumed, not measured; on the one machine of the benchmarks a second slice made it
-slower.
+are so many times as fast is assumed, not measured: it was measured that two slices on one machine, which share its
+two cores with the server, write {measured.two_slices_rate:,.0f} documents a second where one writes
+{measured.one_slice_rate:,.0f}.
 """,
     )
 
@@ -131,6 +136,7 @@ slower.
 
 
 def groups(numbers: Numbers) -> str:
+    """How long a group run takes, what it needs, and what it may miss."""
     measured = numbers.measured
     one = noted(
         "A group run on one machine",
@@ -161,13 +167,14 @@ def groups(numbers: Numbers) -> str:
 - The command `group` has no slices: one machine reads and links. Spark ([spark.md](spark.md)) has a row of
   {model.SPARK_ROW_BYTES} bytes for each key of each document, sorted by keys on many machines.
 """,
-        _crowds(numbers),
+        numbers.table(CROWDED),
         f"""
 A run makes its keys for the similarity that it is asked for, of the values that the fields hold: at .6 of
 {model.grouped_by(0.6).rows} rows, at .8 of {model.grouped_by(0.8).rows}. Of a key that more than {ALL} documents
-have, not all pairs are made: each further document is compared with {FEW}. Where keys are so crowded on average,
-pairs are missed that meet by no other key; the run counts them (`left_out`). Ask for a higher similarity, or make the
-fields by a layout with more rows. Comparing takes time too, which is not in *one pass*.
+have, not all pairs are made: each further document is compared with {FEW}. So pairs may be missed that meet by crowded
+keys only; the run counts what was not compared (`left_out`). Ask for a higher similarity, or make the fields by a
+layout with more rows. Comparing the pairs takes time too, which is not in *one pass*. What documents a key has is
+reckoned by how often its values are those of other texts, row by row.
 """,
         numbers.table(MACHINES),
         """
@@ -177,26 +184,3 @@ each document beyond the first ones it has little more than the others. Each mac
 only these are brought together: that is *links to merge*.
 """,
     )
-
-
-def _crowds(numbers: Numbers) -> Table:
-    table = noted(
-        "Documents that have the same key",
-        [
-            *("documents", "a key at .6", "pairs a document", "a key at .8", "pairs a document"),
-        ],
-        "Computed, on average, for texts like those of the benchmarks with the default fields.",
-    )
-    for documents in SIZES:
-        cells = []
-        for similarity in (0.6, 0.8):
-            bands = model.grouped_by(similarity)
-            there = 1 + documents * model.sharing(bands, numbers.similarities)
-            cells += [rounded(there), rounded(bands.count * model.pairs_a_document(there))]
-        table.add(f"{documents:,}", *cells)
-    return table
-
-
-def crowded(numbers: Numbers, similarity: float) -> float:
-    """From how many documents on a key is shared by more than are all paired."""
-    return ALL / model.sharing(model.grouped_by(similarity), numbers.similarities)

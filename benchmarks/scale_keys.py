@@ -65,6 +65,7 @@ are: each has its share of the candidates.
 
 
 def candidates(numbers: Numbers) -> str:
+    """How many candidates there are, computed, simulated and measured."""
     default = DEFAULT.layout
     rates = {
         "SimHash within 3 bits, 6 blocks": by_bits(3),
@@ -96,8 +97,8 @@ out.
         """
 Simulated are the signatures of a sample of these texts. A scheme has one hash function, and is lucky or not: where
 the least hash in some rows is that of a common word, many texts agree there. [Other hash
-functions](#candidates-in-vain-by-bands) have a fifth or four times as many candidates, and in the mean about as many as
-the arithmetic tells.
+functions](#candidates-in-vain-by-bands) have from a fifth to four times as many candidates as the arithmetic tells,
+and in the mean about as many.
 """,
     )
 
@@ -128,6 +129,7 @@ def documents_for(candidates: float, rate: float) -> str:
 
 
 def layouts(numbers: Numbers) -> str:
+    """Which keys have few enough candidates."""
     by_bands = noted(
         "Bands",
         [

@@ -63,6 +63,7 @@ _LATENCY = "Finding", "English on Elasticsearch: latency"
 _FOUND = "Finding", "English on Elasticsearch: what is found, and at what price"
 _MILLION = "Million", "On Elasticsearch"
 _BACKFILL = "Backfill", "Backfills of more and more documents, Elasticsearch"
+_SLICES = "Backfill", "Backfilling an index of Elasticsearch"
 _GROUPING = "Grouping", "Grouping more and more documents"
 _TEXTS, _ESTIMATES = "es_simhash, MinHash, texts compared", "es_simhash, MinHash"
 _BITS, _FEW_BITS = "es_simhash, SimHash within 5 bits", "es_simhash, SimHash within 3 bits"
@@ -82,8 +83,9 @@ class Measured:
     band_bytes: float = _cell("bytes of the bands in the index", *_BY_FIELD, "default: text", "bands")
     layout_documents: float = _cell("documents of these indices", *_LAYOUTS, "", r"^([\d,]+) documents")
     layout_candidates: float = _cell("candidates there, itself among them", *_LAYOUTS, "default: text", _CANDIDATES)
+    layout_ms: float = _cell("the bare request there, ms", *_LAYOUTS, "default: text", "find p50, ms")
     candidates_of_24_bits: float = _cell(
-        "… with keys of 24 bits", *_LAYOUTS, "default: text, keys of 24 bits", _CANDIDATES
+        "candidates with keys of 24 bits", *_LAYOUTS, "default: text, keys of 24 bits", _CANDIDATES
     )
     candidates_of_36_bits: float = _cell(
         "… with keys of 36 bits", *_LAYOUTS, "default: text, keys of 36 bits", _CANDIDATES
@@ -102,6 +104,8 @@ class Measured:
     backfill_client: float = _cell(
         "% of the time that its client computes", *_BACKFILL, "1,000,000", "client CPU, % of the wall"
     )
+    one_slice_rate: float = _cell("documents a second of one slice", *_SLICES, "backfill", "documents a second")
+    two_slices_rate: float = _cell("… of two slices", *_SLICES, "backfill, 2 slices", "documents a second")
     group_reading: float = _cell("seconds of reading a million for groups", *_GROUPING, "1,000,000", "reading, s")
     group_rest: float = _cell("seconds of all else", *_GROUPING, "1,000,000", "all else, s")
 

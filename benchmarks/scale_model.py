@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from benchmarks.scale_measured import Measured
 from es_simhash.bands import BITS_A_DIGIT, Bands
 from es_simhash.dedup.linking import ALL, FEW
@@ -52,11 +55,6 @@ def meeting(similarity: float, bands: Bands) -> float:
 def in_vain(bands: Bands, similarities: Similarities) -> float:
     """The share of the documents that are candidates of a query, and no duplicates."""
     return sum(share * meeting(similarity, bands) for similarity, share in similarities)
-
-
-def sharing(bands: Bands, similarities: Similarities) -> float:
-    """The share of the documents that have one key of a document."""
-    return sum(share * agreeing(similarity, bands) for similarity, share in similarities)
 
 
 # ---- bytes and shards
@@ -168,9 +166,9 @@ def grouped_by(similarity: float) -> Bands:
     return Bands(chosen.bands, chosen.rows, chosen.rows * DEFAULT.layout.value_bits)
 
 
-def pairs_a_document(sharing: float) -> float:
-    """How many pairs a document is in on average, where so many documents have a key (see `Linker` for which)."""
-    first = min(sharing, ALL + 1)
+def pairs_a_document(sharing: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """How many pairs are made for each document on average, where so many have a key (see `Linker` for which)."""
+    first = np.minimum(sharing, ALL + 1)
     return (first * (first - 1) / 2 + FEW * (sharing - first)) / sharing
 
 

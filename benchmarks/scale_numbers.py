@@ -14,6 +14,7 @@ from benchmarks.scale_simulation import (
     BANDS,
     BLOCKS,
     COMPARED,
+    CROWDED,
     IN_VAIN,
     RECALL,
     SIMILARITIES,
@@ -37,6 +38,8 @@ _NOTES = {
     "vain of a query, for each million documents.",
     SIMILARITIES: f"Jaccard similarities of the character 5-grams of {COMPARED} of these texts: all pairs, by "
     "hundredths.",
+    CROWDED: f"Simulated, from {TEXTS:,} texts of the benchmarks. *Found* are pairs of the similarity that share a key "
+    "which is not crowded.",
     MACHINES: f"Simulated: {DOCUMENTS:,} documents with {TABLES} keys each; every machine has a range of them. The "
     "groups are the same with any number of machines.",
 }

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.corpora import topical
-from benchmarks.scale_model import DEFAULT, UNLIKE, Similarities, in_vain, meeting
+from benchmarks.scale_model import DEFAULT, SIZES, UNLIKE, Similarities, grouped_by, in_vain, meeting, pairs_a_document
 from benchmarks.scale_words import rounded
 from benchmarks.tables import Table
 from es_simhash import Scheme
@@ -18,6 +18,7 @@ from es_simhash.arrays import spread
 from es_simhash.bands import Bands
 from es_simhash.blocks import Blocks
 from es_simhash.codes import Codes, extract
+from es_simhash.dedup.linking import ALL
 from es_simhash.hashing.poly64 import fmix64
 from es_simhash.minhash import one_permutation
 from es_simhash.planning import BlockPlan, band_probability
@@ -25,15 +26,17 @@ from es_simhash.quality.ceiling import plain_features
 
 Numbers = npt.NDArray[np.uint64]
 
-SIMILARITIES, RECALL, BLOCKS, BANDS, IN_VAIN = (
+SIMILARITIES, RECALL, BLOCKS, BANDS, IN_VAIN, CROWDED = (
     "Similarities of unrelated documents",
     "Recall of bands",
     "Candidates by blocks",
     "Candidates by bands of random keys",
     "Candidates in vain by bands",
+    "Keys that are crowded",
 )
 # Of so many texts the keys are compared, and of some of them the features too.
 TEXTS, COMPARED = 1_500, 400
+GROUPED = 0.6, 0.8
 _CHUNK = 1_000_000
 
 
@@ -46,6 +49,7 @@ def simulated(share: float = 1.0) -> Iterator[Table]:
     similarities = features.first(COMPARED).table()
     yield similarities
     yield in_vain_by_bands(features, similarities_of(similarities), int(8 * share) or 1)
+    yield crowded_keys(features)
 
 
 # ---- blocks
@@ -248,6 +252,35 @@ def in_vain_by_bands(features: Features, similarities: Similarities, draws: int)
         numbers = (in_vain(bands, similarities), mean(shares), min(shares), max(shares), shares[0])
         table.add(in_words(bands), *(f"{1e6 * share:,.0f}" for share in numbers))
     return table
+
+
+def crowded_keys(features: Features) -> Table:
+    """How many keys have more documents than are all paired, and how many pairs meet by another key all the same."""
+    values = features.signatures(0, DEFAULT.size) & np.uint32((1 << DEFAULT.layout.value_bits) - 1)
+    told = "crowded keys", "pairs a document", "found"
+    columns = (f"{what} of {similarity}" for similarity in GROUPED for what in told)
+    table = Table(CROWDED, ["documents", *columns])
+    for documents in SIZES:
+        cells = []
+        for similarity in GROUPED:
+            bands = grouped_by(similarity)
+            sharing = 1 + documents * shares_with_key(values, bands)
+            is_crowded = sharing > ALL + 1
+            others = bands.count - is_crowded.sum(axis=1)
+            found = np.mean([band_probability(similarity, count, bands.rows) for count in others.tolist()])
+            pairs = bands.count * pairs_a_document(sharing).mean()
+            cells += [f"{is_crowded.mean():.1%}", rounded(pairs), f"{found:.2%}"]
+        table.add(f"{documents:,}", *cells)
+    return table
+
+
+def shares_with_key(values: npt.NDArray[np.uint32], bands: Bands) -> npt.NDArray[np.float64]:
+    """For each key of each document, the share of other documents that have it, if rows are independent."""
+    shares = np.ones(values.shape)
+    for row in range(bands.size):
+        _, places, counts = np.unique(values[:, row], return_inverse=True, return_counts=True)
+        shares[:, row] = np.maximum(counts[places] - 1, 1) / (len(values) - 1)
+    return shares[:, : bands.size].reshape(len(values), bands.count, bands.rows).prod(axis=2)
 
 
 def _share_that_meets(keys: Numbers) -> float:

@@ -223,9 +223,26 @@ def test_passes_are_how_often_sorting_reads(documents: int) -> None:
 
 
 def test_pairs_of_a_document_are_those_that_linking_makes() -> None:
-    for documents in (1, 2, 33, 34, 500):
-        made = scale_machines.Run.of(np.zeros((documents, 1), dtype=np.uint32)) if documents > 1 else None
-        assert model.pairs_a_document(documents) == pytest.approx(len(made.first) / documents if made else 0)
+    for documents in (2, 33, 34, 500):
+        made = scale_machines.Run.of(np.zeros((documents, 1), dtype=np.uint32))
+        assert model.pairs_a_document(np.array([1.0, documents])) == pytest.approx([0, len(made.first) / documents])
+
+
+def test_how_many_share_a_key_is_told_by_its_rows() -> None:
+    values = np.array([[1, 5, 7, 0], [1, 5, 8, 0], [1, 6, 9, 0]], dtype=np.uint32)
+    shares = scale_simulation.shares_with_key(values, Bands(2, 2, 14))
+    # The last of a value has it by itself, and counts as one.
+    assert shares.tolist() == [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
+
+
+def test_crowds_are_as_many_as_keys_that_are_counted() -> None:
+    rng = np.random.default_rng(6)
+    values = rng.choice(4, (3_000, 4), p=[0.7, 0.1, 0.1, 0.1]).astype(np.uint32)
+    bands = Bands(2, 2, 12)
+    keys = values.reshape(-1, 2, 2) @ np.array([4, 1])
+    for band, expected in enumerate(scale_simulation.shares_with_key(values, bands).T):
+        _, places, counts = np.unique(keys[:, band], return_inverse=True, return_counts=True)
+        assert expected == pytest.approx((counts[places] - 1) / 2_999, abs=0.01)
 
 
 def test_machines_make_the_groups_that_one_makes() -> None:
