@@ -46,7 +46,7 @@ def shards(numbers: Numbers) -> str:
         table,
         f"""
 Shards are of {model.SHARD_BYTES / 1e9:.0f} GB, in the middle of the 10 to 50 GB that are
-[advised](https://www.elastic.co/docs/deploy-manage/production-guidance/optimize-performance/size-shards), with at
+[advised](https://www.elastic.co/guide/en/elasticsearch/reference/8.15/size-your-shards.html), with at
 most {model.SHARD_DOCUMENTS:,} documents; Lucene takes {model.LUCENE_DOCUMENTS:,} in one, deleted and nested ones
 among them. It is the bytes that decide. `strict` is measured with doc values; the largest layout is
 {in_words(numbers.largest)}.
