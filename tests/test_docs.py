@@ -1,35 +1,66 @@
-"""The documentation does what it says."""
+"""The documentation does what it says: every block of code in it runs, or says why not."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
 from es_simhash.presets import PRESETS
+from tests.cli_lines import check_options
+from tests.documentation import PAGES, PICTURES, ROOT, RUN, Page, commands, read
+from tests.nodes import Node
+from tests.page_running import run_page
 
-ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-WITH_CODE = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
-
-
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
-def test_every_block_of_python_runs(
-    page: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        exec(compile(block, str(page), "exec"), names)
-    assert capsys.readouterr().out
+READ = [read(path) for path in PAGES]
+all_pages = pytest.mark.parametrize("page", READ, ids=lambda page: str(page.path.relative_to(ROOT)))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_to_files(page: Path) -> None:
-    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+def of(place: str) -> pytest.MarkDecorator:
+    """The pages that run on ``place``; those on Spark are run by the tests of that."""
+    pages = [page for page in READ if page.place == place and page.is_run]
+    return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.path.relative_to(ROOT)))
+
+
+@of("embedded")
+def test_the_page_runs_on_the_embedded_engine(page: Page, tmp_path: Path) -> None:
+    run_page(page, tmp_path)
+
+
+@of("servers")
+@pytest.mark.parametrize("server", ["elasticsearch", "opensearch"])
+def test_the_page_runs_on_servers(page: Page, server: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    node: Node = request.getfixturevalue(f"{server}_node")
+    run_page(page, tmp_path, node)
+
+
+@all_pages
+def test_every_block_is_run_written_or_shown_or_says_why_not(page: Page) -> None:
+    idle = [
+        f"line {block.line}: {block.kind}"
+        for block in page.blocks
+        if not (block.kind in (*RUN, *PICTURES) or block.title or block.not_run)
+    ]
+    assert idle == []
+
+
+@all_pages
+def test_what_is_not_run_could_be(page: Page) -> None:
+    for block in page.blocks:
+        if block.kind in ("console", "cron"):
+            for command in commands(block):
+                check_options(command.line)
+        elif block.kind == "python":
+            ast.parse(block.text)
+
+
+@all_pages
+def test_links_lead_to_files(page: Page) -> None:
+    prose = re.sub(r"^```.*?^```", "", page.text, flags=re.MULTILINE | re.DOTALL)
     links = re.findall(r"\]\((?!https?:)([^)#]+)", prose)
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    assert [link for link in links if not (page.path.parent / link).exists()] == []
 
 
 def test_the_readme_lists_the_presets() -> None:
