@@ -26,7 +26,7 @@ def check_line(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *files:
 
 
 def check_options(line: str) -> None:
-    """Whether what runs our command in a line, if anything does, is a command with such options, whatever the values."""
+    """Whether each run of our command in a line, if there is any, has a verb and options that there are."""
     for name, *arguments in _ours(line):
         command, context = _command(name)
         with click.Context(command, info_name=name, parent=context) as own:

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from es_simhash.demo.corpus import Planted, make
@@ -24,7 +25,7 @@ def content(name: str) -> bytes:
 @cache
 def _planted() -> list[Planted]:
     """Stories in three languages with copies, and others that only look like copies."""
-    return make(300)
+    return make(120)
 
 
 def _articles() -> list[dict[str, Any]]:
@@ -57,27 +58,28 @@ def _bulk() -> str:
 
 
 def _more() -> str:
-    return _table([["id", "title", "body"], *([f"more-{each['id']}", each["title"], each["body"]] for each in _articles()[:9])])
+    return _table(
+        [["id", "title", "body"], *([f"more-{each['id']}", each["title"], each["body"]] for each in _articles()[:9])]
+    )
 
 
 def _clusters() -> str:
-    return _lines([{"id": id_, "cluster": family} for id_, family in _families() if family])
+    return _lines([{"id": id_, "cluster": family} for id_, family in _labelled()])
 
 
 def _pairs() -> str:
-    """Each copy and its original, and others that are none."""
-    first: dict[str, str] = {}
-    pairs = [(first.setdefault(family, id_), id_, 1) for id_, family in _families() if family]
-    others = [(a, b, 0) for (_, a, _), (_, b, _) in zip(pairs, pairs[1:], strict=False) if a[:1] != b[:1]]
-    return _table([["a", "b", "label"], *(pair for pair in pairs if pair[0] != pair[1]), *others])
+    """Each copy and its original, and others that are no duplicates."""
+    labelled = _labelled()
+    originals = {family: id_ for id_, family in reversed(labelled)}
+    copies = [(originals[family], id_, 1) for id_, family in labelled if id_ != originals[family]]
+    others = [(a, b, 0) for (a, of_a), (b, of_b) in pairwise(labelled) if of_a != of_b]
+    return _table([["a", "b", "label"], *copies, *others])
 
 
-def _families() -> list[tuple[str, str | None]]:
-    """Each document's cluster, if it has one."""
+def _labelled() -> list[tuple[str, str]]:
+    """The ids of documents, and the cluster of each; none of those that only look like copies."""
     unlike = ("template", "boilerplate")
-    return [
-        (str(number), None if each.kind in unlike else each.family) for number, each in enumerate(_planted())
-    ]
+    return [(str(number), each.family) for number, each in enumerate(_planted()) if each.kind not in unlike]
 
 
 def _lines(rows: list[Any]) -> str:

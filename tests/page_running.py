@@ -152,12 +152,12 @@ def _at_a_desk(folder: Path, node: Node | None) -> Iterator[None]:
 @contextmanager
 def _clean(page: Page, node: Node | None) -> Iterator[None]:
     """Without what the page makes on a node, before and after."""
-    paths = [*(f"/{index}" for index in page.settings("indices")), *page.settings("removed")]
-
-    def remove() -> None:
-        for path in paths if node else ():
-            node.request("DELETE", path)
-
-    remove()
+    _remove(page, node)
     yield
-    remove()
+    _remove(page, node)
+
+
+def _remove(page: Page, node: Node | None) -> None:
+    for path in (*(f"/{index}" for index in page.settings("indices")), *page.settings("removed")):
+        if node:
+            node.request("DELETE", path)

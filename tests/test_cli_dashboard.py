@@ -18,7 +18,6 @@ import trustme
 from es_simhash.dashboards.subject import Subject
 from es_simhash.index import Index
 from es_simhash.testing.corpus import corpus, edited
-from tests.cli_lines import check_line
 from tests.cli_targets import everything_shown, process
 from tests.fake_kibana import kibana
 from tests.nodes import Node
@@ -26,7 +25,6 @@ from tests.saved_objects import problems
 from tests.whole_indices import ENGINES, FIELDS
 
 SECRET = "s3cret-Key"
-GUIDE = (Path(__file__).parent.parent / "docs" / "kibana.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(params=ENGINES[1:], scope="module")
@@ -218,10 +216,3 @@ def test_no_kibana_reads_the_embedded_engine(tmp_path: Path) -> None:
     done = process("group", "a", "--url", str(tmp_path), "--kibana-url", "http://ui:5601")
     assert done.code == 2
     assert "no Kibana reads the embedded engine" in done.err
-
-
-@pytest.mark.parametrize("line", re.findall(r"^\$ (es-simhash .*)$", GUIDE, re.MULTILINE))
-def test_the_commands_of_the_guide_are_commands_of_ours(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check_line(line, tmp_path, monkeypatch)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -27,6 +25,8 @@ from es_simhash.index import Index
 from es_simhash.scheme import Scheme
 from es_simhash.settings import Layout, SimHash
 from es_simhash.testing.corpus import corpus, edited
+from tests.documentation import ROOT, read
+from tests.page_running import run_page
 
 try:
     import es_simhash.spark  # noqa: F401 - or nothing of what follows can be imported
@@ -48,7 +48,6 @@ from es_simhash.spark.fields import add_fields
 from es_simhash.spark.result import SparkDuplicates
 from es_simhash.spark.settling import settled
 
-PAGE = Path(__file__).parents[1] / "docs" / "spark.md"
 SCHEME = Scheme()
 FIELDS = ["title", "body"]
 
@@ -305,22 +304,12 @@ def test_a_text_that_is_refused_is_told_by_how_it_begins() -> None:
     assert isinstance(error, TextError)
 
 
-def test_the_page_does_what_it_says(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Its blocks are marked ``py`` because ``test_docs`` runs those marked ``python`` where there is no Spark too."""
-    monkeypatch.chdir(tmp_path)
-    rows = [{"id": id_, **each} for id_, each in list(documents().items())[:80]]
-    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    with Index("articles", fields=FIELDS) as index:
-        index.init()
-        index.add([{"_id": row["id"], "_source": row} for row in rows], refresh=True)
-    names: dict[str, Any] = {}
-    for block in re.findall(r"^```py\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        exec(compile(block, str(PAGE), "exec"), names)
-    later = names["later"].count()
-    assert len(spark.read.json(names["data"] + "/unique").collect()) == len(rows) - later < len(rows)
+def test_the_page_does_what_it_says(spark: SparkSession, tmp_path: Path) -> None:
+    page = read(ROOT / "docs" / "spark.md")
+    assert page.place == "spark"
+    names = run_page(page, tmp_path)
+    texts, later = names["texts"].count(), names["later"].count()
+    assert len(spark.read.json(names["data"] + "/unique").collect()) == texts - later < texts
     fields = spark.read.json(names["data"] + "/with-fields").select("id", "dedup.*")
-    assert fields.filter("status = 'ok'").count() == len(rows)
-    assert names["found"].counts.documents == len(rows)
-    assert capsys.readouterr().out.count("Counts(documents=80") == 2
+    assert fields.filter("status = 'ok'").count() == texts
+    assert names["found"].counts.documents == texts
