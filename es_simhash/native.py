@@ -13,6 +13,8 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
+from es_simhash.environment import NATIVE
+
 # Elements below which numpy is as good as compiled loops.
 _WORTHWHILE = 1 << 8
 # Calls of fewer elements than this are of single texts, for which somebody may be waiting: they never start numba.
@@ -31,7 +33,7 @@ def compiled(elements: int) -> ModuleType | None:
     """The compiled kernels, if they are installed, wanted, and worthwhile for so many elements."""
     if elements < _WORTHWHILE:
         return None
-    if _Work.elements < _PAYS and os.environ.get("ES_SIMHASH_NATIVE") != "1":
+    if _Work.elements < _PAYS and os.environ.get(NATIVE) != "1":
         if elements >= _BATCH:
             _Work.elements += elements
         return None
@@ -46,7 +48,7 @@ def forget() -> None:
 
 @cache
 def _kernels() -> ModuleType | None:
-    if os.environ.get("ES_SIMHASH_NATIVE") == "0":
+    if os.environ.get(NATIVE) == "0":
         return None
     try:
         return import_module("es_simhash.native_kernels")

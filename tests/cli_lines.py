@@ -12,6 +12,7 @@ import pytest
 from es_simhash.cli.app import app
 
 _BETWEEN_COMMANDS = set("|&;<>()")
+_EXPANDED = set("$*?~`")
 
 
 def check_line(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *files: str) -> None:
@@ -27,19 +28,26 @@ def check_line(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *files:
 
 def check_options(line: str) -> None:
     """Whether each run of our command in a line, if there is any, has a verb and options that there are."""
-    for name, *arguments in _ours(line):
+    for name, *arguments in runs(line):
         command, context = _command(name)
         with click.Context(command, info_name=name, parent=context) as own:
             command.make_parser(own).parse_args(arguments)
 
 
-def _ours(line: str) -> Iterator[list[str]]:
+def alone(line: str) -> list[str] | None:
+    """The arguments of our command, if a line is nothing but one run of it, which a shell would not change."""
+    found = list(runs(line))
+    is_plain = found and shlex.split(line, comments=True) == ["es-simhash", *found[0]]
+    return found[0] if is_plain and not _EXPANDED & set(line) else None
+
+
+def runs(line: str) -> Iterator[list[str]]:
     """The arguments of each run of our command in a line of a shell."""
     lexer = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     words: list[str] = []
     for word in [*lexer, ";"]:
-        if set(word) <= _BETWEEN_COMMANDS:
+        if word and set(word) <= _BETWEEN_COMMANDS:
             if "es-simhash" in words and words[-1] != "es-simhash":
                 yield words[words.index("es-simhash") + 1 :]
             words = []

@@ -43,11 +43,5 @@ def test_the_installation_names_what_is_there() -> None:
     assert set(re.findall(r"--group (\w+)", typed)) <= set(PROJECT["dependency-groups"])
 
 
-def test_the_page_has_every_variable_of_ours() -> None:
-    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "es_simhash").rglob("*.py"))
-    read = set(re.findall(r'"((?:ES_SIMHASH|ELASTICSEARCH|OPENSEARCH)_[A-Z_]+)"', code))
-    assert set(re.findall("`([A-Z_]+)`", part("environment"))) == read
-
-
 def test_the_page_has_every_setting_of_profiles() -> None:
     assert re.findall(r"^\| `(\w+)` \|", part("profiles"), re.MULTILINE) == list(SETTINGS)

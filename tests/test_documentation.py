@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli_lines import check_options
+from tests.cli_lines import alone, check_options
 from tests.documentation import Command, Request, commands, read, requests
 from tests.page_running import holds, run_page, shows
 
@@ -150,3 +150,21 @@ def test_options_are_checked_wherever_the_command_stands_in_a_line() -> None:
         check_options("true && es-simhash find articles --no-such-option")
     with pytest.raises(AssertionError, match="no command es-simhash no-such"):
         check_options("es-simhash no-such")
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("es-simhash find articles --text '(a; b)'  # of a", ["find", "articles", "--text", "(a; b)"]),
+        ("es-simhash find articles --text ''", ["find", "articles", "--text", ""]),
+        ("es-simhash find articles > found", None),
+        ("es-simhash init a && es-simhash init b", None),
+        ('es-simhash find "$INDEX"', None),
+        ("A=1 es-simhash init a", None),
+        ("ls", None),
+    ],
+)
+def test_a_line_is_run_without_a_shell_only_if_that_would_change_nothing(
+    line: str, arguments: list[str] | None
+) -> None:
+    assert alone(line) == arguments

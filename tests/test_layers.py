@@ -13,7 +13,8 @@ import es_simhash
 PACKAGE = Path(es_simhash.__file__).parent
 
 LAYERS = [
-    {"errors", "_version", "native", "chunks", "ahead"},
+    {"errors", "_version", "environment"},
+    {"native", "chunks", "ahead"},
     {"files"},
     {"codes", "arrays", "digits"},
     {"hamming", "text"},

@@ -64,7 +64,7 @@ class _Commands(click.Group):
 @click.command(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 fine, 1 some items failed, 2 usage, 3 the engine is unreachable or refused, 130 interrupted.",
+    epilog=f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exits.MEANINGS.items())}.",
 )
 @click.version_option(__version__, prog_name="es-simhash")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")

@@ -16,6 +16,14 @@ USAGE = 2
 REFUSED = 3
 INTERRUPTED = 130
 
+MEANINGS = {
+    FINE: "fine",
+    SOME_FAILED: "some items failed",
+    USAGE: "usage",
+    REFUSED: "the engine is unreachable or refused",
+    INTERRUPTED: "interrupted",
+}
+
 
 class Interrupted(KeyboardInterrupt):
     """An interruption of a command that has something to say about what was done until then."""

@@ -23,9 +23,7 @@ import click
 
 from es_simhash.cli.given import Given
 from es_simhash.cli.places import is_server
-
-CONFIG_VARIABLE = "ES_SIMHASH_CONFIG"
-PROFILE_VARIABLE = "ES_SIMHASH_PROFILE"
+from es_simhash.environment import CONFIG, CONFIG_HOME
 
 DISTRIBUTIONS = ("elasticsearch", "opensearch")
 
@@ -49,9 +47,9 @@ _TYPE_NAMES = {str: "a string", bool: "true or false"}
 
 def config_file(environment: Mapping[str, str]) -> Path:
     """Where profiles are: the file in ES_SIMHASH_CONFIG, else one in the user's directory of configurations."""
-    if own := environment.get(CONFIG_VARIABLE):
+    if own := environment.get(CONFIG):
         return Path(own)
-    directory = environment.get("XDG_CONFIG_HOME")
+    directory = environment.get(CONFIG_HOME)
     return (Path(directory) if directory else Path.home() / ".config") / "es-simhash" / "config.toml"
 
 
@@ -87,7 +85,7 @@ def _read(path: Path) -> tuple[str, bool]:
     except FileNotFoundError:
         raise click.UsageError(
             f"There are no profiles: {path} is not there. Write it, with a table [profiles.NAME], "
-            f"or name another file in {CONFIG_VARIABLE}."
+            f"or name another file in {CONFIG}."
         ) from None
     except UnicodeDecodeError:
         raise click.UsageError(f"{path} is not UTF-8. Write it anew in this encoding.") from None

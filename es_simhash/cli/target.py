@@ -16,14 +16,14 @@ from es_simhash.cli.given import Given
 from es_simhash.cli.logins import PASSWORDS, WAYS, Login, login_at
 from es_simhash.cli.output import Output
 from es_simhash.cli.places import Server, deployment, is_server, server_at
-from es_simhash.cli.profiles import DISTRIBUTIONS, PROFILE_VARIABLE, profile_named
+from es_simhash.cli.profiles import DISTRIBUTIONS, profile_named
+from es_simhash.environment import API_KEY, PASSWORD, PROFILE, URLS
 
 if TYPE_CHECKING:
     from es_simhash.engines.base import Engine
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-URL_VARIABLES = ("ES_SIMHASH_URL", "ELASTICSEARCH_URL", "OPENSEARCH_URL")
 DEFAULT_DIRECTORY = ".es-simhash"
 
 _FILE = click.Path(exists=True, dir_okay=False)
@@ -165,7 +165,7 @@ def target_beside(
 def _deliberate(options: Given, variables: Mapping[str, str]) -> list[Given]:
     """The command line, and the profile if one is meant: one that is just the default gives way to a target."""
     chosen = options.one_of((*_PLACES, "profile"), "targets")
-    profile = options.values["profile"] if chosen == "profile" else variables.get(PROFILE_VARIABLE)
+    profile = options.values["profile"] if chosen == "profile" else variables.get(PROFILE)
     if chosen in _PLACES or not profile:
         return [options]
     return [options, profile_named(profile, variables)]
@@ -173,8 +173,8 @@ def _deliberate(options: Given, variables: Mapping[str, str]) -> list[Given]:
 
 def _environment(variables: Mapping[str, str]) -> Given:
     """What variables say; an empty one says nothing."""
-    names = {"api_key": "ES_SIMHASH_API_KEY", "password": "ES_SIMHASH_PASSWORD"}
-    if url := next((name for name in URL_VARIABLES if variables.get(name)), None):
+    names = {"api_key": API_KEY, "password": PASSWORD}
+    if url := next((name for name in URLS if variables.get(name)), None):
         names["url"] = url
     values = {setting: variables.get(name) or None for setting, name in names.items()}
     return Given.of(values, names.__getitem__)

@@ -19,6 +19,7 @@ from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.places import is_server
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
+from es_simhash.environment import STATE_HOME
 
 if TYPE_CHECKING:
     from es_simhash.backfill.checkpoint import Checkpoint
@@ -142,5 +143,5 @@ def _checkpoint(target: Target, index: str, documents: Documents, options: Backf
     place = target.place if is_server(target.place) else str(Path(target.place).resolve())
     aims = (place, index, documents.prefix, documents.scheme.id, options.query, options.since, options.share)
     name = hashlib.sha256(repr(aims).encode()).hexdigest()[:16]
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    state = os.environ.get(STATE_HOME) or Path.home() / ".local" / "state"
     return Checkpoint(Path(state) / "es-simhash" / "backfill" / f"{name}.json", repr(aims))

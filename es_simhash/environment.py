@@ -1,0 +1,28 @@
+"""The variables of the environment that are read, and what each is for."""
+
+from __future__ import annotations
+
+URL = "ES_SIMHASH_URL"
+URLS = (URL, "ELASTICSEARCH_URL", "OPENSEARCH_URL")
+API_KEY = "ES_SIMHASH_API_KEY"
+PASSWORD = "ES_SIMHASH_PASSWORD"
+PROFILE = "ES_SIMHASH_PROFILE"
+CONFIG = "ES_SIMHASH_CONFIG"
+NATIVE = "ES_SIMHASH_NATIVE"
+CONFIG_HOME = "XDG_CONFIG_HOME"
+STATE_HOME = "XDG_STATE_HOME"
+
+MEANINGS = {
+    URL: "the server or the directory to work on, where neither `--url` nor a profile says so",
+    URLS[1]: f"the same, if `{URL}` is not set",
+    URLS[2]: "the same, if neither of the two is set",
+    API_KEY: "an API key, where no option logs in",
+    PASSWORD: "the password of `--user`, or of the user in the URL",
+    PROFILE: "the profile to use where no target is given",
+    CONFIG: "another file of profiles",
+    NATIVE: "`0` to do without numba, `1` to start it at the first text",
+    CONFIG_HOME: "the directory of configurations, below which the file of profiles is: `~/.config` by default",
+    STATE_HOME: "the directory below which a backfill counts what all its runs have done: `~/.local/state` by default",
+    "NO_COLOR": "set to anything: no colours",
+    "TMPDIR": "where `dedup` and `group` keep what exceeds their `--memory`",
+}

@@ -1,0 +1,66 @@
+"""The reference has what there is: all public names, the variables that are read, the fields, the exit codes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import es_simhash
+from es_simhash import environment
+from tests import reference_tables
+from tests.documentation import PAGES, ROOT, read
+
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def documented(page: str) -> set[str]:
+    """What a page has rendered from docstrings; that all of these exist is seen to when the site is built."""
+    return set(re.findall(r"^::: ([\w.]+)$", (REFERENCE / page).read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def test_the_page_about_python_has_the_public_names_and_no_others() -> None:
+    homes = es_simhash._HOMES | {"__version__": "_version"}
+    errors = {name for name in es_simhash.__all__ if homes[name] == "errors"}
+    names = {f"es_simhash.{homes[name]}.{name}" for name in set(es_simhash.__all__) - errors}
+    assert documented("python.md") == names | {"es_simhash.errors"}
+    assert errors == {name for name, value in vars(es_simhash.errors).items() if isinstance(value, type)}
+
+
+def test_what_pages_import_is_in_the_reference() -> None:
+    every = documented("python.md") | documented("modules.md")
+    imported = {
+        (node.module, alias.name)
+        for path in PAGES
+        for block in read(path).blocks
+        if block.kind == "python"
+        for node in ast.walk(ast.parse(block.text))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("es_simhash")
+        for alias in node.names
+        if not node.module.startswith("es_simhash.demo")
+    }
+    public = {("es_simhash", name) for name in es_simhash.__all__}
+    missing = {(module, name) for module, name in imported - public if not {module, f"{module}.{name}"} & every}
+    assert missing == set()
+
+
+@pytest.mark.parametrize("page", reference_tables.TABLES, ids=lambda page: page.name)
+def test_tables_are_those_of_the_code(page: Path) -> None:
+    assert reference_tables.with_tables(page) == page.read_text(encoding="utf-8")
+
+
+def test_every_variable_that_is_read_is_in_the_table() -> None:
+    """Modules take their names from `es_simhash.environment`, but for what a message says."""
+    named = re.compile("(ES_SIMHASH|ELASTICSEARCH|OPENSEARCH|XDG)_[A-Z_]+")
+    literals = {
+        node.value
+        for path in (ROOT / "es_simhash").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and named.fullmatch(node.value)
+        if path.name != "environment.py"
+    }
+    assert literals == set()
+    constants = {value for name, value in vars(environment).items() if name.isupper() and isinstance(value, str)}
+    assert constants | set(environment.URLS) <= set(environment.MEANINGS)
