@@ -10,7 +10,7 @@ BENCH_INSTALLED := $(VENV)/.bench-installed
 CLIENT8 := $(VENV)-client8
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test test-all lint types pytest pytest-all pytest-client8 pytest-spark soak bench node-opensearch node-elasticsearch clean
+.PHONY: demo test test-all lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -67,6 +67,10 @@ pytest-spark: $(INSTALLED)
 soak: $(INSTALLED)
 	$(BIN)/python -m pytest tests/soak --soak
 
+# The site of the documentation, into site/; the tests build it too.
+docs: $(INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+
 # Measurements: peers in the same run, ratios. Takes some minutes; use a quiet machine.
 bench: $(BENCH_INSTALLED)
 	$(BIN)/python -m benchmarks
@@ -79,4 +83,4 @@ node-elasticsearch: $(INSTALLED)
 	$(BIN)/python -m tests.nodes elasticsearch --port 9200
 
 clean:
-	rm -rf $(VENV) $(CLIENT8) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(CLIENT8) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site

@@ -26,5 +26,6 @@ SEARCHES: dict[str, Callable[[Codes, int, int], Search]] = {
     "pigeonhole": Pigeonhole,
     "manku_tables": MankuTables,
 }
+"""Each search by its name."""
 
 __all__ = ["SEARCHES", "Search", "SearchResult"]
