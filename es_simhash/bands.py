@@ -1,7 +1,7 @@
 """Bands: groups of rows of a MinHash signature, each of which is a key that similar documents often share.
 
 Two documents of Jaccard similarity j agree on a row of the signature with probability j, on all r rows of a
-band with j**r, and on at least one of b bands with 1 - (1 - j**r)**b (Leskovec, Rajaraman, Ullman, Mining of
+band with ``j**r``, and on at least one of b bands with ``1 - (1 - j**r)**b`` (Leskovec, Rajaraman, Ullman, Mining of
 Massive Datasets, 3.4). `es_simhash.planning` chooses b and r by this curve.
 
 A key is not a hash of its rows but holds their lowest bits, so that the keys of a document are its b-bit signature

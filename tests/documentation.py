@@ -19,7 +19,9 @@ _FENCED = re.compile(
     r"^(?P<indent> *)(?P<fence>`{3,})(?P<kind>\w*)(?P<more>[^\n`]*)\n(?P<text>.*?)^(?P=indent)(?P=fence) *$",
     re.MULTILINE | re.DOTALL,
 )
-_NOT_RUN = re.compile(r"<!-- not run: (.+?) -->\s*\Z", re.DOTALL)
+# Comments directly above a block are about it.
+_COMMENTS = re.compile(r"(<!-- [^<>]+ -->\s*)*\Z")
+_SAID = re.compile(r"<!-- (not run|only): ([^<>]+?) -->")
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,12 @@ class Block:
     text: str
     line: int
     """The line of the page before its text."""
-    words: tuple[str, ...] = ()
-    """What else stands behind the fence, but for a title."""
     title: str | None = None
     """The file that it is written to."""
     not_run: str | None = None
     """Why it is not run."""
+    only: str | None = None
+    """The only servers that understand it."""
     output: Block | None = None
     """The block directly after it, which shows what it prints or what comes back."""
 
@@ -82,15 +84,15 @@ def read(path: Path) -> Page:
 
 def _block(found: re.Match[str], line: int, before: str) -> Block:
     title = re.search(r'title="([^"]+)"', found["more"])
-    words = re.sub(r'\w+="[^"]*"', "", found["more"]).split()
-    why = _NOT_RUN.search(before)
+    comments = _COMMENTS.search(before)
+    said = dict(_SAID.findall(comments[0])) if comments else {}
     return Block(
         kind=found["kind"],
         text=textwrap.dedent(found["text"]) if found["indent"] else found["text"],
         line=line,
-        words=tuple(words),
         title=title[1] if title else None,
-        not_run=why[1] if why else None,
+        not_run=said.get("not run"),
+        only=said.get("only"),
     )
 
 

@@ -24,7 +24,7 @@ from tests.nodes import Node
 from tests.nodes.web import Reply
 from tests.page_files import content
 
-# What stands behind the fence of a request that not every server understands. Elasticsearch has no Mustache here.
+# What requests are for, that not every server understands. The Elasticsearch of the tests has no Mustache.
 _UNDERSTOOD = {"elasticsearch": {"elasticsearch"}, "opensearch": {"opensearch", "mustache"}}
 _SETTING_VARIABLES = ("ES_SIMHASH_", "ELASTICSEARCH_", "OPENSEARCH_")
 
@@ -58,7 +58,7 @@ def _run(block: Block, page: Page, names: dict[str, Any], node: Node | None) -> 
         _compare("".join(_shell(command) for command in commands(block)), block.output)
     elif block.kind == "http":
         assert node, f"{page.path.name} has requests, and so runs on servers. Say so in it: <!-- runs on: servers -->"
-        if not block.words or _UNDERSTOOD[node.release.engine] & set(block.words):
+        if block.only is None or block.only in _UNDERSTOOD[node.release.engine]:
             _request(block, node)
 
 

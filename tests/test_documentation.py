@@ -34,11 +34,16 @@ $ ssh moon
    1
    ```
 
-<!-- Not shown.
-```http elasticsearch
+<!-- only: elasticsearch -->
+```http
 GET a/_search
 {"size": 0}
 PUT /b {"c": 1}
+```
+
+<!-- Not shown.
+```console
+$ ls
 ```
 -->
 
@@ -63,15 +68,15 @@ def run(text: str, folder: Path) -> dict[str, object]:
 def test_a_page_is_read_as_its_blocks(path: Path) -> None:
     page = read(path)
     assert (page.place, page.settings("indices"), page.is_run) == ("servers", ["articles", "news"], True)
-    assert [block.kind for block in page.blocks] == ["console", "jsonl", "python", "http", "text"]
-    far, file, python, http, _ = page.blocks
+    assert [block.kind for block in page.blocks] == ["console", "jsonl", "python", "http", "console", "text"]
+    far, file, python, http, hidden, _ = page.blocks
     assert far.not_run == "it is far away"
     assert (file.title, file.text, file.not_run) == ("a.jsonl", "{}\n", None)
     assert python.text == "print(1)\n"
     assert python.output
     assert python.output.text == "1\n"
     assert PAGE.splitlines()[python.line].strip() == "print(1)"
-    assert (http.words, http.output) == (("elasticsearch",), None)
+    assert (http.only, http.output, hidden.only) == ("elasticsearch", None, None)
     assert requests(http) == [Request("GET", "/a/_search", '{"size": 0}'), Request("PUT", "/b", '{"c": 1}')]
 
 

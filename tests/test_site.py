@@ -78,6 +78,5 @@ def test_a_browser_asks_for_files_of_the_site_only(browser: Browser, site: Path,
 
 def test_all_public_names_are_in_the_reference(site: Path) -> None:
     pages = "".join((site / "reference" / f"{name}.html").read_text(encoding="utf-8") for name in ("python", "modules"))
-    homes = es_simhash._HOMES | {"__version__": "_version"}
-    names = {f"{homes[name]}.{name}" for name in es_simhash.__all__} | {f"search.{name}" for name in searches}
+    names = {*es_simhash.__all__, *(f"search.{name}" for name in searches)}
     assert {name for name in names if f'id="es_simhash.{name}"' not in pages} == set()
