@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 
 
 class Known(TypedDict, total=False):
-    """What the caller may know of an index (see `es_simhash.index.Index`)."""
+    """What the caller may know of an index (see `es_simhash.index.Index`).
+
+    - ``scheme``: a `Scheme`, or the name of a preset; without it that of the index or, for a new one, "default".
+    - ``fields``: the source fields with the texts, as dotted paths.
+    - ``prefix``: the object that our fields lie in.
+    - ``idf``: the table of weights, where the index's scheme has one.
+    - ``functions``: the caller's own tokenizers and hash functions, by the names that the index's scheme gives them.
+    """
 
     scheme: Scheme | str | None
     fields: Sequence[str] | None

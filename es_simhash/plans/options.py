@@ -40,15 +40,18 @@ class FindOptions(TypedDict, total=False):
 class Options:
     """How near-duplicates are found.
 
-    ``by``, ``distance``, ``similarity``: what a match is (see `es_simhash.query.Criteria`). ``filter``: a query that
-    matches must pass, or several. ``size``: how many matches are returned, the nearest. ``source``: the parts of the
-    documents that come with the matches. ``verify``: with "exact" the texts of what may be similar are
-    read and compared, as the scheme's ``verification`` says or, if it has none, by its features; with "estimate" they
-    are not; without it they are if the scheme has a ``verification``. ``measure`` and ``idf``, a table of weights,
-    stand in for those of the scheme, and imply "exact", as ``candidates="more_like_this"`` does, which needs no field
-    in the index. ``max_candidates``: how many candidates are compared at most.
-    ``rerank="server"``: what is too far away in bits is left out by a script, ``"local"``: all is compared here; the
-    matches are the same, and without it the quicker is chosen (see `es_simhash.plans.candidates`).
+    - ``by``, ``distance``, ``similarity``: what a match is (see `es_simhash.query.Criteria`).
+    - ``filter``: a query that matches must pass, or several.
+    - ``size``: how many matches are returned, the nearest.
+    - ``source``: the parts of the documents that come with the matches.
+    - ``verify``: with "exact" the texts of what may be similar are read and compared, as the scheme's ``verification``
+      says or, if it has none, by its features; with "estimate" they are not; without it they are if the scheme has a
+      ``verification``.
+    - ``measure`` and ``idf``, a table of weights, stand in for those of the scheme, and imply "exact".
+    - ``candidates="more_like_this"`` needs no field in the index, and implies "exact" too.
+    - ``max_candidates``: how many candidates are compared at most.
+    - ``rerank="server"``: what is too far away in bits is left out by a script, ``"local"``: all is compared here; the
+      matches are the same, and without it the quicker is chosen (see `es_simhash.plans.candidates`).
     """
 
     by: By | None = None
