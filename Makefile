@@ -40,8 +40,9 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(BIN)/mypy
 
+# Two at a time, each with nodes of its own, where there is memory for them: a process waits for its node mostly.
 pytest: $(INSTALLED)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Also on the servers before the current ones, and through the client of Elasticsearch 8.
 test-all: lint types pytest-all pytest-client8 pytest-spark

@@ -93,7 +93,7 @@ def _told(what: Seen) -> str:
 
 
 def _titles() -> Iterator[str]:
-    for column, title in enumerate(("Your documents", "… get fields", "… by which an ordinary query finds them")):
+    for column, title in enumerate(("Your documents", "… get fields", "… and are found by them")):
         yield f'<text class="head text" x="{_left(column)}" y="26">{title}</text>'
 
 
