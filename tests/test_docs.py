@@ -36,6 +36,12 @@ def test_the_page_runs_on_servers(page: Page, server: str, request: pytest.Fixtu
     run_page(page, tmp_path, node)
 
 
+@of("opensearch")
+def test_the_page_runs_on_opensearch(page: Page, opensearch_node: Node, tmp_path: Path) -> None:
+    """What it is about is not in the Elasticsearch of the tests."""
+    run_page(page, tmp_path, opensearch_node)
+
+
 @all_pages
 def test_every_block_is_run_written_or_shown_or_says_why_not(page: Page) -> None:
     idle = [

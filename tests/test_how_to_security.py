@@ -1,0 +1,123 @@
+"""The privileges that docs/how-to/security.md names for each command are enough."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from es_simhash.cli.app import app
+from es_simhash.engines.connect import connect
+from es_simhash.grouping.options import GroupOptions
+from es_simhash.index import Index
+from tests.documentation import ROOT
+from tests.nodes import Node
+from tests.nodes.pytest_nodes import required_node
+
+PAGE = (ROOT / "docs" / "how-to" / "security.md").read_text(encoding="utf-8")
+INDEX, COPY = "guarded", "guarded-copy"
+STORM = "The storm has left many houses along the coast without power since Monday night."
+
+# Each command on the index below; what adds fields does so under a prefix that is not there yet.
+LINES = {
+    "find --preview": f"find {INDEX} --id 1 --field body --preview",
+    "find": f"find {INDEX} --id 1",
+    "check": f"check {INDEX} new.jsonl",
+    "explain": f"explain {INDEX} 1 2",
+    "info": f"info {INDEX}",
+    "dashboard": f"dashboard {INDEX} --output dashboard.ndjson",
+    "scripts": f"scripts {INDEX}",
+    "pipeline": f"pipeline {INDEX}",
+    "sample": f"sample --index {INDEX}",
+    "group": f"group {INDEX}",
+    "group --write": f"group {INDEX} --write --output groups.jsonl",
+    "load": f"load {INDEX} new.jsonl",
+    "backfill": f"backfill {INDEX}",
+    "init": f"init {INDEX} --field body --prefix one",
+    "doctor": f"doctor {INDEX} --field body --prefix two",
+    "backfill --field": f"backfill {INDEX} --field body --prefix three",
+    "remove": f"remove {INDEX} --prefix gone --yes",
+    "reindex": f"reindex {INDEX} {COPY} --field body",
+    "reindex --alias": f"reindex {INDEX} {COPY} --field body --alias {COPY}-alias",
+    "pipeline --install": f"pipeline {INDEX} --install",
+    "pipeline --install --default": f"pipeline {INDEX} --install --default",
+    "scripts --install": f"scripts {INDEX} --install",
+}
+
+
+class Rights(NamedTuple):
+    """What a login has for a command: of the index, of the copy that is made of it, and of the cluster."""
+
+    command: str
+    index: list[str]
+    copy: list[str]
+    cluster: list[str]
+
+
+def rights() -> list[Rights]:
+    table = PAGE.split("<!-- rights -->")[1].split("<!-- end of rights -->", maxsplit=1)[0]
+    rows = [line.strip("|").split("|") for line in table.strip().splitlines()[2:]]
+    return [
+        Rights(command, named(own), named(copy), ["monitor", *named(cluster)])
+        for commands, privileges, cluster in rows
+        for own, _, copy in [privileges.partition("; of the copy ")]
+        for command in named(commands)
+    ]
+
+
+def named(cell: str) -> list[str]:
+    return re.findall(r"`([\w -]+)`", cell)
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Node]:
+    """A node with logins, and an index with two documents that have fingerprints and groups, and one that has none."""
+    with required_node("elasticsearch", security=True) as node:
+        login = base64.b64encode(f"elastic:{node.password}".encode()).decode()
+        engine = connect(node.url, distribution="elasticsearch", headers={"authorization": f"Basic {login}"})
+        node.request("PUT", f"/{INDEX}", {"settings": {"number_of_replicas": 0}})
+        for prefix in ("dedup", "gone"):
+            Index(INDEX, engine, fields=["body"], prefix=prefix).init()
+        index = Index(INDEX, engine)
+        index.add([{"_id": "1", "body": STORM}, {"_id": "2", "body": f"{STORM} (AP)"}], refresh=True)
+        with index.group(GroupOptions(similarity=0.7)) as grouped:
+            index.write_groups(grouped)
+        node.request("PUT", f"/{INDEX}/_doc/3?refresh=true", {"body": "A new bridge over the river was opened."})
+        yield node
+        engine.close()
+
+
+@pytest.mark.parametrize("given", rights(), ids=lambda given: given.command)
+def test_the_privileges_of_the_page_are_enough(
+    node: Node, given: Rights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("new.jsonl").write_text('{"_id": "9", "body": "' + STORM + ' More later."}\n', encoding="utf-8")
+    variables = {
+        "ES_SIMHASH_URL": node.url,
+        "ES_SIMHASH_API_KEY": api_key(node, given),
+        "XDG_STATE_HOME": str(tmp_path),
+    }
+    done = CliRunner().invoke(app, LINES[given.command].split(), env=variables, standalone_mode=False)
+    node.request("DELETE", f"/{COPY}")
+    assert done.exception is None, done.output
+    assert not done.return_value, done.output
+
+
+def test_every_command_that_needs_a_login_is_told() -> None:
+    assert sorted(given.command for given in rights()) == sorted(LINES)
+
+
+def api_key(node: Node, given: Rights) -> str:
+    """An API key with these rights and no others."""
+    indices = [{"names": [INDEX], "privileges": given.index}]
+    if given.copy:
+        indices.append({"names": [COPY, f"{COPY}-alias"], "privileges": given.copy})
+    role = {"only": {"cluster": given.cluster, "index": indices}}
+    reply = node.request("POST", "/_security/api_key", {"name": "test", "role_descriptors": role})
+    return str(reply.body["encoded"])
