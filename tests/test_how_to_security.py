@@ -54,8 +54,8 @@ class Rights(NamedTuple):
     """What a login has for a command: of the index, of the copy that is made of it, and of the cluster."""
 
     command: str
-    index: list[str]
-    copy: list[str]
+    own: list[str]
+    copied: list[str]
     cluster: list[str]
 
 
@@ -115,9 +115,9 @@ def test_every_command_that_needs_a_login_is_told() -> None:
 
 def api_key(node: Node, given: Rights) -> str:
     """An API key with these rights and no others."""
-    indices = [{"names": [INDEX], "privileges": given.index}]
-    if given.copy:
-        indices.append({"names": [COPY, f"{COPY}-alias"], "privileges": given.copy})
+    indices = [{"names": [INDEX], "privileges": given.own}]
+    if given.copied:
+        indices.append({"names": [COPY, f"{COPY}-alias"], "privileges": given.copied})
     role = {"only": {"cluster": given.cluster, "index": indices}}
     reply = node.request("POST", "/_security/api_key", {"name": "test", "role_descriptors": role})
     return str(reply.body["encoded"])
