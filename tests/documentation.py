@@ -57,7 +57,7 @@ class Page:
 
     @property
     def place(self) -> str:
-        """What its blocks run on: ``embedded``, ``servers`` or ``spark``."""
+        """What its blocks run on: ``embedded``, ``servers`` (both), ``opensearch`` or ``spark``."""
         return next(iter(self.settings("runs on")), "embedded")
 
     @property
