@@ -69,6 +69,7 @@ SECTIONS = {
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",)),
     "growth": Section(("numba", "elasticsearch"), ("elasticsearch",)),
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
+    "candidates": Section(page=QUALITY_PAGE),
 }
 SCALE = "scale"
 # The sections that can be run on a share of their documents.

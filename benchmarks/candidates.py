@@ -1,0 +1,73 @@
+"""What keys lose: of the pairs that comparing all texts with each other finds, those that share a key, and are found.
+
+For each preset whose texts decide: the pairs from its own similarity on, by its own measure, of all pairs whose plain
+Jaccard similarity is at least {least}; the share of these that have a band in common, or a band or enough blocks (as
+`find --by both` would look for them), and the share that `dedup` finds, which compares the texts of those candidates
+that their signatures make plausible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.corpora import CORPORA_VARIABLE
+from benchmarks.labelled import LabelledSet, labelled_sets
+from benchmarks.tables import Table
+from es_simhash import Scheme
+from es_simhash.dedup.candidates import positions
+from es_simhash.dedup.deduplicator import Deduplicator
+from es_simhash.dedup.sorting import Numbers
+from es_simhash.presets import PRESETS
+from es_simhash.quality.ceiling import similar_pairs
+from es_simhash.quality.keys import Keys
+from es_simhash.quality.predictions import predicted
+from es_simhash.query import Criteria
+from es_simhash.verification import Verifier, rarity_of
+
+LEAST = 0.3
+AT_ONCE = 20_000
+__doc__ = __doc__.format(least=LEAST)
+
+
+def run(share: float = 1.0) -> Iterator[Table]:
+    """Measure on every labelled set, whose labels do not matter here; or on a share of it."""
+    columns = ("", "preset", "pairs", "share a band", "a band, or blocks", "found")
+    table = Table("Pairs that all comparisons find", columns)
+    for each in labelled_sets():
+        on, _ = each.part(share) if share < 1 else (each, None)
+        for name in PRESETS:
+            if Scheme.preset(name).verification:
+                _add(table, on, name)
+    if not table.rows:
+        print(f"No labelled documents: {CORPORA_VARIABLE} names no folder that has them.", flush=True)
+    yield table
+
+
+def _add(table: Table, on: LabelledSet, name: str) -> None:
+    scheme = Scheme.preset(name)
+    wanted = _by_comparing_all(scheme, on)
+    with Deduplicator(scheme, processes=1).run(on.documents) as duplicates:
+        found = np.isin(wanted, predicted(duplicates, on.apart).pairs)
+    bands, both = (Keys.of(scheme, Criteria.of(scheme, by), on.texts).meet(wanted) for by in ("minhash", "both"))
+    table.add(on.name, name, f"{len(wanted):,}", *(f"{part.mean():.4f}" for part in (bands, both, found)))
+
+
+def _by_comparing_all(scheme: Scheme, on: LabelledSet) -> Numbers:
+    """The pairs that are similar enough by what decides."""
+    assert scheme.verification
+    similar = similar_pairs(scheme, on.texts, on.apart).predicted
+    pairs = similar.pairs[similar.similarities >= LEAST]
+    verifier = Verifier(scheme, scheme.verification, rarity_of(scheme, on.texts))
+    chosen = [_similarities(verifier, on.texts, pairs[i : i + AT_ONCE]) for i in range(0, len(pairs), AT_ONCE)]
+    similarities = np.concatenate([np.empty(0), *chosen])
+    return pairs[similarities >= scheme.verification.similarity]
+
+
+def _similarities(verifier: Verifier, texts: list[str], pairs: Numbers) -> npt.NDArray[np.float64]:
+    """Those of some pairs, of whose texts alone features are made."""
+    sides = np.stack(positions(pairs))
+    places, numbers = np.unique(sides, return_inverse=True)
+    return verifier.similarities([texts[place] for place in places.tolist()], numbers.reshape(sides.shape))
