@@ -10,7 +10,7 @@ BENCH_INSTALLED := $(VENV)/.bench-installed
 CLIENT8 := $(VENV)-client8
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test test-all lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
+.PHONY: demo test test-all test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -45,7 +45,7 @@ pytest: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Also on the servers before the current ones, and through the client of Elasticsearch 8.
-test-all: lint types pytest-all pytest-client8 pytest-spark
+test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min
 
 pytest-all: $(INSTALLED)
 	$(BIN)/python -m pytest --all-nodes
@@ -63,6 +63,15 @@ $(CLIENT8_INSTALLED): $(INSTALLED)
 pytest-spark: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[spark]'
 	$(BIN)/python -m pytest tests/test_spark*.py
+
+# The wheel and the sdist, in dist/.
+dist: $(INSTALLED)
+	rm -rf dist
+	$(BIN)/uv build
+
+# They are built and installed in an environment without development tools; what they require is downloaded.
+test-dist: $(INSTALLED)
+	$(BIN)/python -m pytest --dist tests/dist
 
 # Backfills of 200,000 documents that are killed, restarted and refused again and again; takes about half an hour.
 soak: $(INSTALLED)
