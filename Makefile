@@ -8,6 +8,9 @@ DEMO_INSTALLED := $(VENV)/.demo-installed
 BENCH_INSTALLED := $(VENV)/.bench-installed
 
 CLIENT8 := $(VENV)-client8
+LOWEST := $(VENV)-lowest
+, := ,
+LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
 .PHONY: demo test test-all test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
@@ -73,6 +76,22 @@ dist: $(INSTALLED)
 test-dist: $(INSTALLED)
 	$(BIN)/python -m pytest --dist tests/dist
 
+# The lowest versions that pyproject.toml allows of what the package needs; for what is installed beside them, the newest.
+# Nodes are left out, whose tests are the slowest; one is had by: make test-min NODES= TESTS=tests/test_index_conformance.py
+NODES := none
+TESTS := tests
+
+test-min: $(LOWEST_INSTALLED)
+	ES_SIMHASH_TEST_NODES=$(NODES) $(LOWEST)/bin/python -m pytest $(TESTS)
+
+$(LOWEST_INSTALLED): $(INSTALLED) pyproject.toml
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip compile --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --no-annotate \
+		$(patsubst %,--extra %,$(subst $(,), ,$(EXTRAS))) --output-file $(LOWEST)/lowest.txt pyproject.toml > /dev/null
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --constraint $(LOWEST)/lowest.txt \
+		--editable '.[$(EXTRAS)]' --group dev
+	touch $@
+
 # Backfills of 200,000 documents that are killed, restarted and refused again and again; takes about half an hour.
 soak: $(INSTALLED)
 	$(BIN)/python -m pytest tests/soak --soak
@@ -93,4 +112,4 @@ node-elasticsearch: $(INSTALLED)
 	$(BIN)/python -m tests.nodes elasticsearch --port 9200
 
 clean:
-	rm -rf $(VENV) $(CLIENT8) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site
+	rm -rf $(VENV) $(CLIENT8) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import regex
@@ -101,6 +102,14 @@ def test_without_the_library_the_error_names_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtraError, match=f"^{library} is not installed.*{command}"):
         load.__wrapped__()
+
+
+def test_a_rjieba_that_gives_other_words_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before 0.2.2 it did, and its fingerprints would have been others under the same scheme id."""
+    older = SimpleNamespace(Jieba=lambda: SimpleNamespace(cut=lambda text: ["1+1", ".", "5"]))
+    monkeypatch.setitem(sys.modules, "rjieba", older)
+    with pytest.raises(MissingExtraError, match=r"rjieba .*0\.2\.2 or later.* pip install 'es-simhash\[fast\]'"):
+        chinese._rjieba_cut.__wrapped__()
 
 
 def test_an_unknown_library_is_a_scheme_error() -> None:

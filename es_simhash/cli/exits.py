@@ -45,9 +45,9 @@ def code_of(error: BaseException, *, debug: bool) -> int:
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
-        # Click makes an Abort of the interruption, which is then its cause.
+        # Click makes an Abort of the interruption, which is then its context, and in some versions its cause too.
         said = next(
-            (each for each in (error, error.__cause__) if isinstance(each, Interrupted)), "Nothing was changed."
+            (each for each in (error, error.__context__) if isinstance(each, Interrupted)), "Nothing was changed."
         )
         tell(f"Interrupted. {said}")
         return INTERRUPTED

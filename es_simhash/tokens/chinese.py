@@ -70,12 +70,18 @@ def loading(library: str, extra: str) -> Iterator[None]:
             raise MissingExtraError(library, extra) from None
 
 
+# What rjieba before 0.2.2 parts elsewhere; its words would give other fingerprints under the same scheme id.
+_AS_JIEBA_PARTS = ["1", "+", "1.5"]
+
+
 @cache
 def _rjieba_cut() -> Callable[[str], list[str]]:
     with loading("rjieba", extra="fast"):
         import rjieba
     own_dictionary = rjieba.Jieba()
     cut_by_it: Callable[[str], list[str]] = own_dictionary.cut
+    if cut_by_it("".join(_AS_JIEBA_PARTS)) != _AS_JIEBA_PARTS:
+        raise MissingExtraError("A rjieba that parts texts as jieba does (0.2.2 or later)", extra="fast")
     return cut_by_it
 
 
