@@ -75,9 +75,32 @@ def merge(index: str, present: Json, wanted: Json) -> Change:
     return Change({"_meta": meta, "properties": {prefix: ours}}, [f"{prefix}.{name}" for name in added])
 
 
-def entries(mappings: Mapping[str, Json]) -> dict[str, Json]:
-    """What each index's ``_meta`` says of its fingerprints, by prefix; nothing for indices without any."""
-    return {index: dict((body.get("_meta") or {}).get(META) or {}) for index, body in mappings.items()}
+def entries(mappings: Mapping[str, Json], prefix: str) -> dict[str, Json | None]:
+    """What each index's ``_meta`` says of its fingerprints under a prefix; None for indices without any.
+
+    Whoever may change a mapping may change that, too: what `mapping` would not have written is a `MappingError`.
+    """
+    return {index: _entry(index, body.get("_meta") or {}, prefix) for index, body in mappings.items()}
+
+
+def _entry(index: str, meta: Any, prefix: str) -> Json | None:
+    ours = (meta.get(META) or {}) if isinstance(meta, dict) else meta
+    entry: Json | None = ours.get(prefix) if isinstance(ours, dict) else ours
+    if entry is None or _is_whole(entry):
+        return entry
+    raise MappingError(
+        f"The mapping of the index {index!r} does not say how its fields under {prefix!r} were made: what stands in "
+        f"_meta.{META} was changed. Put back what init wrote there, or choose another prefix."
+    )
+
+
+def _is_whole(entry: Any) -> bool:
+    """Whether an entry has the form that `mapping` gives it."""
+    match entry:
+        case {"id": str(), "scheme": dict(), **others}:
+            sources = others.get("fields", [])
+            return isinstance(sources, list) and all(isinstance(source, str) for source in sources)
+    return False
 
 
 def component_template(wanted: Json, description: str) -> Json:
@@ -95,9 +118,9 @@ def _merged_meta(present: Json, wanted: Json, prefix: str) -> Json:
 
 
 def _check_scheme(index: str, present: Json, wanted: Json, prefix: str) -> None:
-    there = entries({index: present})[index].get(prefix)
+    there = entries({index: present}, prefix)[index]
     new = wanted["_meta"][META][prefix]
-    if not there:
+    if there is None:
         return
     if there["id"] != new["id"]:
         raise SchemeMismatchError(

@@ -74,13 +74,14 @@ def _read(text: str) -> dict[str, Any]:
     names = {setting.name for setting in fields(Settings)}
     try:
         form = json.loads(text)
-        if form.pop("format") != _FORMAT:
-            raise FormatError("This scheme is of another format. Make it again with this version of es_simhash.")
+        written_as = form.pop("format")
         # Schemes of an index may be older than this setting.
         form.setdefault("verification", None)
         unknown, missing = sorted(set(form) - names), sorted(names - set(form))
-    except (json.JSONDecodeError, KeyError, AttributeError, TypeError, RecursionError):
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         raise FormatError("This is not the JSON form of a scheme. Make it with Scheme.to_json.") from None
+    if written_as != _FORMAT:
+        raise FormatError("This scheme is of another format. Make it again with this version of es_simhash.")
     if unknown or missing:
         problem = f"no setting {unknown[0]!r}" if unknown else f"to have the setting {missing[0]!r}"
         raise FormatError(f"A scheme has {problem}. Correct the form, or make it with Scheme.to_json.")

@@ -269,6 +269,12 @@ class TestEncodings:
         assert [(found.document["a"], found.line) for found in read] == [(text, 1), (2, 3)]
         assert not rejected
 
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+    def test_without_a_byte_order_mark_the_encoding_must_name_the_order(self, encoding: str, tmp_path: Path) -> None:
+        read, [rejected] = read_bytes(tmp_path, "a.jsonl", '{"a": 1}\n'.encode(f"{encoding}-le"), encoding=encoding)
+        assert read == []
+        assert f"Name its encoding {encoding}-le or {encoding}-be." in rejected.reason
+
     def test_a_line_with_half_a_character_is_rejected_in_utf_16_too(self, tmp_path: Path) -> None:
         lines = ['{"a": 1}\n', '{"a": "\ud800"}\n', '{"a": 3}\n', '{"a": 4}']
         content = "".join(lines).encode("utf-16-le", "surrogatepass")[:-1]

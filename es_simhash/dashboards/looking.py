@@ -43,7 +43,7 @@ def look(subject: Subject) -> Plan[Found]:
 
 
 def _check_ours(subject: Subject, mappings: Mapping[str, Json]) -> None:
-    if not any(subject.prefix in entry for entry in entries(mappings).values()):
+    if not any(entries(mappings, subject.prefix).values()):
         raise MappingError(
             f"The index {subject.index!r} has no fields of fingerprints under {subject.prefix!r}. "
             "Add them with init, or name their prefix."
@@ -51,8 +51,8 @@ def _check_ours(subject: Subject, mappings: Mapping[str, Json]) -> None:
 
 
 def _text_fields(subject: Subject, mappings: Mapping[str, Json]) -> tuple[str, ...]:
-    found = (entry.get(subject.prefix) or {} for entry in entries(mappings).values())
-    return next((tuple(each["fields"]) for each in found if each.get("fields")), ())
+    found = entries(mappings, subject.prefix).values()
+    return next((tuple(each["fields"]) for each in found if each and each.get("fields")), ())
 
 
 def _check_date(index: str, field: str, mappings: Mapping[str, Json]) -> None:

@@ -64,6 +64,7 @@ class _AsUtf8(io.RawIOBase):
     def __init__(self, stream: Stream, encoding: str) -> None:
         super().__init__()
         self._stream = stream
+        self._encoding = encoding
         self._decoder = new_decoder(encoding)
         self._ready = b""
         self._ended = False
@@ -75,7 +76,13 @@ class _AsUtf8(io.RawIOBase):
         while not self._ready and not self._ended:
             block = self._stream.read1(_BLOCK)
             self._ended = not block
-            self._ready = self._decoder.decode(block, self._ended).encode("utf-8", "surrogatepass")
+            try:
+                self._ready = self._decoder.decode(block, self._ended).encode("utf-8", "surrogatepass")
+            except UnicodeError:  # the decoder's own, since those of invalid bytes become surrogates
+                raise RecordError(
+                    f"The text has no byte order mark, without which {self._encoding} does not tell the order of bytes. "
+                    f"Name its encoding {self._encoding}-le or {self._encoding}-be."
+                ) from None
         taken = self._ready[: len(buffer)]
         self._ready = self._ready[len(taken) :]
         buffer[: len(taken)] = taken

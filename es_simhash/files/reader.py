@@ -20,7 +20,7 @@ from es_simhash.files.formats import check_format, compression_by_name, format_o
 from es_simhash.files.json_array import read_json
 from es_simhash.files.jsonl import read_jsonl
 from es_simhash.files.parquet import parquet_module, read_parquet
-from es_simhash.files.records import FileDocument, Numbered, OnReject
+from es_simhash.files.records import FileDocument, Numbered, OnReject, RecordError
 from es_simhash.files.tables import read_table
 from es_simhash.files.texts import check_directory, files_below, read_text
 
@@ -182,6 +182,9 @@ def _from_stream(file: DataFile, on_bytes: OnBytes) -> Iterator[FileDocument]:
             empty = not stream.peek(1)
         except reading_errors() as error:
             file.reject(1, breaks_off(error))
+            return
+        except RecordError as bad:
+            file.reject(1, str(bad))
             return
         if empty:
             file.reject(1, "The file is empty. Leave it out.")

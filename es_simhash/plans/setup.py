@@ -84,7 +84,7 @@ class Expected:
 def open_index(index: str, expected: Expected) -> Plan[Documents]:
     """How the documents of an index are fingerprinted, as its mapping says; all indices of the name must agree."""
     mappings = yield GetMappings(index)
-    entries = {name: there.get(expected.prefix) for name, there in mapping.entries(mappings).items()}
+    entries = mapping.entries(mappings, expected.prefix)
     missing = [name for name, entry in entries.items() if entry is None]
     if missing or not entries:
         raise MappingError(
@@ -107,9 +107,7 @@ def _agreed(entries: Mapping[str, Json], expected: Expected) -> Documents:
             f"The index {first!r} holds fingerprints of the scheme {entry['id']}; the one given is "
             f"{expected.scheme.id}. Leave it out to use that of the index, or choose another prefix for the new one."
         )
-    scheme = expected.scheme or Scheme.from_json(
-        json.dumps(entry["scheme"]), idf=expected.idf, functions=expected.functions
-    )
+    scheme = expected.scheme or _scheme_of(first, entry, expected)
     fields = entry.get("fields") or expected.fields
     if not fields:
         raise MappingError(
@@ -121,3 +119,14 @@ def _agreed(entries: Mapping[str, Json], expected: Expected) -> Documents:
             f"{list(expected.fields)}. Leave them out, or choose another prefix for the new ones."
         )
     return Documents(scheme, fields, expected.prefix)
+
+
+def _scheme_of(index: str, entry: Json, expected: Expected) -> Scheme:
+    """The scheme in a mapping, if it is that of the documents."""
+    scheme = Scheme.from_json(json.dumps(entry["scheme"]), idf=expected.idf, functions=expected.functions)
+    if scheme.id != entry["id"]:
+        raise SchemeMismatchError(
+            f"The index {index!r} holds fingerprints of the scheme {entry['id']}, but the settings beside that id in its "
+            f"mapping are those of {scheme.id}. Pass the scheme that the documents were written with."
+        )
+    return scheme
