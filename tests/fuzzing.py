@@ -7,10 +7,14 @@ Their law: whatever is given, either it is used as it should be, or one of our e
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
+from hypothesis import settings
 from hypothesis import strategies as st
+
+from es_simhash.errors import EsSimhashError
 
 Json: TypeAlias = Any
 
@@ -22,6 +26,17 @@ _TEXTS = st.sampled_from(
     ["", " ", "\0", "\ud800", "a\ud800", "\ufeff", "𠀀", "ａ", "0", "-1", "1e999", "NaN", "a.b", ".", "*"]
 )
 _DEPTH = 3_000
+
+
+def check_message(error: EsSimhashError) -> None:
+    """What is said must be a sentence, though it repeats what was given."""
+    assert re.fullmatch(r"\S.*\.", str(error), re.DOTALL)
+
+
+def one_in(times: int) -> settings:
+    """Fewer examples than usual, for a test that is slow."""
+    return settings(max_examples=settings().max_examples // times)
+
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | _NUMBERS | st.text(max_size=20) | _TEXTS
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from es_simhash.engines import rest_administering, rest_reading
 from es_simhash.engines.rest_errors import refusal
+from es_simhash.engines.rest_replies import as_many, document, hits_of, of_id, typed
 from es_simhash.engines.rest_requests import (
     SOMETHING,
     WHOLE_ANSWER,
@@ -70,7 +71,7 @@ def conversation(operation: Operation[Result]) -> Conversation[Result]:
             body = yield request
             try:
                 request = steps.send(body)
-            except (KeyError, TypeError) as error:
+            except (KeyError, IndexError, TypeError, AttributeError) as error:
                 raise EngineError(
                     f"{doing(operation)} failed: the reply has another form than the engine's ({error}). "
                     "Look at the proxy before the engine, or correct the address."
@@ -92,7 +93,7 @@ def _get_info(operation: GetInfo) -> Conversation[EngineInfo]:
 
 def _get_mappings(operation: GetMappings) -> Conversation[dict[str, Json]]:
     reply = yield Request("GET", path_of(operation.index, "_mapping"), SOMETHING)
-    return {index: found["mappings"] for index, found in reply.items()}
+    return {index: typed(found["mappings"], dict) for index, found in reply.items()}
 
 
 def _create_index(operation: CreateIndex) -> Conversation[None]:
@@ -125,9 +126,12 @@ def _get_documents(operation: GetDocuments) -> Conversation[list[Json]]:
             for id_, routing in zip(operation.ids, routings, strict=True)
         ]
         reply = yield Request("POST", path_of(operation.index, "_mget"), body={"docs": documents})
-        refused = [found["error"] for found in reply["docs"] if "error" in found]
+        answers = as_many(reply["docs"], operation.ids)
+        refused = [found["error"] for found in answers if "error" in found]
         if not refused:
-            return [_with_source(operation, found) for found in reply["docs"]]
+            return [
+                _with_source(operation, of_id(found, id_)) for found, id_ in zip(answers, operation.ids, strict=True)
+            ]
         if refused[0]["type"] not in _NOT_BY_ID_ALONE:
             raise error_in(operation, 400, {"error": refused[0]})
     return (yield from _search_for_ids(operation))
@@ -140,9 +144,9 @@ def _search_for_ids(operation: GetDocuments) -> Conversation[list[Json]]:
         query = {"query": {"ids": {"values": ids}}, "size": len(ids), "seq_no_primary_term": True}
         body = {**query, **_source_filter(operation), "track_total_hits": True}
         reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, body)
-        hits = whole(operation, reply)["hits"]
-        found.update((hit["_id"], hit) for hit in hits["hits"])
-        if hits["total"]["value"] > len(found.keys() & set(ids)):
+        hits = hits_of(whole(operation, reply))
+        found.update((hit["_id"], hit) for hit in hits)
+        if reply["hits"]["total"]["value"] > len(found.keys() & set(ids)):
             raise IndexStateError(
                 f"{doing(operation)} found several with one id, in different indices. Name the one index that is meant."
             )
@@ -155,7 +159,12 @@ def _search_for_ids(operation: GetDocuments) -> Conversation[list[Json]]:
 
 def _search(operation: Search) -> Conversation[Json]:
     reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, operation.body)
-    return whole(operation, reply)
+    return _searched(operation, reply)
+
+
+def _searched(operation: Search | MultiSearch, reply: Json) -> Json:
+    hits_of(whole(operation, reply))
+    return reply
 
 
 def _sample(operation: Sample) -> Conversation[list[Json]]:
@@ -163,8 +172,7 @@ def _sample(operation: Sample) -> Conversation[list[Json]]:
     source: Any = list(operation.source) or False  # an empty list would mean the whole document
     body = {"query": {"function_score": scored}, "size": operation.size, "_source": source, "track_total_hits": False}
     reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, body)
-    hits: list[Json] = whole(operation, reply)["hits"]["hits"]
-    return hits
+    return hits_of(whole(operation, reply))
 
 
 def _multi_search(operation: MultiSearch) -> Conversation[list[Json]]:
@@ -172,10 +180,11 @@ def _multi_search(operation: MultiSearch) -> Conversation[list[Json]]:
         return []
     lines = [line for body in operation.bodies for line in (dict(WHOLE_ANSWER), body)]
     reply = yield Request("POST", path_of(operation.index, "_msearch"), body=lines)
-    for answer in reply["responses"]:
+    answers = as_many(reply["responses"], operation.bodies)
+    for answer in answers:
         if "error" in answer:
             raise error_in(operation, answer["status"], answer)
-    return [whole(operation, answer) for answer in reply["responses"]]
+    return [_searched(operation, answer) for answer in answers]
 
 
 def _bulk(operation: Bulk) -> Conversation[list[ActionResult]]:
@@ -190,12 +199,12 @@ def _bulk(operation: Bulk) -> Conversation[list[ActionResult]]:
         [line for action in operation.actions for line in lines_of(action)],
         repeatable=all(map(_is_repeatable, operation.actions)),
     )
-    items = [item for named in reply["items"] for item in named.values()]
-    return [_action_result(operation, item) for item in items]
+    answers = zip(operation.actions, as_many(reply["items"], operation.actions), strict=True)
+    return [_action_result(operation, of_id(named[action.op_type], action.id)) for action, named in answers]
 
 
 def _action_result(operation: Bulk, item: Json) -> ActionResult:
-    result = ActionResult(item["_id"], item["status"], refusal(item))
+    result = ActionResult(item["_id"], typed(item["status"], int), refusal(item))
     if "error" not in item or item["status"] == HTTPStatus.CONFLICT:
         return result
     error = error_in(operation, item["status"], item)
@@ -208,8 +217,7 @@ def _refresh(operation: Refresh) -> Conversation[None]:
 
 def _count(operation: Count) -> Conversation[int]:
     reply = yield Request("POST", path_of(operation.index, "_count"), SOMETHING, {"query": operation.query})
-    count: int = whole(operation, reply)["count"]
-    return count
+    return typed(whole(operation, reply)["count"], int)
 
 
 _CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]] = {
@@ -236,8 +244,10 @@ def _source_filter(operation: GetDocuments) -> Json:
 
 
 def _with_source(operation: GetDocuments, found: Json) -> Json:
+    if not typed(found["found"], bool):
+        return found
     nothing_asked = operation.source is not None and not operation.source
-    return {**found, "_source": {}} if nothing_asked and found["found"] else found
+    return {**document(found), "_source": {}} if nothing_asked else document(found)
 
 
 def _check_whole(place: int, action: Action) -> None:

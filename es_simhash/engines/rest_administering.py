@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from es_simhash.engines.rest_replies import typed
 from es_simhash.engines.rest_requests import SOMETHING, Conversation, Request, acknowledged, path_of
 from es_simhash.operations import (
     DeleteResource,
@@ -21,7 +22,7 @@ from es_simhash.operations import (
 
 def _get_settings(operation: GetSettings) -> Conversation[dict[str, Json]]:
     reply = yield Request("GET", path_of(operation.index, "_settings"), {**SOMETHING, "flat_settings": "true"})
-    return {index: found["settings"] for index, found in reply.items()}
+    return {index: typed(found["settings"], dict) for index, found in reply.items()}
 
 
 def _put_settings(operation: PutSettings) -> Conversation[None]:
@@ -30,7 +31,7 @@ def _put_settings(operation: PutSettings) -> Conversation[None]:
 
 def _get_aliases(operation: GetAliases) -> Conversation[dict[str, dict[str, Json]]]:
     reply = yield Request("GET", path_of(operation.index, "_alias"), SOMETHING)
-    return {index: found["aliases"] for index, found in reply.items()}
+    return {index: typed(found["aliases"], dict) for index, found in reply.items()}
 
 
 def _update_aliases(operation: UpdateAliases) -> Conversation[None]:

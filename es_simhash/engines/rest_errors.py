@@ -6,8 +6,10 @@ import re
 import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
+from es_simhash.engines.rest_replies import typed
 from es_simhash.errors import (
     AccessError,
     EngineError,
@@ -154,7 +156,11 @@ def error_of(what: str, index: str, status: int, body: Any) -> EngineError | Inp
 def refusal(item: Json) -> str | None:
     """Why one item of a bulk request was not done (None where it was), and what to do about it."""
     if "error" not in item:
-        return "not_found: there is no document with this id." if item["status"] == 404 else None
+        if item["status"] < HTTPStatus.MULTIPLE_CHOICES:
+            return None
+        if item["status"] == HTTPStatus.NOT_FOUND:
+            return "not_found: there is no document with this id."
+        return f"the engine answers {item['status']}, and gives no reason. Look at its log."
     reason = reason_of(item["error"])
     advice = _remedy(f"{item['status']} {reason}").advice.format(index=item["_index"])
     return f"{reason.rstrip('.')}. {advice}"
@@ -167,7 +173,7 @@ def incompleteness(reply: Json) -> str | None:
     if skipped := reply.get("_clusters", {}).get("skipped"):
         return f"{skipped} of {reply['_clusters']['total']} clusters did not answer"
     shards = reply["_shards"]
-    if shards["failed"]:
+    if typed(shards["failed"], int):
         first = shards.get("failures", [{}])[0].get("reason", "no reason given")
         return f"{shards['failed']} of {shards['total']} shards failed ({reason_of(first)})"
     return None
@@ -228,8 +234,10 @@ def _excerpt(status: int, body: Any) -> str:
 
 def _causes(error: Json) -> Iterator[Json]:
     """An error and what lies beneath it; the root cause instead of a search's "all shards failed"."""
-    roots = error.get("root_cause") or [error]
-    cause = roots[0] if error.get("type") == "search_phase_execution_exception" else error
+    cause: Any = error
+    match error:
+        case {"type": "search_phase_execution_exception", "root_cause": [dict(root), *_]}:
+            cause = root
     while isinstance(cause, dict):
         yield cause
         cause = cause.get("caused_by")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from es_simhash.engines.rest_replies import hits_of, typed
 from es_simhash.engines.rest_requests import (
     SOMETHING,
     WHOLE_ANSWER,
@@ -44,10 +45,10 @@ def _open_reader(operation: OpenReader) -> Conversation[Reader]:
         return Reader("scroll", operation.index, None)
     if is_elasticsearch:
         reply = yield Request("POST", path_of(operation.index, "_pit"), keep)
-        return Reader("elasticsearch", operation.index, reply["id"])  # apart it would be a scroll
+        return Reader("elasticsearch", operation.index, typed(reply["id"], str))  # apart it would be a scroll
     params = {**keep, "allow_partial_pit_creation": "false"}
     reply = yield Request("POST", path_of(operation.index, "_search", "point_in_time"), params)
-    return Reader("opensearch", operation.index, reply["pit_id"], operation.shared)
+    return Reader("opensearch", operation.index, typed(reply["pit_id"], str), operation.shared)
 
 
 def _read_page(operation: ReadPage) -> Conversation[Page]:
@@ -62,9 +63,9 @@ def _read_page(operation: ReadPage) -> Conversation[Page]:
         body["search_after"] = operation.after
     params = {"allow_partial_search_results": "false"}
     reply = whole(operation, (yield Request("POST", "/_search", params, body)))
-    hits = reply["hits"]["hits"]
-    reader = replace(operation.reader, id=reply["pit_id"])
-    return Page(hits, hits[-1]["sort"] if hits else None, reader)
+    hits = hits_of(reply)
+    reader = replace(operation.reader, id=typed(reply["pit_id"], str))
+    return Page(hits, typed(hits[-1]["sort"], list) if hits else None, reader)
 
 
 def _scroll(operation: ReadPage) -> Conversation[Page]:
@@ -77,8 +78,8 @@ def _scroll(operation: ReadPage) -> Conversation[Page]:
         # The scroll moves on by being read, so nothing may read twice what is asked for once.
         body = {"scroll": _KEPT, "scroll_id": reader.id}
         reply = yield Request("POST", "/_search/scroll", body=body, repeatable=False)
-    hits = whole(operation, reply)["hits"]["hits"]
-    return Page(hits, len(hits) or None, Reader("scroll", reader.index, reply["_scroll_id"]))
+    hits = hits_of(whole(operation, reply))
+    return Page(hits, len(hits) or None, Reader("scroll", reader.index, typed(reply["_scroll_id"], str)))
 
 
 def _body(operation: ReadPage) -> Json:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from es_simhash.engines.rest_errors import error_of, incompleteness
+from es_simhash.engines.rest_replies import typed
 from es_simhash.errors import EngineError, IndexStateError, InputError
 from es_simhash.mapping import number_of_fields
 from es_simhash.operations import (
@@ -78,7 +79,7 @@ def engine_info() -> Conversation[EngineInfo]:
     match (yield Request("GET", "/")):
         case {"version": {"number": str(number)} as version}:
             numbers = re.findall(r"\d+", number.partition("-")[0])
-            return EngineInfo(version.get("distribution", "elasticsearch"), tuple(map(int, numbers)))
+            return EngineInfo(typed(version.get("distribution", "elasticsearch"), str), tuple(map(int, numbers)))
     raise EngineError(
         "The server does not say which engine it is. Name it: distribution='elasticsearch' or 'opensearch'."
     )

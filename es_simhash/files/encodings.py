@@ -80,7 +80,7 @@ class _AsUtf8(io.RawIOBase):
                 self._ready = self._decoder.decode(block, self._ended).encode("utf-8", "surrogatepass")
             except UnicodeError:  # the decoder's own, since those of invalid bytes become surrogates
                 raise RecordError(
-                    f"The text has no byte order mark, without which {self._encoding} does not tell the order of bytes. "
+                    f"The text has no byte order mark, so that {self._encoding} does not tell the order of bytes. "
                     f"Name its encoding {self._encoding}-le or {self._encoding}-be."
                 ) from None
         taken = self._ready[: len(buffer)]

@@ -126,7 +126,7 @@ def _scheme_of(index: str, entry: Json, expected: Expected) -> Scheme:
     scheme = Scheme.from_json(json.dumps(entry["scheme"]), idf=expected.idf, functions=expected.functions)
     if scheme.id != entry["id"]:
         raise SchemeMismatchError(
-            f"The index {index!r} holds fingerprints of the scheme {entry['id']}, but the settings beside that id in its "
-            f"mapping are those of {scheme.id}. Pass the scheme that the documents were written with."
+            f"The index {index!r} holds fingerprints of the scheme {entry['id']}, but the settings beside that id in "
+            f"its mapping are those of {scheme.id}. Pass the scheme that the documents were written with."
         )
     return scheme

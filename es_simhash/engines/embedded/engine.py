@@ -100,6 +100,8 @@ class EmbeddedEngine:
                 result: Result = self._performers[type(operation)](operation)
             except UnicodeEncodeError as error:
                 raise InputError(f"{error.object!r:.80} is no Unicode text: {error.reason}. Decode it again.") from None
+            except RecursionError:
+                raise InputError("What was asked has objects within objects too deep. Make it flatter.") from None
             return result
 
     def close(self) -> None:

@@ -71,7 +71,8 @@ def _search_one(index: EmbeddedIndex, request: SearchRequest, find_document: Fin
     if not request.by_score:
         # Equal scores leave documents in the order they lie in.
         query = constant(query, 1.0)
-    limit = request.start + request.size
+    # Room for as many hits as are asked for is made at once, so no more are than there can be.
+    limit = min(request.start + request.size, searcher.num_docs)
     found: Any = searcher.search(query, limit=max(limit, 1), count=request.count)
     hits = [(score, index, searcher, address) for score, address in found.hits[:limit]]
     return found.count or 0, hits
