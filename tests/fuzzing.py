@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from es_simhash.errors import EsSimhashError
@@ -26,6 +26,10 @@ _TEXTS = st.sampled_from(
     ["", " ", "\0", "\ud800", "a\ud800", "\ufeff", "𠀀", "ａ", "0", "-1", "1e999", "NaN", "a.b", ".", "*"]
 )
 _DEPTH = 3_000
+
+
+# Each example writes over the files of the one before.
+fuzzed_in_a_directory = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def check_message(error: EsSimhashError) -> None:

@@ -162,7 +162,7 @@ def test_a_part_of_the_answer_is_no_answer(lack: Json, reason: str) -> None:
 def test_searches_ask_for_whole_answers() -> None:
     [request], _ = told(Search("index", {}), {"_shards": WHOLE, "hits": {"hits": []}})
     assert request.params == {"allow_no_indices": "false", "allow_partial_search_results": "false"}
-    [request], _ = told(MultiSearch("index", [{"size": 1}]), {"responses": [{"_shards": WHOLE}]})
+    [request], _ = told(MultiSearch("index", [{"size": 1}]), {"responses": [{"_shards": WHOLE, "hits": {"hits": []}}]})
     assert request.body == [request.body[0], {"size": 1}]  # type: ignore[index]
     assert request.body[0] == {"allow_no_indices": "false", "allow_partial_search_results": "false"}
 

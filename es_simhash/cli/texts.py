@@ -35,7 +35,7 @@ def json_object(text: str, name: str, example: str) -> dict[str, Any]:
     """The JSON object that a text is; ``name`` says where it was given."""
     try:
         value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also where an integer has thousands of digits
         value = None
     if not isinstance(value, dict):
         raise click.UsageError(f"{name} is no JSON object. Give one such as {example}.")
