@@ -86,7 +86,7 @@ test-min: $(LOWEST_INSTALLED)
 
 $(LOWEST_INSTALLED): $(INSTALLED) pyproject.toml
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
-	$(BIN)/uv pip compile --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --no-annotate \
+	$(BIN)/uv pip compile --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --no-deps \
 		$(patsubst %,--extra %,$(subst $(,), ,$(EXTRAS))) --output-file $(LOWEST)/lowest.txt pyproject.toml > /dev/null
 	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --constraint $(LOWEST)/lowest.txt \
 		--editable '.[$(EXTRAS)]' --group dev

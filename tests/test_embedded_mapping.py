@@ -168,7 +168,7 @@ def test_a_mapping_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> 
     mapping_file.write(tmp_path, StoredMapping("id", mapping(a=KEYWORD)))
     before = mapping_file.stamp(tmp_path)
     unwritable = IndexMapping({"_meta": {"x": object()}, "properties": {}})
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="not JSON serializable"):
         mapping_file.write(tmp_path, StoredMapping("id", unwritable))
     assert mapping_file.stamp(tmp_path) == before
     assert set(mapping_file.read(tmp_path).mapping.fields) == {"a"}

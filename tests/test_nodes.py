@@ -569,10 +569,21 @@ def machine_without_nodes(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyP
         raise NodeUnavailable(f"there is no {name} here")
 
     monkeypatch.setattr(pytest_nodes, "start_node", unavailable)
-    monkeypatch.delenv("CI", raising=False)
+    for variable in ("CI", "ES_SIMHASH_TEST_NODES"):
+        monkeypatch.delenv(variable, raising=False)
     fixtures = [f"{name}_node" for name in RELEASES]
     pytester.makepyfile("\n".join(f"def test_{fixture}({fixture}): pass" for fixture in fixtures))
     return pytester
+
+
+def test_nodes_can_be_left_out_even_under_ci(
+    machine_without_nodes: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("ES_SIMHASH_TEST_NODES", "none")
+    result = machine_without_nodes.runpytest_inprocess(*PLUGIN)
+    result.assert_outcomes(skipped=2, deselected=2)
+    result.stdout.fnmatch_lines(["*what was not there*", "*ES_SIMHASH_TEST_NODES=none*"])
 
 
 def test_a_missing_node_skips_its_tests_and_is_listed_at_the_end(

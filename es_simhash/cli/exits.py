@@ -45,10 +45,9 @@ def code_of(error: BaseException, *, debug: bool) -> int:
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
-        # Click makes an Abort of the interruption, which is then its context, and in some versions its cause too.
-        said = next(
-            (each for each in (error, error.__context__) if isinstance(each, Interrupted)), "Nothing was changed."
-        )
+        # Click makes an Abort of the interruption, which only newer versions name as its cause.
+        causes = (error, error.__cause__, error.__context__)
+        said = next((each for each in causes if isinstance(each, Interrupted)), "Nothing was changed.")
         tell(f"Interrupted. {said}")
         return INTERRUPTED
     if debug:

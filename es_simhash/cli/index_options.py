@@ -25,7 +25,18 @@ def index_argument(command: Command) -> Command:
 def _named(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
     if not name.strip():
         raise click.BadParameter("It is empty. Give the name of an index.")
+    if not _is_text(name):
+        raise click.BadParameter("It has bytes that are no text in the terminal's encoding. Give the name as text.")
     return name
+
+
+def _is_text(name: str) -> bool:
+    """Whether the name could be decoded: bytes that could not are lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def scheme_option(command: Command) -> Command:
