@@ -13,6 +13,12 @@ LOWEST := $(VENV)-lowest
 LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
+# Tests of what is not among the modules without I/O.
+NOT_PURE := soak docs dist test_backfill_* test_benchmarks_* test_cli_* test_demo_* test_docker_* test_docs.py \
+	test_doctor_security.py test_embedded_* test_engines_* test_files_* test_fuzz_[cefr]* test_index_conformance.py \
+	test_native.py test_nodes.py test_pages_*browser.py test_re[im]*.py test_rerank_server.py test_secrets.py \
+	test_spark*.py
+
 .PHONY: demo test test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
@@ -74,7 +80,7 @@ dist: $(INSTALLED)
 
 # They are built and installed in an environment without development tools; what they require is downloaded.
 test-dist: $(INSTALLED)
-	$(BIN)/python -m pytest --dist tests/dist
+	$(BIN)/python -m pytest --build tests/dist
 
 # The lowest versions that pyproject.toml allows of what the package needs; for what is installed beside them, the newest.
 # Nodes are left out, whose tests are the slowest; one is had by: make test-min NODES= TESTS=tests/test_index_conformance.py
@@ -91,6 +97,16 @@ $(LOWEST_INSTALLED): $(INSTALLED) pyproject.toml
 	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --constraint $(LOWEST)/lowest.txt \
 		--editable '.[$(EXTRAS)]' --group dev
 	touch $@
+
+# Branches of the modules without I/O (listed in pyproject.toml) that their tests run through, numpy's loops instead of
+# compiled ones, which are not counted; nodes, other processes and what is below these modules would only take time.
+coverage: $(INSTALLED)
+	ES_SIMHASH_TEST_NODES=none ES_SIMHASH_NATIVE=0 $(BIN)/coverage run -m pytest $(NOT_PURE:%=--ignore-glob=tests/%)
+	$(BIN)/coverage report
+
+# Each test with a hundred times as many examples.
+fuzz: $(INSTALLED)
+	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest --hypothesis-profile=fuzz tests/test_fuzz_*.py
 
 # Backfills of 200,000 documents that are killed, restarted and refused again and again; takes about half an hour.
 soak: $(INSTALLED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,11 @@ LAYERS = [
     {"testing", "__main__"},
     {"__init__"},
 ]
+
+# What does no I/O, and so can be tested whole: all that stands above the engines, except what reads files and what numba
+# compiles, with the plans and what is made of their results.
+ENGINES = next(level for level, names in enumerate(LAYERS) if "engines" in names)
+PURE = set().union(*LAYERS[:ENGINES]) - {"files", "native_kernels", "_version"} | {"plans", "groups", "pages"}
 
 # The core is importable, and works, with numpy alone.
 ALLOWED_AT_IMPORT = {"numpy"}
@@ -97,10 +103,18 @@ def test_imports_point_one_way(path: Path) -> None:
     assert "__init__" not in targets, "nothing imports the package root"
 
 
+def test_coverage_is_demanded_of_all_that_does_no_io() -> None:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    configuration = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    places = [f"es_simhash/{name}{'/*' if (PACKAGE / name).is_dir() else '.py'}" for name in sorted(PURE)]
+    assert configuration["tool"]["coverage"]["run"]["include"] == places
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_the_core_needs_nothing_but_numpy_to_be_imported(path: Path) -> None:
-    import sys
-
     allowed = ALLOWED_AT_IMPORT | LOADED_WHEN_NEEDED.get(path.relative_to(PACKAGE).parts[0].removesuffix(".py"), set())
     outside = {parts[0] for parts in imported(path, everywhere=False)} - set(sys.stdlib_module_names) - {"es_simhash"}
     assert outside <= allowed
