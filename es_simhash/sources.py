@@ -26,7 +26,10 @@ def check_sources(paths: Iterable[str]) -> tuple[str, ...]:
 
 def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
     """The text of a document."""
-    text = "\n".join(value for path in paths for value in _strings(document, path))
+    try:
+        text = "\n".join(value for path in paths for value in _strings(document, path))
+    except RecursionError:
+        raise DocumentError("has arrays or objects in its text that are nested too deeply. Flatten them.") from None
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -222,3 +222,8 @@ def test_an_error_of_the_caller_is_not_taken_for_one_of_the_file(tmp_path: Path)
         list(read_documents(tmp_path / "a.jsonl", on_reject=fail))
     with pytest.raises(OSError, match="disk full"):
         list(read_documents(tmp_path / "a.jsonl", on_reject=print, on_progress=fail))
+
+
+def test_a_path_with_a_nul_is_refused() -> None:
+    with pytest.raises(InputError, match="NUL character"):
+        read_documents("a\0b.jsonl", on_reject=print)

@@ -38,6 +38,10 @@ VALUES = (
 )
 
 
+# No system hands over a NUL.
+ANY_WORD = st.text(st.characters(exclude_characters="\0"), max_size=5)
+
+
 def options_of(command: str) -> list[str]:
     with click.Context(app) as context:
         found = app.get_command(context, command)  # type: ignore[attr-defined]
@@ -49,7 +53,7 @@ def options_of(command: str) -> list[str]:
 @st.composite
 def command_lines(draw: st.DrawFn) -> list[str]:
     command = draw(st.sampled_from(sorted(set(COMMANDS) - {"demo"})))
-    words = st.sampled_from(options_of(command)) | st.sampled_from(VALUES) | st.text(max_size=5)
+    words = st.sampled_from(options_of(command)) | st.sampled_from(VALUES) | ANY_WORD
     return [
         command,
         *draw(st.lists(words, max_size=6)),

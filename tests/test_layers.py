@@ -46,8 +46,8 @@ LAYERS = [
     {"__init__"},
 ]
 
-# What does no I/O, and so can be tested whole: all that stands above the engines, except what reads files and what numba
-# compiles, with the plans and what is made of their results.
+# What does no I/O, and so can be tested whole: all that stands above the engines, but what reads files, and what numba
+# compiles; with the plans, groups and pages.
 ENGINES = next(level for level, names in enumerate(LAYERS) if "engines" in names)
 PURE = set().union(*LAYERS[:ENGINES]) - {"files", "native_kernels", "_version"} | {"plans", "groups", "pages"}
 

@@ -92,10 +92,23 @@ def import_objects(
         raise EngineError(
             f"{kibana.address} did not import everything: {_failures(body)}. Correct that, and try again."
         )
-    # An id that is in another space already is given anew.
-    ids = {(each["type"], each["id"]): each.get("destinationId") for each in body.get("successResults") or []}
     own = next(each["id"] for each in objects if each["type"] == "dashboard")
-    return Imported(len(objects), answer.ui, kibana.dashboard(ids.get(("dashboard", own)) or own))
+    return Imported(len(objects), answer.ui, kibana.dashboard(_given_anew(body, own) or own))
+
+
+def _given_anew(body: Json, id_: str) -> str | None:
+    """The id of the dashboard there, where its own was in another space already."""
+    for each in _objects(body, "successResults"):
+        match each:
+            case {"type": "dashboard", "id": str(own), "destinationId": str(other)} if own == id_:
+                return other
+    return None
+
+
+def _objects(body: Json, name: str) -> list[Json]:
+    """The objects in a list of the answer."""
+    listed = body.get(name)
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
 
 def _post(kibana: Kibana, text: str, headers: dict[str, str], tls: ssl.SSLContext) -> _Answer:
@@ -144,7 +157,7 @@ def _tls(ca_certs: str | None, insecure: bool) -> ssl.SSLContext:
 def _parsed(body: bytes) -> Any:
     try:
         return json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -166,16 +179,15 @@ def _reason(body: Any) -> str:
 
 
 def _failures(body: Json) -> str:
-    failures = [each for each in body.get("errors") or [] if isinstance(each, dict)]
+    failures = _objects(body, "errors")
     told = [_failure(each) for each in failures[:_MOST_TOLD]]
     more = len(failures) - len(told)
     return "; ".join([*told, *([f"and {more} more"] if more else [])]) or "no reason given"
 
 
 def _failure(failure: Json) -> str:
-    error = failure.get("error") if isinstance(failure.get("error"), dict) else {}
-    assert isinstance(error, dict)
-    title = failure.get("title") or (failure.get("meta") or {}).get("title") or failure.get("id")
+    error, meta = (found if isinstance(found := failure.get(name), dict) else {} for name in ("error", "meta"))
+    title = failure.get("title") or meta.get("title") or failure.get("id")
     why = ": ".join(str(each) for each in (error.get("type"), error.get("message") or error.get("reason")) if each)
     return _shortened(f"the {failure.get('type')} {title!r} ({why or 'no reason given'})")
 

@@ -114,6 +114,8 @@ def _checked(path: str, format: str | None, options: Options) -> DataFile:
         if format == "parquet":
             raise InputError("Parquet cannot be read from standard input. Save it as a file, and give that.")
         return DataFile(path, format or "jsonl", options)
+    if "\0" in path:
+        raise InputError(f"{path!r} has a NUL character, as no path has. Give a path that can be read.")
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
