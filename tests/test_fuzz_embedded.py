@@ -30,7 +30,7 @@ MAPPING = {
         "deep": {"properties": {"er": {"type": "integer", "index": False}}},
     },
 }
-DOCUMENTS = [
+DOCUMENTS: list[dict[str, Any]] = [
     {"title": "a storm hit the coast", "tag": "x", "n": 1, "price": 1.5, "when": "2024-02-29", "is": True},
     {"title": "昨夜、海岸に嵐が来た", "tag": ["x", "y"], "n": -(2**63), "price": -0.0, "when": 0, "deep": {"er": 3}},
     {"title": None, "raw": {"x": [1, {"y": "z"}]}},

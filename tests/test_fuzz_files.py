@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import lzma
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ VALID = {
     "text": b"a storm hit the coast",
 }
 ENCODINGS = ("utf-8", "utf-16", "utf-32-le", "gb18030", "shift_jis", "latin-1", "utf-7")
-COMPRESSED = {
+COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
@@ -104,7 +105,7 @@ def test_every_line_is_a_document_or_rejected_and_bad_ones_spoil_no_others(
     (tmp_path / "file.jsonl").write_bytes(good + b"".join(line + b"\n" + good for line in given_lines))
     found, rejected = read(tmp_path / "file.jsonl")
     assert sum(each.id == "good" for each in found) >= len(given_lines) + 1
-    of_lines = [each.line for each in [*found, *rejected]]
+    of_lines = [*(each.line for each in found), *(each.line for each in rejected)]
     assert sorted(of_lines) == [
         number
         for number, line in enumerate([good, *(each for bad in given_lines for each in (bad, good))], 1)

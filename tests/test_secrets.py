@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ def login(way: str, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_that_a_run_says_or_writes_holds_its_secret(
     way: str,
-    answer: Answer,
+    answer: Answer | Callable[[str], Answer],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
