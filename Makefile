@@ -16,8 +16,8 @@ CLIENT8_INSTALLED := $(CLIENT8)/.installed
 # Tests of what is not among the modules without I/O.
 NOT_PURE := soak docs dist test_backfill_* test_benchmarks_* test_cli_* test_demo_* test_docker_* test_docs.py \
 	test_doctor_security.py test_embedded_* test_engines_* test_files_* test_fuzz_[cefr]* test_index_conformance.py \
-	test_native.py test_nodes.py test_pages_*browser.py test_re[im]*.py test_rerank_server.py test_secrets.py \
-	test_spark*.py
+	test_native.py test_nodes.py test_pages_*browser.py test_pipelines_[dis]*.py test_re[im]*.py \
+	test_rerank_server.py test_secrets.py test_spark*.py
 
 .PHONY: demo test test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
 
@@ -108,6 +108,12 @@ coverage: $(INSTALLED)
 fuzz: $(INSTALLED)
 	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest --hypothesis-profile=fuzz tests/test_fuzz_*.py
 
+# Changes to the modules that all else stands on, one by one, each of which a test should notice; those that none does are
+# listed. Two processes for a quarter of an hour; mutants are shown by: .venv/bin/mutmut show NAME
+mutants: $(INSTALLED)
+	ES_SIMHASH_NATIVE=0 ES_SIMHASH_TEST_NODES=none $(BIN)/mutmut run --max-children 2
+	$(BIN)/mutmut results
+
 # Backfills of 200,000 documents that are killed, restarted and refused again and again; takes about half an hour.
 soak: $(INSTALLED)
 	$(BIN)/python -m pytest tests/soak --soak
@@ -128,4 +134,4 @@ node-elasticsearch: $(INSTALLED)
 	$(BIN)/python -m tests.nodes elasticsearch --port 9200
 
 clean:
-	rm -rf $(VENV) $(CLIENT8) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site
+	rm -rf $(VENV) $(CLIENT8) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site mutants
