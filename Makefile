@@ -14,10 +14,10 @@ LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
 # Tests of what is not among the modules without I/O.
-NOT_PURE := soak docs dist test_backfill_* test_benchmarks_* test_cli_* test_demo_* test_docker_* test_docs.py \
-	test_doctor_security.py test_embedded_* test_engines_* test_files_* test_fuzz_[cefr]* test_index_conformance.py \
-	test_native.py test_nodes.py test_pages_*browser.py test_pipelines_[dis]*.py test_re[im]*.py \
-	test_rerank_server.py test_secrets.py test_spark*.py
+NOT_PURE := soak dist test_backfill_* test_benchmarks_* test_cli_* test_demo_* test_docker_* test_docs.py \
+	test_doctor_security.py test_embedded_* test_engines_* test_files_* test_fuzz_[cefr]* test_how_to_* \
+	test_index_conformance.py test_native.py test_nodes.py test_pages_*browser.py test_pipelines_[dis]*.py \
+	test_re[im]*.py test_rerank_server.py test_secrets.py test_site.py test_spark*.py
 
 .PHONY: demo test test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
 
