@@ -14,7 +14,7 @@ LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
 # Tests of what is not among the modules without I/O.
-NOT_PURE := soak dist test_backfill_* test_benchmarks_* test_cli_* test_demo_* test_docker_* test_docs.py \
+NOT_PURE := soak installed test_backfill_* test_benchmarks_* test_cli_* test_demo_* test_docker_* test_docs.py \
 	test_doctor_security.py test_embedded_* test_engines_* test_files_* test_fuzz_[cefr]* test_how_to_* \
 	test_index_conformance.py test_native.py test_nodes.py test_pages_*browser.py test_pipelines_[dis]*.py \
 	test_re[im]*.py test_rerank_server.py test_secrets.py test_site.py test_spark*.py
@@ -78,9 +78,9 @@ dist: $(INSTALLED)
 	rm -rf dist
 	$(BIN)/uv build
 
-# They are built and installed in an environment without development tools; what they require is downloaded.
+# They are built, and the wheel installed, in an environment without development tools; what they require is downloaded.
 test-dist: $(INSTALLED)
-	$(BIN)/python -m pytest --build tests/dist
+	$(BIN)/python -m pytest --build tests/installed
 
 # The lowest versions that pyproject.toml allows of what the package needs; for what is installed beside them, the newest.
 # Nodes are left out, whose tests are the slowest; one is had by: make test-min NODES= TESTS=tests/test_index_conformance.py

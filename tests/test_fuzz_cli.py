@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from es_simhash.cli.app import COMMANDS, app, run
 from es_simhash.cli.places import deployment, is_server, server_at
-from es_simhash.cli.profiles import CONFIG_VARIABLE, SETTINGS, profile_named
+from es_simhash.cli.profiles import SETTINGS, profile_named
 from es_simhash.cli.texts import json_object
+from es_simhash.environment import CONFIG
 from tests.fuzzing import damaged_bytes, fuzzed_in_a_directory, json_values
 
 # What would wait for a network, or for somebody to answer, is left out.
@@ -144,7 +145,7 @@ def test_a_damaged_profile_is_used_or_refused_without_its_secrets(content: bytes
     (tmp_path / "config.toml").write_bytes(content)
     (tmp_path / "config.toml").chmod(0o600)
     try:
-        given_settings: Any = profile_named(name, {CONFIG_VARIABLE: str(tmp_path / "config.toml")})
+        given_settings: Any = profile_named(name, {CONFIG: str(tmp_path / "config.toml")})
         assert set(given_settings.values) <= set(SETTINGS)
     except click.UsageError as error:
         assert_hides(error, "hunter2")
