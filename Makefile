@@ -134,4 +134,4 @@ node-elasticsearch: $(INSTALLED)
 	$(BIN)/python -m tests.nodes elasticsearch --port 9200
 
 clean:
-	rm -rf $(VENV) $(CLIENT8) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site mutants
+	rm -rf $(VENV) $(VENV)-peers $(CLIENT8) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site mutants

@@ -21,6 +21,7 @@ from pathlib import Path
 from benchmarks import scale
 from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.page import replace_section
+from benchmarks.peers import PEERS
 from benchmarks.tables import Table
 from tests.nodes import RELEASES
 
@@ -44,11 +45,12 @@ how to have those of your own documents.
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a page: the module of its name, the packages measured, and the servers; and the page."""
+    """A section of a page: the module of its name, the packages measured, the servers, the page, and the peers."""
 
     packages: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
     page: Path = PAGE
+    peers: tuple[str, ...] = ()
 
 
 CLIENTS = ("elasticsearch", "opensearch-py")
@@ -64,7 +66,7 @@ SECTIONS = {
     "backfill": Section(("numba", *CLIENTS), SERVERS),
     "pipeline": Section(("numba", *CLIENTS), SERVERS),
     "grouping": Section(("numba", "opensearch-py"), ("opensearch",)),
-    "dedup": Section(("rensa", "gaoya", "datasketch", "numba")),
+    "dedup": Section(("rensa", "gaoya", "datasketch", "numba"), peers=tuple(PEERS)),
     "key_join": Section(("duckdb",)),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",)),
     "growth": Section(("numba", "elasticsearch"), ("elasticsearch",)),
@@ -73,7 +75,7 @@ SECTIONS = {
 }
 SCALE = "scale"
 # The sections that can be run on a share of their documents.
-SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_join", "memory", "dedup"})
+SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_join", "memory"})
 
 
 def main() -> None:
@@ -132,6 +134,7 @@ def _about(name: str, docstring: str) -> str:
     section = SECTIONS[name]
     servers = [f"{RELEASES[server].engine} {RELEASES[server].version}" for server in section.servers]
     packages = [_package(package) for package in ("numpy", *section.packages)]
+    packages += [f"{peer} {PEERS[peer].version}" for peer in section.peers]
     run = f"Run on {date.today()}: {_processor()}, Python {platform.python_version()}, {', '.join(packages)}"
     return f"{cleandoc(docstring)}\n\n{run}{'; servers ' + ', '.join(servers) if servers else ''}."
 
