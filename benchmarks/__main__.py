@@ -1,8 +1,8 @@
 """Run benchmarks, print their tables, and write them to docs/benchmarks.md, those of quality to docs/quality.md.
 
 ``python -m benchmarks`` runs all, ``python -m benchmarks layouts bulk`` those named; the page keeps the other sections.
-``python -m benchmarks scale`` measures nothing, and makes docs/scale.md of docs/benchmarks.md; so does every run that
-changes the latter.
+``python -m benchmarks pictures`` and ``scale`` measure nothing: they draw the pictures of docs/benchmarks.md from its
+tables, and make docs/scale.md of it. So does every run that changes it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from inspect import cleandoc
 from pathlib import Path
 
-from benchmarks import scale
+from benchmarks import plots, scale
 from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.page import replace_section
 from benchmarks.peers import PEERS
@@ -73,7 +73,8 @@ SECTIONS = {
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
     "candidates": Section(page=QUALITY_PAGE),
 }
-SCALE = "scale"
+# What is made of docs/benchmarks.md, and how.
+DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}
 # The sections that can be run on a share of their documents.
 SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_join", "memory"})
 
@@ -85,10 +86,12 @@ def main() -> None:
         os.environ[CORPORA_VARIABLE] = options.corpora
     names = options.names or list(SECTIONS)
     for name in names:
-        if name != SCALE:
+        if name not in DERIVED:
             _measure(name, options.share)
-    if options.share is None and any(name == SCALE or SECTIONS[name].page == PAGE for name in names):
-        scale.write(DOCS)
+    is_changed = any(name in SECTIONS and SECTIONS[name].page == PAGE for name in names)
+    for name, write in DERIVED.items():
+        if name in names or (is_changed and options.share is None):
+            write(DOCS)
 
 
 def _measure(name: str, share: float | None) -> None:
@@ -117,7 +120,7 @@ def _write(name: str, section: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join([*SECTIONS, SCALE])}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join([*SECTIONS, *DERIVED])}")
     parser.add_argument(
         "--share", type=float, help=f"only try it, on this share of the documents of {', '.join(SHARED)}: write nothing"
     )

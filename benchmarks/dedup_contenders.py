@@ -130,7 +130,8 @@ def _by_datatrove(kind: str, path: str) -> list[int]:
     )
     from datatrove.pipeline.readers import JsonlReader
 
-    config, kept = MinhashConfig(n_grams=1), set()
+    config = MinhashConfig(n_grams=1)
+    kept: set[str] = set()
 
     def keep(documents: Iterable[Any], rank: int, world_size: int) -> None:
         kept.update(document.id for document in documents)

@@ -11,13 +11,14 @@ from itertools import chain
 from pathlib import Path
 
 from benchmarks import scale_machines, scale_simulation
-from benchmarks.page import replace_section
+from benchmarks.page import replace_section, tables_of
 from benchmarks.scale_keys import curves
-from benchmarks.scale_measured import Measured, tables_of
+from benchmarks.scale_measured import Measured
 from benchmarks.scale_model import SIZES
 from benchmarks.scale_numbers import Numbers
 from benchmarks.scale_page import sections
-from benchmarks.scale_picture import THEMES, picture
+from benchmarks.scale_picture import picture
+from benchmarks.svg import THEMES, path
 from benchmarks.tables import Table
 from es_simhash.plans.options import MOST_CANDIDATES
 
@@ -37,18 +38,16 @@ What a hundred thousand to a thousand million documents take. Written by `python
 def write(docs: Path) -> None:
     """Simulate, and write the page and its pictures."""
     simulated = chain(scale_simulation.simulated(), scale_machines.simulated())
-    for path, text in files((docs / "benchmarks.md").read_text(encoding="utf-8"), simulated).items():
-        (docs / path).parent.mkdir(exist_ok=True)
-        (docs / path).write_text(text, encoding="utf-8")
+    for name, text in files((docs / "benchmarks.md").read_text(encoding="utf-8"), simulated).items():
+        (docs / name).parent.mkdir(exist_ok=True)
+        (docs / name).write_text(text, encoding="utf-8")
 
 
 def files(benchmarks: str, simulated: Iterable[Table]) -> dict[str, str]:
     """The page and its pictures, by their paths, of the page of benchmarks and of what was simulated."""
     numbers = Numbers(Measured.read(benchmarks), {table.title: table for table in simulated})
     drawn = curves(numbers)
-    pictures = {
-        f"pictures/scale-{theme}.svg": picture(drawn, MOST_CANDIDATES, (SIZES[0], SIZES[-1]), theme) for theme in THEMES
-    }
+    pictures = {path("scale", theme): picture(drawn, MOST_CANDIDATES, (SIZES[0], SIZES[-1]), theme) for theme in THEMES}
     return {"scale.md": page(numbers), **pictures}
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from benchmarks import scale_model as model
+from benchmarks.log_plot import Curve
 from benchmarks.scale_model import DEFAULT, SIZES, UNLIKE
 from benchmarks.scale_numbers import MOST, MOST_BY_BITS, SIMHASH, Numbers, by_bits, noted, text
-from benchmarks.scale_picture import Curve
+from benchmarks.scale_picture import growing
 from benchmarks.scale_simulation import BANDS, BLOCKS, IN_VAIN, in_words
 from benchmarks.scale_words import rounded
+from benchmarks.svg import shown
 from benchmarks.tables import Table
 from es_simhash.bands import Bands
 
@@ -36,16 +39,17 @@ def curves(numbers: Numbers) -> list[Curve]:
         (measured.found_documents, measured.found_bits - 2),
         (measured.found_documents, measured.found_candidates - 2),
     )
+    line = partial(growing, sizes=(SIZES[0], SIZES[-1]))
     return [
-        Curve("SimHash, 6 blocks, within 5 bits", by_bits(5), simulated(5), found[:1]),
-        Curve(f"MinHash, {default.count} × {default.rows}, texts", numbers.in_vain(default), measured=found[1:]),
-        Curve(f"MinHash, {largest.count} × {largest.rows}, {largest.key_bits} bits, texts", numbers.in_vain(largest)),
-        Curve(
+        line("SimHash, 6 blocks, within 5 bits", by_bits(5), simulated=simulated(5), measured=found[:1]),
+        line(f"MinHash, {default.count} × {default.rows}, texts", numbers.in_vain(default), measured=found[1:]),
+        line(f"MinHash, {largest.count} × {largest.rows}, {largest.key_bits} bits, texts", numbers.in_vain(largest)),
+        line(
             f"MinHash, {default.count} × {default.rows}, by chance",
             model.in_vain(default, UNLIKE),
-            [point for point in random if point[1] >= 0.01],
+            simulated=[point for point in random if point[1] >= 0.01],
         ),
-        Curve("SimHash, 6 blocks, within 3 bits", by_bits(3), simulated(3)),
+        line("SimHash, 6 blocks, within 3 bits", by_bits(3), simulated=simulated(3)),
     ]
 
 
@@ -53,11 +57,8 @@ def _value(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-_PICTURE = """
-<picture>
-<source media="(prefers-color-scheme: dark)" srcset="pictures/scale-dark.svg">
-<img alt="Candidates of a query by the number of documents, both on logarithmic scales" src="pictures/scale-light.svg">
-</picture>
+_PICTURE = f"""
+{shown("scale", "Candidates of a query by the number of documents, both on logarithmic scales")}
 
 Lines are computed, discs simulated, rings measured. All grow with the number of documents, however many shards there
 are: each has its share of the candidates.

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from typing import Any
 
-from benchmarks.tables import Table
-
-Tables: TypeAlias = Mapping[tuple[str, str], Table]
+from benchmarks.page import Tables, tables_of
 
 
 @dataclass(frozen=True)
@@ -119,22 +116,3 @@ class Measured:
 def cells() -> dict[str, Cell]:
     """Where each number stands."""
     return {each.name: each.metadata["cell"] for each in fields(Measured)}
-
-
-def tables_of(page: str) -> dict[tuple[str, str], Table]:
-    """The tables of a page by their sections and titles."""
-    found = {}
-    for section in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
-        name, _, text = section.partition("\n")
-        for part in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
-            table = _table(part)
-            found[name, table.title] = table
-    return found
-
-
-def _table(text: str) -> Table:
-    title, _, rest = text.partition("\n")
-    note, bar, below = rest.partition("|")
-    lines = (bar + below).partition("\n\n")[0].splitlines()
-    columns, _, *rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
-    return Table(title, columns, note.strip(), rows)

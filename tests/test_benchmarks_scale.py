@@ -11,7 +11,8 @@ import pytest
 
 from benchmarks import scale, scale_machines, scale_simulation
 from benchmarks import scale_model as model
-from benchmarks.scale_measured import Measured, cells, tables_of
+from benchmarks.page import tables_of
+from benchmarks.scale_measured import Measured, cells
 from benchmarks.scale_model import DEFAULT, UNLIKE, Finding, KeyBytes
 from benchmarks.scale_numbers import Numbers
 from benchmarks.scale_words import duration, prose, rounded, size
