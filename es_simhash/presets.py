@@ -27,7 +27,7 @@ PRESETS: dict[str, Preset] = {
         {"tokens": Chars(3), "simhash": SimHash(64, 8, 5), "minhash": MinHash(bands=42, rows=3), "floor": 4},
     ),
     "chinese-keywords": Preset(
-        "Long Chinese texts by their 22 weightiest words, in whatever order: finds fewer copies than default (extra: chinese).",
+        "Long Chinese texts by their 22 weightiest words, in any order; finds less than default (extra: chinese).",
         {"tokens": Keywords("tfidf", 22), "weights": "own", "minhash": None, "floor": 4, "verification": None},
     ),
     "records": Preset(
