@@ -42,7 +42,7 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
     }
     try:
         return {name: parsers.get(name, lambda value: value)(value) for name, value in form.items()}
-    except (TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise FormatError(f"A setting of the scheme cannot be read: {error}. Correct it.") from None
 
 
