@@ -104,7 +104,7 @@ def said() -> Iterator[tuple[FakeServer, list[Answer]]]:
 class TestImports:
     OBJECTS = saved_objects(Subject("docs"))
 
-    @one_in(2)
+    @one_in(5)
     @given(
         body=damaged(ANSWER, json_values(("type", "id", "error", "meta", "success")))
         | damaged({**ANSWER, "success": False}, json_values(("type", "id", "error", "meta")))
