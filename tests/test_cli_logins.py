@@ -31,7 +31,6 @@ from es_simhash.operations import Count, GetInfo
 from tests.cli_targets import Run, environment, everything_shown, only, process, target_of
 from tests.fake_server import Answer, serving
 from tests.nodes import Node
-from tests.nodes.pytest_nodes import required_node
 
 INDEX = "articles"
 AWS = {
@@ -334,23 +333,14 @@ def _read(terminal: int) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def node() -> Iterator[Node]:
+def node(guarded_node: Node) -> Iterator[Node]:
     """A node with logins, and an index that a user with the right password has made."""
-    with required_node("elasticsearch", security=True) as node:
-        run = process(
-            "init",
-            INDEX,
-            "--field",
-            "body",
-            "--url",
-            node.url,
-            "--user",
-            "elastic",
-            ES_SIMHASH_PASSWORD=str(node.password),
-        )
-        assert run.code == 0, run.err
-        assert f"Using the server {node.url} (--url), as elastic." in run.err
-        yield node
+    url, password = guarded_node.url, str(guarded_node.password)
+    run = process("init", INDEX, "--field", "body", "--url", url, "--user", "elastic", ES_SIMHASH_PASSWORD=password)
+    assert run.code == 0, run.err
+    assert f"Using the server {url} (--url), as elastic." in run.err
+    yield guarded_node
+    guarded_node.request("DELETE", f"/{INDEX}")
 
 
 def api_key(node: Node, *privileges: str, index: str = INDEX) -> str:

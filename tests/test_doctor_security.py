@@ -15,24 +15,21 @@ from es_simhash.fields import Json
 from es_simhash.index import Index
 from es_simhash.operations import Action, Bulk
 from tests.nodes import Node
-from tests.nodes.pytest_nodes import required_node
 from tests.rest_engines import engine_over
 
-INDEX = "guarded"
+INDEX = "guarded-doctor"
 ENOUGH = ("read", "view_index_metadata", "index", "maintenance")
 
 every_client = pytest.mark.parametrize("client", ["elasticsearch", "opensearch"])
 
 
 @pytest.fixture(scope="module")
-def node() -> Iterator[Node]:
-    with required_node("elasticsearch", security=True) as node:
-        mapping = {"properties": {"body": {"type": "text"}, "secret": {"type": "keyword"}}}
-        node.request("PUT", f"/{INDEX}", {"mappings": mapping, "settings": {"number_of_replicas": 0}})
-        node.request("PUT", f"/{INDEX}/_doc/1?refresh=true", {"body": "a text", "secret": "s"})
-        # A role can hide fields with more than the basic licence only.
-        node.request("POST", "/_license/start_trial?acknowledge=true")
-        yield node
+def node(guarded_node: Node) -> Iterator[Node]:
+    mapping = {"properties": {"body": {"type": "text"}, "secret": {"type": "keyword"}}}
+    guarded_node.request("PUT", f"/{INDEX}", {"mappings": mapping, "settings": {"number_of_replicas": 0}})
+    guarded_node.request("PUT", f"/{INDEX}/_doc/1?refresh=true", {"body": "a text", "secret": "s"})
+    yield guarded_node
+    guarded_node.request("DELETE", f"/{INDEX}")
 
 
 @contextmanager

@@ -25,20 +25,19 @@ from es_simhash.operations import (
     Search,
 )
 from tests.nodes import Node
-from tests.nodes.pytest_nodes import required_node
 from tests.rest_engines import CLIENTS, engine_over, everything_said
 
-INDEX = "guarded"
+INDEX = "guarded-engines"
 ALL: Json = {"match_all": {}}
 
 every_client = pytest.mark.parametrize("client", CLIENTS)
 
 
 @pytest.fixture(scope="module")
-def node() -> Iterator[Node]:
-    with required_node("elasticsearch", security=True) as node:
-        node.request("PUT", f"/{INDEX}", {"mappings": {"properties": {"tag": {"type": "keyword"}}}})
-        yield node
+def node(guarded_node: Node) -> Iterator[Node]:
+    guarded_node.request("PUT", f"/{INDEX}", {"mappings": {"properties": {"tag": {"type": "keyword"}}}})
+    yield guarded_node
+    guarded_node.request("DELETE", f"/{INDEX}")
 
 
 @cache

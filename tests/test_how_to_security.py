@@ -17,10 +17,9 @@ from es_simhash.grouping.options import GroupOptions
 from es_simhash.index import Index
 from tests.documentation import ROOT
 from tests.nodes import Node
-from tests.nodes.pytest_nodes import required_node
 
 PAGE = (ROOT / "docs" / "how-to" / "security.md").read_text(encoding="utf-8")
-INDEX, COPY = "guarded", "guarded-copy"
+INDEX, COPY = "guarded-page", "guarded-page-copy"
 STORM = "The storm has left many houses along the coast without power since Monday night."
 
 # Each command on the index below; what adds fields does so under a prefix that is not there yet.
@@ -75,21 +74,22 @@ def named(cell: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def node() -> Iterator[Node]:
+def node(guarded_node: Node) -> Iterator[Node]:
     """A node with logins, and an index with two documents that have fingerprints and groups, and one that has none."""
-    with required_node("elasticsearch", security=True) as node:
-        login = base64.b64encode(f"elastic:{node.password}".encode()).decode()
-        engine = connect(node.url, distribution="elasticsearch", headers={"authorization": f"Basic {login}"})
-        node.request("PUT", f"/{INDEX}", {"settings": {"number_of_replicas": 0}})
-        for prefix in ("dedup", "gone"):
-            Index(INDEX, engine, fields=["body"], prefix=prefix).init()
-        index = Index(INDEX, engine)
-        index.add([{"_id": "1", "body": STORM}, {"_id": "2", "body": f"{STORM} (AP)"}], refresh=True)
-        with index.group(GroupOptions(similarity=0.7)) as grouped:
-            index.write_groups(grouped)
-        node.request("PUT", f"/{INDEX}/_doc/3?refresh=true", {"body": "A new bridge over the river was opened."})
-        yield node
-        engine.close()
+    node = guarded_node
+    login = base64.b64encode(f"elastic:{node.password}".encode()).decode()
+    engine = connect(node.url, distribution="elasticsearch", headers={"authorization": f"Basic {login}"})
+    node.request("PUT", f"/{INDEX}", {"settings": {"number_of_replicas": 0}})
+    for prefix in ("dedup", "gone"):
+        Index(INDEX, engine, fields=["body"], prefix=prefix).init()
+    index = Index(INDEX, engine)
+    index.add([{"_id": "1", "body": STORM}, {"_id": "2", "body": f"{STORM} (AP)"}], refresh=True)
+    with index.group(GroupOptions(similarity=0.7)) as grouped:
+        index.write_groups(grouped)
+    node.request("PUT", f"/{INDEX}/_doc/3?refresh=true", {"body": "A new bridge over the river was opened."})
+    yield node
+    engine.close()
+    node.request("DELETE", f"/{INDEX}")
 
 
 @pytest.mark.parametrize("given", rights(), ids=lambda given: given.command)

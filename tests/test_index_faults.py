@@ -21,7 +21,6 @@ from es_simhash.errors import (
 )
 from es_simhash.index import Index
 from tests.nodes import Node
-from tests.nodes.pytest_nodes import required_node
 
 
 @pytest.fixture(params=["elasticsearch_node", "opensearch_node"])
@@ -157,30 +156,26 @@ def test_an_unreachable_server_is_named() -> None:
         Index("articles", client).find("a text of some length")
 
 
-@pytest.fixture(scope="module")
-def guarded() -> Any:
-    with required_node("elasticsearch", security=True) as node:
-        yield node
-
-
-def test_a_wrong_password_is_told_without_repeating_it(guarded: Node) -> None:
-    with Elasticsearch(guarded.url, basic_auth=("elastic", "wr0ng-secret")) as client:
+def test_a_wrong_password_is_told_without_repeating_it(guarded_node: Node) -> None:
+    with Elasticsearch(guarded_node.url, basic_auth=("elastic", "wr0ng-secret")) as client:
         with pytest.raises(AccessError) as raised:
             Index("articles", client).find("a text of some length")
         assert "wr0ng-secret" not in str(raised.value)
 
 
-def test_a_missing_privilege_is_named(guarded: Node) -> None:
-    assert guarded.password
-    with Elasticsearch(guarded.url, basic_auth=("elastic", guarded.password)) as admin:
-        Index("articles", admin, fields=["body"]).init()
-        descriptors = {"reader": {"indices": [{"names": ["articles"], "privileges": ["read", "view_index_metadata"]}]}}
+def test_a_missing_privilege_is_named(guarded_node: Node) -> None:
+    name = "guarded-faults"
+    assert guarded_node.password
+    with Elasticsearch(guarded_node.url, basic_auth=("elastic", guarded_node.password)) as admin:
+        Index(name, admin, fields=["body"]).init()
+        descriptors = {"reader": {"indices": [{"names": [name], "privileges": ["read", "view_index_metadata"]}]}}
         key = admin.security.create_api_key(name="reader", role_descriptors=descriptors)["encoded"]
-    with Elasticsearch(guarded.url, api_key=key) as client:
-        index = Index("articles", client, fields=["body"])
+    with Elasticsearch(guarded_node.url, api_key=key) as client:
+        index = Index(name, client, fields=["body"])
         assert list(index.find("a text of some length")) == []
         with pytest.raises(AccessError, match=r"manage|all"):
-            Index("articles", client, fields=["body"], prefix="dedup2").init()
+            Index(name, client, fields=["body"], prefix="dedup2").init()
         with pytest.raises(AccessError, match=r"create_doc|index|write") as raised:
             index.add([{"_id": "1", "body": "some text"}])
         assert key not in str(raised.value)
+    guarded_node.request("DELETE", f"/{name}")

@@ -25,7 +25,7 @@ LAYERS = [
     {"manku", "bands", "native_kernels"},
     {"planning"},
     {"search", "self_join", "settings", "fingerprint"},
-    {"presets", "fingerprinting", "scheme_json", "fields", "group_fields", "sources", "conditions"},
+    {"presets", "fingerprinting", "scheme_json", "fields", "group_fields", "sources", "source_filter", "conditions"},
     {"mapping", "verification", "bulk_actions"},
     {"query", "distinct_hits", "scripts"},
     {"rerank"},

@@ -638,8 +638,7 @@ def found(node: Node, word: str) -> list[str]:
     return [hit["_id"] for hit in hits]
 
 
-def test_elasticsearch_with_security_answers_only_to_its_password() -> None:
-    with required_node("elasticsearch", security=True) as node:
-        assert node.password
-        assert node.request("GET", "/", anonymous=True).status == 401
-        assert node.request("GET", "/").status == 200
+def test_elasticsearch_with_security_answers_only_to_its_password(guarded_node: Node) -> None:
+    assert guarded_node.password
+    assert guarded_node.request("GET", "/", anonymous=True).status == 401
+    assert guarded_node.request("GET", "/").status == 200

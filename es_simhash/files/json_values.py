@@ -20,7 +20,8 @@ def parse_object(text: str) -> Record:
             # Only an escape can make a surrogate, since the text has none.
             _check_surrogates([value])
     except json.JSONDecodeError as error:
-        raise RecordError(f"This is no JSON ({error.msg} at character {error.pos + 1}). Correct it.") from None
+        problem = error.msg.removesuffix(" at")  # as some of Python's reasons end
+        raise RecordError(f"This is no JSON ({problem} at character {error.pos + 1}). Correct it.") from None
     except UnicodeEncodeError as error:
         code = ord(error.object[error.start])
         raise RecordError(

@@ -23,8 +23,9 @@ from es_simhash.plans.verifying import (
 )
 from es_simhash.plans.wanted import Wanted
 from es_simhash.query import Criteria
-from es_simhash.rerank import Compared, Match, Matches
+from es_simhash.rerank import Compared, Matches
 from es_simhash.scripts import painless
+from es_simhash.source_filter import SourceFilter
 from es_simhash.verification import Verifier
 
 
@@ -109,13 +110,15 @@ class Quest:
     def compared(self, hits: Sequence[Json]) -> Compared:
         """What the fingerprints of candidates tell."""
         own, hits = self.documents, [hit for hit in hits if not self.wanted.is_self(hit)]
+        read = {(hit["_index"], hit["_id"]): hit for hit in hits}
         if self.options.candidates == "more_like_this":
             # These hits have no fingerprints yet.
             sources = own.add_fields_to_all(hit["_source"] for hit in hits)
             hits = [{**hit, "_source": source} for hit, source in zip(hits, sources, strict=True)]
-        return rerank.compare(
+        compared = rerank.compare(
             own.scheme, own.scheme.id, self.fingerprint, hits, prefix=own.prefix, text=self.wanted.text
         )
+        return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])
 
     def matches(self, compared: Compared, exact: Exact | None, complete: bool) -> Matches:
         """The nearest matches among the candidates, given the exact similarities of some."""
@@ -130,7 +133,9 @@ class Quest:
         )
         nearest = found[: options.size]
         if options.source and options.source is not True:
-            nearest = tuple(self._without_fields(match) for match in nearest)
+            # What was compared has been read as well.
+            asked = SourceFilter.of(query.names(options.source))
+            nearest = tuple(replace(match, source=asked.part_of(match.source or {})) for match in nearest)
         return replace(found, matches=nearest)
 
     def _candidates(self, scored: bool) -> Json:
@@ -155,7 +160,3 @@ class Quest:
         if self.options.candidates == "keys":
             return source + query.compared_fields(self.documents.scheme, self.documents.prefix)
         return source + list(self.documents.fields)
-
-    def _without_fields(self, match: Match) -> Match:
-        source = match.source or {}
-        return replace(match, source={name: source[name] for name in source if name != self.documents.prefix})

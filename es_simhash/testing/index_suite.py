@@ -259,6 +259,7 @@ class IndexSuite(IndexBase):
         title = corpus()[1]["title"]
         assert filled.find(id="1")[0].source is None
         assert filled.find(id="1", source=["title"])[0].source == {"title": title}
+        assert filled.find(id="1", source=["dedup.status"])[0].source == {"dedup": {"status": "ok"}}
         assert filled.find(id="1", source=True)[0].source["title"] == title
 
     def test_nearest_come_first_and_ties_by_id(self, filled: Any) -> None:
@@ -364,6 +365,10 @@ class IndexSuite(IndexBase):
             assert match.is_exact
             assert [match.similarity] == verifier.to_others(text_of(documents[str(i)]), [text_of(documents[match.id])])
         assert ids(index.find(text_of(documents["3"]), candidates="more_like_this")) == ["3", "3a"]
+        shown = {"title": documents["3a"]["title"]}
+        for source, wanted in ((["title"], shown), ("ti*", shown), (["n"], {}), (True, documents["3a"])):
+            [match] = index.find(id="3", candidates="more_like_this", source=source)
+            assert match.source == wanted
         assert "dedup" not in self.engine_of(engine).perform(GetMappings(name))[name]["properties"]
         with pytest.raises(MappingError, match="init"):
             index.find(id="1")

@@ -2,7 +2,7 @@
 
 A test asks for `opensearch_node` or `elasticsearch_node`, and where this machine has no such node the test
 is skipped, aloud; a run with CI=true fails instead. `elasticsearch8_node` and `opensearch2_node` are left out
-unless --all-nodes is given.
+unless --all-nodes is given. `guarded_node` is an Elasticsearch with logins; tests name indices of their own on it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,14 @@ def opensearch_node() -> Iterator[Node]:
 @pytest.fixture(scope="session")
 def elasticsearch_node() -> Iterator[Node]:
     with required_node("elasticsearch") as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def guarded_node() -> Iterator[Node]:
+    with required_node("elasticsearch", security=True) as node:
+        # A role can hide fields with more than the basic licence only.
+        node.request("POST", "/_license/start_trial?acknowledge=true")
         yield node
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from es_simhash.engines.embedded.source_filter import SourceFilter
+from es_simhash.source_filter import SourceFilter
 from es_simhash.errors import EngineError
 from es_simhash.operations import Json
 

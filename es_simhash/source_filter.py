@@ -1,4 +1,4 @@
-"""Which part of a document's source a reply holds."""
+"""Which part of a document is wanted, by the forms that ``_source`` of a request has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from es_simhash.errors import EngineError
-from es_simhash.operations import Json
+from es_simhash.fields import Json
 
 _FORMS = "Give true, false, a path, a list of paths, or an object with includes and excludes."
 
@@ -37,9 +37,10 @@ class SourceFilter:
 
     def apply(self, source: bytes) -> Json | None:
         """The part of a document, given as JSON, that the filter lets through; None if no source is wanted."""
-        if not self.wanted:
-            return None
-        document: Json = json.loads(source)
+        return self.part_of(json.loads(source)) if self.wanted else None
+
+    def part_of(self, document: Json) -> Json:
+        """The part of a document that the paths let through."""
         if self.includes is None and self.excludes is None:
             return document
         return self._part(document, "", self.includes is None)
