@@ -174,6 +174,24 @@ def test_people_read_tables_and_notes(loaded: Path) -> None:
     assert run("find", "news", "--id", "0", "--quiet", cwd=loaded).stderr == ""
 
 
+def test_what_is_done_quietly_prints_nothing(tmp_path: Path, news: Path) -> None:
+    where: Any = {"cwd": tmp_path, "XDG_STATE_HOME": str(tmp_path)}
+    fields = ("--field", "title", "--field", "body")
+    for arguments in (
+        ("init", "news", *fields),
+        ("load", "news", str(news)),
+        ("backfill", "news"),
+        ("backfill", "news", *fields, "--prefix", "second"),
+        ("group", "news", "--write", "--output", "groups.jsonl"),
+        ("reindex", "news", "copy", *fields),
+        ("remove", "news", "--prefix", "second", "--yes"),
+    ):
+        done = run(*arguments, "--quiet", **where)
+        assert (done.stdout, done.stderr) == ("", ""), arguments
+    planned = run("backfill", "news", "--dry-run", "--quiet", **where)
+    assert (planned.stdout, planned.stderr) == ("index\tto do\tdocuments\nnews\t0\t10\n", "")
+
+
 def test_a_text_comes_by_option_or_file(loaded: Path) -> None:
     text = documents()[4]["title"] + "\n" + documents()[4]["body"]
     (loaded / "text.txt").write_text(text, encoding="utf-8")

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from es_simhash.engines.embedded import EmbeddedEngine, should_match
 from es_simhash.engines.embedded.analysis import standard, whitespace
-from es_simhash.source_filter import SourceFilter
 from es_simhash.errors import EngineError
 from es_simhash.operations import Action, Bulk, CreateIndex, Json, Search
+from es_simhash.source_filter import SourceFilter
 from es_simhash.tokens.words import words
 
 TAGS = "abcde"

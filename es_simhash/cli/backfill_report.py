@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from es_simhash.cli.findings import tell_findings
 from es_simhash.cli.output import Output
-from es_simhash.cli.running import counts, rates, telling
+from es_simhash.cli.running import counts, rates, tell_parts, telling
 
 if TYPE_CHECKING:
     from es_simhash.backfill.checkpoint import Checkpoint
@@ -24,16 +24,19 @@ class Report:
     output: Output
     checkpoint: Checkpoint
 
-    def begin(self, survey: Survey) -> None:
-        """Tell what the doctor found, which indices there are, and how much is to be done in each."""
+    def begin(self, survey: Survey, dry_run: bool) -> None:
+        """Tell what the doctor found, which indices there are, and how much is to be done in each.
+
+        With ``dry_run`` that is all that is asked for.
+        """
         parts = survey.parts
         tell_findings(self.output, survey.findings)
         rows = [{"index": part.index, "due": part.due, "documents": part.documents} for part in parts]
         findings = [asdict(finding) for finding in survey.findings if finding.level != "ok"]
         plan = {"event": "plan", "indices": rows, "left_out": survey.left_out, "findings": findings}
         self.output.result({**plan, "run": self.checkpoint.before.runs})
-        table = [[part.index, f"{part.due:,}", f"{part.documents:,}"] for part in parts]
-        self.output.table(["index", "to do", "documents"], table)
+        if dry_run or not self.output.quiet:
+            tell_parts(self.output, parts)
         before = self.checkpoint.before
         if before.written:
             self.output.note(
@@ -63,7 +66,7 @@ class Report:
         self.output.result(
             {"event": "done", **done, "rejects": rejects, "left_out": progress.left_out, "all_runs": asdict(totals)}
         )
-        self.output.line(
+        self.output.report(
             f"{progress.index}: {progress.written:,} written, {progress.current:,} up to date, {progress.gone:,} gone "
             f"meanwhile, {progress.rejected:,} rejected; {progress.conflicts:,} conflicts with others' changes"
         )

@@ -18,10 +18,10 @@ accept_option = click.option(
 
 
 def tell_findings(output: Output, findings: Iterable[Finding]) -> None:
-    """Tell them beside the results of a command; what is as it should be is not told."""
+    """Tell them beside the results of a command: what is as it should be not at all, what stops it in any case."""
     for finding in findings:
         text = f"{finding.level.capitalize()} ({finding.code}): {finding.message} {finding.remedy}"
-        if finding.level in ("warning", "stop"):
+        if finding.level == "stop":
             output.warn(text)
-        elif finding.level == "note":
+        elif finding.level != "ok":
             output.note(text)

@@ -31,7 +31,7 @@ def output_options(command: Command) -> Command:
     def with_output(as_json: bool, quiet: bool, **given: Any) -> Any:
         return command(output=Output(as_json, quiet), **given)
 
-    click.option("--quiet", "-q", is_flag=True, help="Print results only, no notes and no progress.")(with_output)
+    click.option("--quiet", "-q", is_flag=True, help="Print results and errors only, not what is done.")(with_output)
     click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")(with_output)
     return with_output  # type: ignore[return-value]
 
@@ -62,6 +62,11 @@ class Output:
         """A line of a result for people."""
         if not self.as_json:
             print(text, flush=True)
+
+    def report(self, text: str) -> None:
+        """A line about what was done, which the exit code tells those who want it quiet."""
+        if not self.quiet:
+            self.line(text)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
         """A table on a terminal, else its rows with tabs between cells."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +13,7 @@ from es_simhash.cli.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.backfill.progress import Progress
+    from es_simhash.backfill.scope import Part
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -38,6 +39,12 @@ def run_options(command: Command) -> Command:
     for option in reversed(options):
         option(command)
     return command
+
+
+def tell_parts(output: Output, parts: Sequence[Part]) -> None:
+    """How much there is to do in each index."""
+    table = [[part.index, f"{part.due:,}", f"{part.documents:,}"] for part in parts]
+    output.table(["index", "to do", "documents"], table)
 
 
 def counts(progress: Progress) -> dict[str, Any]:
@@ -68,7 +75,7 @@ def telling(
             nonlocal said
             text, values = more(progress) if more else ("", {})
             advance(progress.done, progress.rejected, min(progress.done, progress.total), more=text)
-            if monotonic() - said >= _SECONDS_BETWEEN_EVENTS:
+            if not output.quiet and monotonic() - said >= _SECONDS_BETWEEN_EVENTS:
                 said = monotonic()
                 output.result({"event": "progress", **counts(progress), **rates(progress), **values})
 

@@ -78,7 +78,7 @@ def command(
         documents = wanted_documents(engine, index, known)
         report = Report(output, _checkpoint(target, index, documents, options))
         backfill = Backfill(engine, index, documents, options)
-        report.begin(backfill.survey)
+        report.begin(backfill.survey, dry_run)
         if dry_run:
             return SOME_FAILED if backfill.survey.left_out else FINE
         backfill.survey.check()

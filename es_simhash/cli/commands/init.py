@@ -55,14 +55,14 @@ def command(
 
 def _show(output: Output, done: Initialised, dry_run: bool) -> None:
     output.result({"created": done.created, "added": done.added, "dry_run": dry_run, "requests": done.bodies})
-    would = "would be " if dry_run else ""
+    would, say = ("would be ", output.line) if dry_run else ("", output.report)
     for name, added in done.added.items():
         if done.created:
-            output.line(f"{name}: {would}made, with {', '.join(added)}")
+            say(f"{name}: {would}made, with {', '.join(added)}")
         elif added:
-            output.line(f"{name}: {would}given {', '.join(added)}")
+            say(f"{name}: {would}given {', '.join(added)}")
         else:
-            output.line(f"{name}: has all fields already")
+            say(f"{name}: has all fields already")
     if dry_run:
         for name, body in done.bodies.items():
             output.line(f"PUT {name}" + ("" if done.created else "/_mapping"))

@@ -61,7 +61,8 @@ def command(
     output.result(
         {"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects, "dry_run": dry_run}
     )
-    output.line(f"{index}: {done:,} {'could be ' if dry_run else ''}written, {rejects.count:,} rejected")
+    say = output.line if dry_run else output.report
+    say(f"{index}: {done:,} {'could be ' if dry_run else ''}written, {rejects.count:,} rejected")
     return SOME_FAILED if rejects.count else FINE
 
 

@@ -54,14 +54,14 @@ def command(
 def _remove(output: Output, index: Index) -> None:
     done = index.remove_pipeline()
     output.result({"pipeline": done.name, "installed": False, "default_of": done.default_of, "request": None})
-    output.line(f"{done.name}: " + (f"removed{_default_of(done.default_of)}" if done.removed else "was not there"))
+    output.report(f"{done.name}: " + (f"removed{_default_of(done.default_of)}" if done.removed else "was not there"))
 
 
 def _show(output: Output, done: Ingest) -> None:
     body = None if done.installed else done.body
     output.result({"pipeline": done.name, "installed": done.installed, "default_of": done.default_of, "request": body})
     if done.installed:
-        output.line(f"{done.name}: installed{_default_of(done.default_of)}")
+        output.report(f"{done.name}: installed{_default_of(done.default_of)}")
         if not done.default_of:
             output.note(f"Nothing goes through it yet: write with ?pipeline={done.name}, or add --default.")
     else:

@@ -88,7 +88,8 @@ def _show_prospect(output: Output, prospect: Prospect, dry_run: bool) -> None:
     values = {name: getattr(prospect, name) for name in _PLANNED}
     output.result({"event": "plan", **values, "dry_run": dry_run})
     made = "which will be made" if prospect.create else "which is there"
-    output.line(
+    say = output.line if dry_run else output.report
+    say(
         f"{prospect.source}: {prospect.due:,} of {prospect.documents:,} documents are to be copied to "
         f"{prospect.destination}, {made}"
     )
@@ -130,17 +131,18 @@ def _show(output: Output, prospect: Prospect, done: Reindexed, rejects: str) -> 
             "late": done.late,
         }
     )
-    output.line(
+    output.report(
         f"{prospect.destination}: {progress.written:,} copied, {progress.current:,} were there already, "
         f"{progress.gone:,} gone meanwhile, {progress.rejected:,} rejected, {progress.unfit:,} without a fingerprint"
     )
-    output.line(
+    say = output.report if done.is_verified else output.line
+    say(
         f"{'Verified' if done.is_verified else 'NOT verified'}: {verified.documents:,} documents and "
         f"{verified.copies:,} copies; {verified.missing:,} missing, {verified.extra:,} of documents that are deleted; "
         f"of {verified.compared:,} that were compared, {len(verified.different):,} are different"
     )
     for alias in done.aliases:
-        output.line(f"The alias {alias} stands for {prospect.destination} now.")
+        output.report(f"The alias {alias} stands for {prospect.destination} now.")
     if done.late:
         output.warn(
             f"{done.late:,} documents came into {prospect.source} while the alias was moved; {rejects} has them."

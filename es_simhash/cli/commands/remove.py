@@ -10,7 +10,7 @@ import click
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.index_options import index_argument, prefix_option
 from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.running import counts, rates, run_options, telling
+from es_simhash.cli.running import counts, rates, run_options, tell_parts, telling
 from es_simhash.cli.target import Target, target_options
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def command(
     with target.opened(output) as engine, RejectFile(rejects) as undone:
         documents = Index(index, engine, prefix=prefix).documents
         removal = Removal(engine, index, documents, RunOptions(**given))
-        _show_prospect(output, removal, prefix)
+        _show_prospect(output, removal, prefix, dry_run)
         if dry_run:
             return FINE
         if not yes:
@@ -64,12 +64,12 @@ def command(
     return SOME_FAILED if removed.left or undone.count else FINE
 
 
-def _show_prospect(output: Output, removal: Removal, prefix: str) -> None:
+def _show_prospect(output: Output, removal: Removal, prefix: str, dry_run: bool) -> None:
     parts = removal.prospect.parts
     rows = [{"index": part.index, "due": part.due, "documents": part.documents} for part in parts]
     output.result({"event": "plan", "indices": rows, "prefix": prefix})
-    table = [[part.index, f"{part.due:,}", f"{part.documents:,}"] for part in parts]
-    output.table(["index", "to do", "documents"], table)
+    if dry_run or not output.quiet:
+        tell_parts(output, parts)
 
 
 def _confirm(index: str, total: int) -> None:
@@ -88,7 +88,7 @@ def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:
     progress = removed.progress
     done = {**counts(progress), **rates(progress), "seconds": round(progress.seconds, 3)}
     output.result({"event": "done", **done, "rejects": rejects, "left": removed.left})
-    output.line(f"{progress.index}: {progress.written:,} done, {progress.rejected:,} rejected, {removed.left:,} left")
+    output.report(f"{progress.index}: {progress.written:,} done, {progress.rejected:,} rejected, {removed.left:,} left")
     output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s.")
     if removed.left:
         output.note("Some have the fields still, or again. See that nobody writes them, then run the command again.")

@@ -59,7 +59,7 @@ def _install(output: Output, scripts: dict[str, Stored], done: Installed) -> Non
     for name, each in scripts.items():
         state = "installed" if name in done.names else "left out"
         _tell(output, each, state)
-        output.line(f"{name}: {state}")
+        output.report(f"{name}: {state}")
     if done.left_out:
         output.note("This server knows no search templates (Mustache is a module): send it the searches themselves.")
 
@@ -67,7 +67,7 @@ def _install(output: Output, scripts: dict[str, Stored], done: Installed) -> Non
 def _remove(output: Output, scripts: dict[str, Stored], removed: list[str]) -> None:
     for name in removed:
         _tell(output, scripts[name], "removed")
-        output.line(f"{name}: removed")
+        output.report(f"{name}: removed")
     if not removed:
         output.note("There was none of them.")
 

@@ -13,10 +13,10 @@ from es_simhash.engines.embedded.documents import encode, leaves, terms
 from es_simhash.engines.embedded.dynamic import with_new_fields
 from es_simhash.engines.embedded.mapping import IndexMapping
 from es_simhash.engines.embedded.mapping_file import StoredMapping
-from es_simhash.source_filter import SourceFilter
 from es_simhash.engines.embedded.store import Store
 from es_simhash.engines.embedded.values import unicode_text
 from es_simhash.operations import Json
+from es_simhash.source_filter import SourceFilter
 
 
 class EmbeddedIndex:
