@@ -33,7 +33,10 @@ Plan: TypeAlias = Generator[Operation[Any], Any, Result]
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """What answers: ``elasticsearch``, ``opensearch`` or ``embedded``, and its version as (major, minor, …)."""
+    """What answers: ``elasticsearch``, ``opensearch`` or ``embedded``, and its version as (major, minor, …).
+
+    The version is empty where a server does not tell it.
+    """
 
     distribution: str
     version: tuple[int, ...]

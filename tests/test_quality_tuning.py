@@ -164,6 +164,27 @@ def test_what_texts_have_in_common_makes_candidates() -> None:
     assert tuned.front[tuned.choice].random_candidates < 1
 
 
+@pytest.mark.parametrize(
+    ("texts", "documents", "told"),
+    [
+        (4, 4, ""),
+        (60, 60_000, "rests on 60 texts"),
+        (700, 10_000_000, ""),
+        (5_000, 1_000_000_000, "rests on 700 texts"),
+    ],
+)
+def test_few_texts_do_not_tell_of_many_documents(texts: int, documents: int, told: str) -> None:
+    warning = Tuned(texts, Wish(documents), [], 0, "").warning
+    assert told in warning
+    assert bool(told) == bool(warning)
+
+
+def test_up_to_as_many_documents_as_are_told_may_not_be_seen() -> None:
+    """The chance to see none of them in a hundred pairs is 5% then."""
+    tuned = Tuned(15, Wish(1_000_001), [], 0, "")
+    assert (1 - tuned.unseen / 1_000_000) ** 105 == pytest.approx(0.05, rel=0.1)
+
+
 def test_the_features_of_a_scheme_that_is_given_are_kept() -> None:
     scheme = tuned_by_similarity(TEXTS, 0.8, base=Scheme(tokens=Words(2), html=True)).scheme
     assert (scheme.tokens, scheme.html) == (Words(2), True)

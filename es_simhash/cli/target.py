@@ -45,7 +45,7 @@ _OPTIONS = {
     "ca_certs": click.option("--ca-certs", type=_FILE, help="Certificates, as PEM, that vouch for the server's."),
     "insecure": click.option("--insecure", is_flag=True, help="Take any certificate: nothing is secret then."),
     "distribution": click.option(
-        "--distribution", type=click.Choice(DISTRIBUTIONS), help="What the server is, where it must not be asked."
+        "--distribution", type=click.Choice(DISTRIBUTIONS), help="What the server is, where it does not tell."
     ),
 }
 

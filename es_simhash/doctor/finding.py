@@ -22,7 +22,7 @@ class Code:
 
 
 CODES = {
-    "engine": Code("which engine this is, and whether it is one of those tested", ("ok", "warning")),
+    "engine": Code("which engine this is, and whether it is one of those tested", ("ok", "note", "warning")),
     "indices": Code("which indices a name, alias, pattern or data stream stands for", ("note",)),
     "writable": Code("no block keeps documents from being updated", ("ok",)),
     "closed": Code("the index is closed", ("stop",)),

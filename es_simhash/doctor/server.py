@@ -19,12 +19,22 @@ def check_engine(facts: Facts) -> Iterator[Finding]:
     distribution, version = facts.engine.distribution, ".".join(map(str, facts.engine.version))
     title = f"{_TITLES.get(distribution, distribution)} {version}"
     tested = TESTED.get(distribution, facts.engine.version[:1])
-    if facts.engine.version[:1] and facts.engine.version[0] in tested:
+    if not facts.engine.version:
+        yield Finding(
+            "engine",
+            "note",
+            f"This is said to be {_TITLES.get(distribution, distribution)}; its version is not told.",
+            f"See that it is one that is known to work: {_known_to_work()}.",
+        )
+    elif facts.engine.version[0] in tested:
         yield Finding("engine", "ok", f"This is {title}.")
     else:
-        known = "; ".join(f"{_TITLES[name]} {' and '.join(map(str, majors))}" for name, majors in TESTED.items())
-        remedy = f"Try it on a copy of the index first: what is known to work is {known}."
+        remedy = f"Try it on a copy of the index first: what is known to work is {_known_to_work()}."
         yield Finding("engine", "warning", f"This is {title}, which es_simhash is not tested with.", remedy)
+
+
+def _known_to_work() -> str:
+    return "; ".join(f"{_TITLES[name]} {' and '.join(map(str, majors))}" for name, majors in TESTED.items())
 
 
 def check_names(name: str, facts: Facts) -> Iterator[Finding]:

@@ -26,7 +26,8 @@ def connect(target: object = None, *, distribution: Distribution | None = None, 
     """An engine for ``target``, which is one of these:
 
     - an engine: itself;
-    - an `elasticsearch.Elasticsearch` or `opensearchpy.OpenSearch`: that client, as it is set up;
+    - an `elasticsearch.Elasticsearch` or `opensearchpy.OpenSearch`: that client, as it is set up. Where the server does
+      not tell which one it is, ``distribution`` does;
     - an http(s) URL: a client made with ``client_options``, under the names that the elasticsearch client gives them
       (``basic_auth``, ``api_key``, ``ca_certs``, ``request_timeout`` …). The server is asked which one it is, unless
       ``distribution`` says so. A user and password in the URL become ``basic_auth``. Without a port, http means 9200
@@ -35,10 +36,10 @@ def connect(target: object = None, *, distribution: Distribution | None = None, 
     """
     if _is_url(target):
         return connect_to(Server.at(str(target), client_options), distribution)
-    _refuse_options(distribution, client_options)
+    _refuse_options(target, distribution, client_options)
     if target is None or isinstance(target, (str, os.PathLike)):
         return _embedded(target)
-    engine = _engine_over(target)
+    engine = _engine_over(target, distribution)
     if inspect.iscoroutinefunction(engine.perform):
         raise InputError(
             f"This {type(target).__name__} is asynchronous. Use connect_async, or its synchronous sibling."
@@ -55,10 +56,10 @@ async def connect_async(
     """
     if _is_url(target):
         return await connect_to_async(Server.at(str(target), client_options), distribution)
-    _refuse_options(distribution, client_options)
+    _refuse_options(target, distribution, client_options)
     if target is None or isinstance(target, (str, os.PathLike)):
         return ThreadedEngine(_embedded(target))
-    engine = _engine_over(target)
+    engine = _engine_over(target, distribution)
     if not inspect.iscoroutinefunction(engine.perform):
         raise InputError(f"This {type(target).__name__} is synchronous. Use connect, or its asynchronous sibling.")
     return cast(AsyncEngine, engine)
@@ -93,8 +94,9 @@ def _is_url(target: object) -> bool:
     return False
 
 
-def _refuse_options(distribution: str | None, client_options: dict[str, Any]) -> None:
-    given = [*(["distribution"] if distribution else []), *client_options]
+def _refuse_options(target: object, distribution: str | None, client_options: dict[str, Any]) -> None:
+    is_client = not (target is None or isinstance(target, (str, os.PathLike)) or hasattr(target, "perform"))
+    given = [*(["distribution"] if distribution and not is_client else []), *client_options]
     if given:
         raise InputError(f"{', '.join(given)}: such options go with a URL only. Set them on the client itself.")
 
@@ -105,21 +107,21 @@ def _embedded(directory: str | os.PathLike[str] | None) -> Engine:
     return EmbeddedEngine(Path(directory or DEFAULT_DIRECTORY))
 
 
-def _engine_over(target: Any) -> Engine | AsyncEngine:
+def _engine_over(target: Any, distribution: Distribution | None) -> Engine | AsyncEngine:
     """The engine that a target is, or the one over the client that it is."""
     if hasattr(target, "perform"):
         engine: Engine | AsyncEngine = target
         return engine
     for base in type(target).__mro__:
         match base.__module__.partition(".")[0], base.__name__:
-            case "elasticsearch", "Elasticsearch":
-                return ElasticsearchEngine(target)
+            case "elasticsearch", "Elasticsearch":  # such a client talks to nothing else
+                return ElasticsearchEngine(target, distribution=distribution or "elasticsearch")
             case "elasticsearch", "AsyncElasticsearch":
-                return AsyncElasticsearchEngine(target)
+                return AsyncElasticsearchEngine(target, distribution=distribution or "elasticsearch")
             case "opensearchpy", "OpenSearch":
-                return OpenSearchEngine(target)
+                return OpenSearchEngine(target, distribution=distribution)
             case "opensearchpy", "AsyncOpenSearch":
-                return AsyncOpenSearchEngine(target)
+                return AsyncOpenSearchEngine(target, distribution=distribution)
     raise InputError(
         f"A {type(target).__name__} is nothing to connect to. "
         "Give an engine, a client of elasticsearch-py or opensearch-py, an http(s) URL, or a directory."

@@ -58,7 +58,7 @@ class Server:
 def connect_to(server: Server, distribution: Distribution | None) -> Engine:
     """An engine for a server, which is asked for its distribution where that is not given."""
     if distribution:
-        return _engine(server, distribution)
+        return _engine(server, distribution, distribution)
     guess = _installed()
     engine = _engine(server, guess)
     try:
@@ -75,7 +75,7 @@ def connect_to(server: Server, distribution: Distribution | None) -> Engine:
 async def connect_to_async(server: Server, distribution: Distribution | None) -> AsyncEngine:
     """As `connect_to`, over an asynchronous client."""
     if distribution:
-        return _async_engine(server, distribution)
+        return _async_engine(server, distribution, distribution)
     guess = _installed()
     engine = _async_engine(server, guess)
     try:
@@ -110,23 +110,29 @@ def _told_by(error: EngineError) -> str:
     ) from error.__cause__
 
 
-def _engine(server: Server, distribution: str) -> Engine:
+def _engine(server: Server, distribution: str, given: str | None = None) -> Engine:
     match distribution:
         case "elasticsearch":
-            return ElasticsearchEngine(_elasticsearch_client(server, "Elasticsearch"), closes_client=True)
+            return ElasticsearchEngine(
+                _elasticsearch_client(server, "Elasticsearch"), distribution=given, closes_client=True
+            )
         case "opensearch":
-            return OpenSearchEngine(_opensearch_client(server, "OpenSearch"), closes_client=True)
+            return OpenSearchEngine(_opensearch_client(server, "OpenSearch"), distribution=given, closes_client=True)
     raise _unknown(distribution)
 
 
-def _async_engine(server: Server, distribution: str) -> AsyncEngine:
+def _async_engine(server: Server, distribution: str, given: str | None = None) -> AsyncEngine:
     if not find_spec("aiohttp"):
         raise MissingExtraError("aiohttp", distribution)
     match distribution:
         case "elasticsearch":
-            return AsyncElasticsearchEngine(_elasticsearch_client(server, "AsyncElasticsearch"), closes_client=True)
+            return AsyncElasticsearchEngine(
+                _elasticsearch_client(server, "AsyncElasticsearch"), distribution=given, closes_client=True
+            )
         case "opensearch":
-            return AsyncOpenSearchEngine(_opensearch_client(server, "AsyncOpenSearch"), closes_client=True)
+            return AsyncOpenSearchEngine(
+                _opensearch_client(server, "AsyncOpenSearch"), distribution=given, closes_client=True
+            )
     raise _unknown(distribution)
 
 

@@ -20,12 +20,13 @@ Client = TypeVar("Client", "Elasticsearch", "AsyncElasticsearch")
 class _OverElasticsearch(Generic[Client]):
     """What both kinds of client share: options, serializer and exceptions."""
 
-    def __init__(self, client: Client, *, closes_client: bool = False) -> None:
+    def __init__(self, client: Client, *, distribution: str | None = None, closes_client: bool = False) -> None:
         if not hasattr(client, "options"):
             raise ClientVersionError(
                 "This client of elasticsearch-py is too old. Install a newer one: pip install 'elasticsearch>=8.12'"
             )
         self._client: Client = client
+        self._distribution = distribution
         self._closes_client = closes_client
 
     def _client_for(self, request: Request) -> Client:

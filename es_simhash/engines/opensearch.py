@@ -19,8 +19,9 @@ Client = TypeVar("Client", "OpenSearch", "AsyncOpenSearch")
 class _OverOpenSearch(Generic[Client]):
     """What both kinds of client share: options, serializer and exceptions."""
 
-    def __init__(self, client: Client, *, closes_client: bool = False) -> None:
+    def __init__(self, client: Client, *, distribution: str | None = None, closes_client: bool = False) -> None:
         self._client: Client = client
+        self._distribution = distribution
         self._closes_client = closes_client
 
     def _transport_for(self, request: Request) -> Any:

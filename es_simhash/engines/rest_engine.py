@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from es_simhash.engines.rest import conversation, lines_of
-from es_simhash.engines.rest_requests import Reply, Request, checked, doing
+from es_simhash.engines.rest_requests import Reply, Request, checked, doing, known
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.operations import Bulk, Json, Operation
 
@@ -16,7 +16,9 @@ Dumps = Callable[[Any], "bytes | str"]
 
 
 class RestEngine(ABC):
-    """An engine over a synchronous client."""
+    """An engine over a synchronous client; its distribution, if the caller knows it, serves where it is not told."""
+
+    _distribution: str | None
 
     def perform(self, operation: Operation[Result]) -> Result:
         """Carry out one operation; what cannot be done raises an `EngineError`."""
@@ -29,7 +31,7 @@ class RestEngine(ABC):
                 result: Result = end.value
                 return result
             reply = self._send(request, encoded(operation, request.body, self._dumps))
-            body = checked(operation, reply)
+            body = checked(operation, known(request, reply, self._distribution))
 
     @abstractmethod
     def close(self) -> None:
@@ -43,7 +45,9 @@ class RestEngine(ABC):
 
 
 class AsyncRestEngine(ABC):
-    """An engine over an asynchronous client."""
+    """An engine over an asynchronous client; otherwise as `RestEngine`."""
+
+    _distribution: str | None
 
     async def perform(self, operation: Operation[Result]) -> Result:
         """Carry out one operation; what cannot be done raises an `EngineError`."""
@@ -56,7 +60,7 @@ class AsyncRestEngine(ABC):
                 result: Result = end.value
                 return result
             reply = await self._send(request, encoded(operation, request.body, self._dumps))
-            body = checked(operation, reply)
+            body = checked(operation, known(request, reply, self._distribution))
 
     @abstractmethod
     async def close(self) -> None:

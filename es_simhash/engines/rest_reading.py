@@ -2,8 +2,9 @@
 
 Elasticsearch, and OpenSearch from 3.3 on, keep a point in time, which is read in the order of shards and documents
 (``_shard_doc``). An older OpenSearch has no such order, and any other could leave out documents where its values are
-equal: there a scroll reads the index. So it does on Elasticsearch where several share the reading, since not all of its
-versions can cut a point in time by ids, and any other cut differs between two such points.
+equal: there a scroll reads the index, and so it does where the version is not told. So it does on Elasticsearch, too,
+where several share the reading, since not all of its versions can cut a point in time by ids, and any other cut differs
+between two such points.
 """
 
 from __future__ import annotations

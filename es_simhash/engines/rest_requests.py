@@ -74,15 +74,30 @@ SOMETHING = {"allow_no_indices": "false"}
 WHOLE_ANSWER = {**SOMETHING, "allow_partial_search_results": "false"}
 
 
+ABOUT = Request("GET", "/")
+# What some servers, and proxies before them, say to the question which engine they are.
+_NOT_TOLD = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
+
+
 def engine_info() -> Conversation[EngineInfo]:
     """Which engine answers."""
-    match (yield Request("GET", "/")):
+    match (yield ABOUT):
         case {"version": {"number": str(number)} as version}:
             numbers = re.findall(r"\d+", number.partition("-")[0])
             return EngineInfo(typed(version.get("distribution", "elasticsearch"), str), tuple(map(int, numbers)))
     raise EngineError(
         "The server does not say which engine it is. Name it: distribution='elasticsearch' or 'opensearch'."
     )
+
+
+def known(request: Request, reply: Reply, distribution: str | None) -> Reply:
+    """The reply; or where it does not tell which engine this is, the ``distribution`` that is known, and no version."""
+    if request is not ABOUT or distribution is None:
+        return reply
+    tells = isinstance(reply.body, dict) and "version" in reply.body
+    if reply.status in _NOT_TOLD or (reply.status < 300 and not tells):
+        return Reply(HTTPStatus.OK, {"version": {"number": "", "distribution": distribution}})
+    return reply
 
 
 def checked(operation: Operation[Any], reply: Reply) -> Json:

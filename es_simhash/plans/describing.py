@@ -40,9 +40,8 @@ def describe(index: str, documents: Documents) -> Plan[Info]:
     statuses = {}
     for status in (*STATUSES, DEFERRED):
         statuses[status] = yield Count(index, {"term": {f"{prefix}.status": status}})
-    version = ".".join(map(str, engine.version))
     return Info(
-        f"{engine.distribution} {version}",
+        " ".join([engine.distribution, *([".".join(map(str, engine.version))] if engine.version else [])]),
         indices,
         scheme.id,
         scheme.name,

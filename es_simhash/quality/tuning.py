@@ -33,6 +33,7 @@ from es_simhash.verification import Similarities
 FEATURES: tuple[Tokens, ...] = (Chars(5), Chars(4), Chars(3), Chars(8), Words(1), Words(2), Words(3))
 # Candidates and costs are measured on so many random texts, and recall on so many pairs.
 _TEXTS, _PAIRS = 700, 300
+_UNSEEN = 3.0
 # Of the pairs that are near, all but this share are at least as similar as a scheme's MinHash says.
 _LEAST_SIMILAR = 0.01
 # So few pairs tell no such share.
@@ -75,6 +76,31 @@ class Tuned:
     choice: int
     why: str
     tried: Sequence[Tried] = ()
+
+    @property
+    def texts(self) -> int:
+        """How many random texts tell what is compared in vain."""
+        return min(self.documents, _TEXTS)
+
+    @property
+    def unseen(self) -> float:
+        """How many documents a query may compare in vain although no pair of these texts tells of it.
+
+        Of N pairs that show nothing, up to 3 / N of all may be otherwise, with a confidence of 95% (Hanley and
+        Lippman-Hand, "If nothing goes wrong, is everything all right?", 1983).
+        """
+        pairs = self.texts * (self.texts - 1) / 2
+        return (self.wish.documents - 1) * min(_UNSEEN / max(pairs, 1.0), 1.0)
+
+    @property
+    def warning(self) -> str:
+        """What is wrong with the numbers of candidates in vain; empty where they rest on texts enough."""
+        if self.unseen <= self.wish.candidates:
+            return ""
+        return (
+            f"What is compared in vain rests on {self.texts:,} texts: among {self.wish.documents:,} documents it may "
+            f"be up to {self.unseen:,.0f} a query more than is told. Expect that, or give more texts: {_TEXTS} count."
+        )
 
     @property
     def scheme(self) -> Scheme:

@@ -18,6 +18,8 @@ def tuned_form(tuned: Tuned) -> Json:
     """All options, the rules that were tried, and the scheme that was chosen."""
     return {
         "documents": tuned.documents,
+        "texts": tuned.texts,
+        "unseen": tuned.unseen,
         "wish": {
             "documents": tuned.wish.documents,
             "recall": tuned.wish.recall,

@@ -103,6 +103,7 @@ def command(
     output.result({**tuned_form(tuned), "out": out})
     _show(output, tuned)
     output.line(tuned.why)
+    output.warn(tuned.warning)
     output.note(
         f"Use it: es-simhash init INDEX --field FIELD --scheme {out}" if out else "Write the scheme by --out FILE."
     )
@@ -123,7 +124,7 @@ def _show(output: Output, tuned: Tuned) -> None:
         output.line()
     columns = ["row", "keys", "expected", "measured", "random", "in vain", "bytes", "µs"]
     rows = [[_number(tuned, place), *_row(option)] for place, option in enumerate(tuned.front)]
-    output.table(columns, rows, f"Keys, for {tuned.wish.documents:,} documents")
+    output.table(columns, rows, f"Keys, for {tuned.wish.documents:,} documents; in vain by {tuned.texts:,} texts")
     output.line(_LEGEND)
 
 
