@@ -439,6 +439,9 @@ def test_the_privileges_of_the_runbook_are_enough_for_a_backfill(node: Node, unf
     run = backfill(node, unfinished, tmp_path, *PRIVILEGES[:-1])
     assert run.code == 0, run.err
     assert "1 written" in run.out
+    assert node.request("PUT", f"/{unfinished}/_doc/2?refresh=true", {"body": "another text"}).status == 201
+    again = backfill(node, unfinished, tmp_path, *PRIVILEGES[:-1], options=["--quiet"])
+    assert (again.code, again.out, again.err) == (0, "", "")
     title = ("--field", "title", "--prefix", "titles")
     assert backfill(node, unfinished, tmp_path, *PRIVILEGES, options=title).code == 0
 

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from es_simhash.engines.base import Engine
+from es_simhash.errors import AccessError
 from es_simhash.fields import Json
 from es_simhash.grouping.keeping import Keep
 from es_simhash.grouping.options import GroupOptions
 from es_simhash.grouping.writing import GroupsWritten
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.operations import Action, Bulk, Count, GetMappings, OpenReader
+from es_simhash.operations import Action, Bulk, Count, GetMappings, OpenReader, Operation, PutMapping
 from es_simhash.settings import Verification
 from es_simhash.testing.corpus import corpus, edited
 from es_simhash.verification import Verifier, rarity_of
@@ -116,6 +117,44 @@ def test_a_second_run_writes_nothing(engine: Engine, index: Index) -> None:
     written(index)
     before = stored(engine, index)
     assert written(index).written == 0
+    assert stored(engine, index) == before
+
+
+def test_the_mapping_is_changed_only_by_what_is_missing_in_it(engine: Engine, meddler: Meddler, index: Index) -> None:
+    written(index)
+    written(index)  # which notes the changes that the first one has made
+    meddler.seen.clear()
+    assert written(index).written == 0
+    assert PutMapping not in meddler.kinds()
+
+
+def refuse_mappings(operation: Operation[Any]) -> None:
+    if isinstance(operation, PutMapping):
+        raise AccessError("This login may not change the mapping. Have the privilege granted.")
+
+
+def test_once_the_fields_are_there_groups_are_written_without_changing_the_mapping(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
+    written(index)
+    change(engine, index, "0 copy 1", {"dedup": {"group": None}})
+    meddler.before = refuse_mappings
+    assert written(index).written >= 1
+    assert set(map(frozenset, members(engine, index).values())) == COPIES
+    change(engine, index, "0 copy 1", {"dedup": {"group": None}})
+    written(index, GroupOptions(incremental=True))
+    assert set(map(frozenset, members(engine, index).values())) == COPIES
+
+
+def test_what_is_noted_of_other_groups_is_taken_out_before_these_are_written(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
+    """Else a run that adds to those would take these for them, if this one is killed or may not note anything."""
+    written(index)
+    before = stored(engine, index)
+    meddler.before = refuse_mappings
+    with pytest.raises(AccessError):
+        written(index, GroupOptions(similarity=0.95))
     assert stored(engine, index) == before
 
 

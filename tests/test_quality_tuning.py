@@ -168,7 +168,7 @@ def test_what_texts_have_in_common_makes_candidates() -> None:
     ("texts", "documents", "told"),
     [
         (4, 4, ""),
-        (60, 60_000, "rests on 60 texts"),
+        (60, 6_000_000, "rests on 60 texts"),
         (700, 10_000_000, ""),
         (5_000, 1_000_000_000, "rests on 700 texts"),
     ],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 
-from es_simhash.backfill.notes import note, noted
+from es_simhash.backfill.notes import note, note_where_allowed, noted
 from es_simhash.documents import Documents
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.fields import Json
@@ -34,8 +34,7 @@ def begun(mapping: Json, documents: Documents) -> Begun | None:
 def begin(index: str, documents: Documents, changes: list[int]) -> Plan[Begun]:
     """Note that a run begins; a login that may not change the mapping does without."""
     beginning = Begun(documents.scheme.id, changes, (yield from fingerprints(index, documents)))
-    with suppress(AccessError, IndexStateError):
-        yield from note(index, _name(documents), asdict(beginning))
+    yield from note_where_allowed(index, _name(documents), asdict(beginning))
     return beginning
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+from es_simhash.errors import AccessError, EngineError, IndexStateError
 from es_simhash.fields import Json
 from es_simhash.mapping import META
-from es_simhash.operations import GetMappings, Plan, PutMapping
+from es_simhash.operations import GetMappings, Look, Plan, PutMapping
 
 
 def noted(mapping: Json, name: str) -> Any:
@@ -18,9 +20,30 @@ def noted(mapping: Json, name: str) -> Any:
 
 
 def note(index: str, name: str, value: Any) -> Plan[None]:
-    """Note something in the mapping of an index; None takes it out."""
+    """Note something in the mapping of an index, unless it is noted already; None takes it out."""
     meta: Json = (yield GetMappings(index))[index].get("_meta") or {}
-    yield PutMapping(index, {"_meta": with_note(meta, name, value)})
+    if (new := with_note(meta, name, value)) != meta:
+        yield PutMapping(index, {"_meta": new})
+
+
+def note_where_allowed(index: str, name: str, value: Any) -> Plan[None]:
+    """The same; a login that may not change the mapping does without."""
+    if (yield from _may_change_mapping(index)):
+        with suppress(AccessError, IndexStateError):
+            yield from note(index, name, value)
+
+
+def _may_change_mapping(index: str) -> Plan[bool]:
+    """Whether the login may; also True where that is not told.
+
+    Elasticsearch still lets the privilege to write do so, but warns each time that this will end.
+    """
+    question = {"index": [{"names": [index], "privileges": ["indices:admin/mapping/put"]}]}
+    try:
+        reply = yield Look("/_security/user/_has_privileges", index, question)
+    except EngineError:  # there are no logins, or the server has no such question
+        return True
+    return bool(reply.get("has_all_requested", True))
 
 
 def with_note(meta: Json, name: str, value: Any) -> Json:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypedDict
 from es_simhash import group_fields, mapping
 from es_simhash.ahead import ahead
 from es_simhash.backfill.found import Place, Prepared, Undone, Update
-from es_simhash.backfill.notes import note
+from es_simhash.backfill.notes import note, note_where_allowed, noted
 from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import Pace
 from es_simhash.backfill.work import read_again
@@ -72,7 +72,7 @@ def write_groups(
 ) -> GroupsWritten:
     """Write the fields of groups into their members, and take them out of documents that are in no group any more."""
     writing = _Writing(engine, grouped, documents, options)
-    writing.put_mapping()
+    writing.prepare()
     for _ in range(_ROUNDS):
         lost = writing.go_through(on_written or (lambda _: None))
         if not lost:
@@ -95,15 +95,18 @@ class _Writing:
         self._there = dict(grouped.stored())
         self.done = GroupsWritten()
 
-    def put_mapping(self) -> None:
-        """Bring the fields of groups into the mapping of each index."""
-        own = self._documents
+    def prepare(self) -> None:
+        """Bring the fields of groups into the mapping of each index, and take a note of other groups out of it."""
+        own, (name, same) = self._documents, self._grouped.note
         wanted = own.scheme.mapping(own.prefix, own.fields)
         wanted["properties"][own.prefix]["properties"] |= group_fields.PROPERTIES
         for index in self._grouped.indices:
             present = self._engine.perform(GetMappings(index))[index]
             if body := mapping.merge(index, present, wanted).body:
                 self._engine.perform(PutMapping(index, body))
+            before = noted(present, name)
+            if before and before["of"] != same:
+                run(note(index, name, None), self._engine)
 
     def go_through(self, on_written: OnWritten) -> set[int]:
         """Write what differs; the result has the documents that were changed or deleted meanwhile."""
@@ -121,11 +124,14 @@ class _Writing:
         return lost
 
     def finish(self) -> None:
-        """Make what was written visible, and note by which changes of each index it was found."""
+        """Make what was written visible, and note by which changes of each index it was found.
+
+        A login that may not change the mapping does without: by an older note, or none, more is compared next time.
+        """
         name, same = self._grouped.note
         for index, changes in self._grouped.indices.items():
             run(patiently(Refresh(index), self._patience), self._engine)
-            run(note(index, name, {"of": same, "changes": changes or []}), self._engine)
+            run(note_where_allowed(index, name, {"of": same, "changes": changes or []}), self._engine)
 
     def _batches(self) -> Iterator[dict[int, Json]]:
         due = self._due()
