@@ -1,0 +1,70 @@
+"""The numbers of the README are those of the pages of benchmarks."""
+
+from __future__ import annotations
+
+import re
+
+from benchmarks.page import tables_of
+from tests.documentation import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [(ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("benchmarks.md", "quality.md")]
+TABLES = {title: table for page in PAGES for (_, title), table in tables_of(page).items()}
+
+
+def numbers(title: str, row: str, column: str) -> list[float]:
+    """A column of the rows that are named so, in all tables with such titles."""
+    tables = [table for name, table in TABLES.items() if re.fullmatch(title, name)]
+    found = [
+        float(cells[list(table.columns).index(column)].replace(",", ""))
+        for table in tables
+        for cells in table.rows
+        if re.fullmatch(row, cells[0])
+    ]
+    assert found, (title, row, column)
+    return found
+
+
+def line(beginning: str) -> str:
+    """The line of the README that begins so."""
+    [found] = [each for each in README.splitlines() if each.startswith(beginning)]
+    return found
+
+
+def test_the_price_of_each_way_is_what_was_measured() -> None:
+    layouts, prices = "Layouts on .*", "English on .*: what is found, and at what price|Chinese on .*: what is found.*"
+    small, large = (numbers(layouts, row, "bytes a document") for row in (r"strict \(SimHash alone\)", "default: text"))
+    assert f"{min(small):.0f} to {min(large):.0f} bytes" in line("| **es_simhash**")
+    ours, filters, vectors = (
+        numbers(prices, row, "bulk × plain") for row in ("es_simhash, MinHash", "min_hash.*", "dense_vector.*")
+    )
+    assert f"{_share(min(ours))} to {_share(max(ours))} of their speed" in line("| **es_simhash**")
+    assert _share(min(filters)) == _share(max(filters))
+    assert f"bulk at {_share(min(filters))}" in line("| `min_hash`")
+    assert f"bulk at {_share(min(vectors))} to {_share(max(vectors))}" in line("| `dense_vector`")
+    tokens = numbers(prices, "min_hash.*", "bytes a document")
+    assert f"{min(tokens) // 100 * 100:,.0f} to {max(tokens) // 100 * 100:,.0f} bytes" in line("| `min_hash`")
+    bits = numbers(prices, "dense_vector.*", "bytes a document")
+    assert f"{min(bits):.0f} to {max(bits):.0f} bytes" in line("| `dense_vector`")
+
+
+def _share(ratio: float) -> str:
+    return f"{ratio:.1f}".lstrip("0")
+
+
+def test_datasketch_takes_so_many_times_our_time_for_a_file() -> None:
+    [its] = numbers(r"50,000 English texts.*", "datasketch, chars", "CPU s")
+    ours = numbers(r"50,000 English texts.*", "es_simhash, chars.*", "CPU s")
+    assert f"{its / min(ours) // 10 * 10:.0f} times our processor time" in line("| datasketch")
+
+
+def test_a_search_takes_so_many_times_that_of_the_quickest_other() -> None:
+    ratios = numbers("(English|Chinese) on .*: latency", "es_simhash, MinHash.*", "× best peer")
+    least, most = map(float, re.findall(r"takes ([\d.]+) to ([\d.]+) times as long", README)[0])
+    assert least == round(min(ratios), 1)
+    assert most == round(max(ratios), 1)
+
+
+def test_so_few_rewordings_are_found() -> None:
+    [recall] = numbers("bible_chapters", "es_simhash, default", "recall")
+    assert f"{recall:.0%} are, though they say the same" in README
