@@ -262,7 +262,7 @@ def test_short_texts_are_found_as_well() -> None:
         Scheme(tokens=Custom("words", str.split), floor=2),
         Scheme(tokens=Words(), hash="md5"),
     ],
-    ids=str,
+    ids=["words", "k-hash", "many bands", "weighted", "custom", "md5"],
 )
 def test_every_kind_of_scheme_finds_near_copies(scheme: Scheme) -> None:
     scheme = replace(scheme, verification=None)

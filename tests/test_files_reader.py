@@ -116,7 +116,7 @@ class TestMadeIds:
 
 
 class TestStandardInput:
-    @pytest.mark.parametrize("content", [ONE, gzip.compress(ONE)])
+    @pytest.mark.parametrize("content", [ONE, gzip.compress(ONE)], ids=["plain", "gzip"])
     def test_it_is_json_lines_if_not_told_else(self, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         found = list(read_documents("-", on_reject=never))

@@ -32,6 +32,11 @@ from es_simhash.operations import (
 from es_simhash.testing.engine_base import KEYWORD, MAPPINGS, EngineBase, indexed, matching
 
 
+def _told(value: object) -> str:
+    """A parameter in a test's name, the same in each process."""
+    return " ".join(sorted(value)) if isinstance(value, set) else str(value)
+
+
 class EngineSuite(EngineBase):
     """The tests; ``engine`` and ``index_name`` are the fixtures to give."""
 
@@ -467,7 +472,7 @@ class EngineSuite(EngineBase):
             ("when", {"gt": "2024-01-31"}, {"3"}),
             ("when", {"gt": "2024-01"}, {"2", "3"}),
         ],
-        ids=str,
+        ids=_told,
     )
     def test_a_range_finds_numbers_and_dates(
         self, engine: Engine, index: str, path: str, bounds: Json, found: set[str]
