@@ -15,12 +15,13 @@ _SPAN = 0.6
 
 
 class Writer(Thread):
-    """Changes the texts of some documents, a few at a time, all through a backfill of the index."""
+    """Changes the texts of some documents, a few at a time, through a backfill of the index, up to this share of it."""
 
-    def __init__(self, index: LiveIndex, numbers: Sequence[int]) -> None:
+    def __init__(self, index: LiveIndex, numbers: Sequence[int], span: float = _SPAN) -> None:
         super().__init__(daemon=True)
         self._index = index
         self._numbers = numbers
+        self._span = span
         self._halt = Event()
         self._left = 0
         self.failure: BaseException | None = None
@@ -29,7 +30,7 @@ class Writer(Thread):
         """Make the changes, each when the backfill has come so far."""
         try:
             for done, numbers in chunks(self._numbers, _AT_ONCE):
-                self._await(_SPAN * self._index.count * done / len(self._numbers))
+                self._await(self._span * self._index.count * done / len(self._numbers))
                 self._index.change(numbers)
             self._left = self._index.left
         except BaseException as error:
