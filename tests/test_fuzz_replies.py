@@ -41,6 +41,8 @@ from tests.fuzzing import check_message, damaged, json_values, one_in
 class Answering(RestEngine):
     """An engine whose server gives these replies, one after the other."""
 
+    _distribution = None
+
     def __init__(self, *replies: Reply) -> None:
         self._replies = list(replies)
 
