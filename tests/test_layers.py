@@ -17,7 +17,7 @@ LAYERS = [
     {"errors", "_version", "environment"},
     {"native", "chunks", "ahead"},
     {"files"},
-    {"codes", "arrays", "digits"},
+    {"codes", "arrays", "digits", "wording"},
     {"hamming", "text"},
     {"hashing", "stop_words", "features"},
     {"tokens", "bit_counts", "idf"},

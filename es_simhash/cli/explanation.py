@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from es_simhash.cli.output import Output
+from es_simhash.wording import with_error
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -106,7 +107,7 @@ def _similarities(evidence: Evidence) -> str:
     if similarity.signed != similarity.exact:
         told += f", {similarity.signed:.3f} without weights"
     if similarity.estimate is not None:
-        told += f", {similarity.estimate:.3f} ± {similarity.standard_error:.3f} estimated"
+        told += f", {with_error(similarity.estimate, similarity.standard_error, 3)} estimated"
     if similarity.verified is not None:
         told += f", {similarity.verified:.3f} as the scheme compares texts"
     return told if similarity.threshold is None else f"{told}; from {similarity.threshold} on is near"

@@ -11,6 +11,7 @@ from es_simhash.explaining.keys import Keys
 from es_simhash.explaining.similarities import Similarity
 from es_simhash.explaining.subjects import Examined, State
 from es_simhash.query import Criteria
+from es_simhash.wording import with_error
 
 Code: TypeAlias = Literal[
     "duplicates",
@@ -144,7 +145,7 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
         )
         return
     than = "reaches" if similarity.is_met else "is below"
-    estimated = f"{similarity.estimate:.2f} ± {similarity.standard_error:.2f}"
+    estimated = with_error(similarity.estimate, similarity.standard_error, 2)
     if similarity.verified is None:
         told = f"similarity {estimated} (exactly {similarity.signed:.2f})"
     else:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from es_simhash.grouping.excerpts import changes
 from es_simhash.pages.page import Html, element, page, section, style_of, table
-from es_simhash.pages.report_groups import counted, pieces
+from es_simhash.pages.report_groups import pieces
 from es_simhash.pages.threshold_chart import number, threshold_chart
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
@@ -15,6 +15,7 @@ from es_simhash.quality.evaluation import Ceiling, Evaluation
 from es_simhash.quality.judged import PairScores
 from es_simhash.quality.worst import Error
 from es_simhash.settings import Verification
+from es_simhash.wording import counted
 
 _KINDS = {
     "length": "By the characters of the shorter text",

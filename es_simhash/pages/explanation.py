@@ -12,6 +12,7 @@ from es_simhash.explaining.features import Feature, Group
 from es_simhash.explaining.keys import Keys
 from es_simhash.explaining.similarities import Similarity
 from es_simhash.pages.page import Html, element, page, section, style_of, table
+from es_simhash.wording import with_error
 
 # How many equal characters stay beside a change.
 _AROUND = 300
@@ -65,7 +66,7 @@ def _similarity(similarity: Similarity) -> list[Html]:
     if similarity.signed != similarity.exact:
         shown.append(_gauge("without weights", similarity.signed, similarity.threshold, f"{similarity.signed:.3f}"))
     if similarity.estimate is not None:
-        told = f"{similarity.estimate:.3f} ± {similarity.standard_error:.3f}"
+        told = with_error(similarity.estimate, similarity.standard_error, 3)
         shown.append(_gauge("estimated", similarity.estimate, similarity.threshold, told))
     if similarity.verified is not None:
         label = "as the scheme compares texts"

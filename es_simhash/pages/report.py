@@ -10,7 +10,8 @@ from es_simhash.grouping.report import Report, Setup
 from es_simhash.grouping.timeline import Timeline, Unit
 from es_simhash.pages.page import Html, element, page, section, style_of, table
 from es_simhash.pages.report_charts import Column, below, between, chart
-from es_simhash.pages.report_groups import counted, groups, name_of, pieces
+from es_simhash.pages.report_groups import groups, name_of, pieces
+from es_simhash.wording import counted
 
 # How much of a date in ISO 8601 names a period.
 _NAMED: dict[Unit, int] = {"day": 10, "month": 7, "year": 4}

@@ -8,6 +8,7 @@ from es_simhash.dedup.nearness import Diameter
 from es_simhash.grouping.excerpts import Piece
 from es_simhash.grouping.report import Report, Setup, ShownGroup, ShownMember
 from es_simhash.pages.page import Html, element
+from es_simhash.wording import counted, with_error
 
 # So much of a text names its group.
 _TITLE = 90
@@ -27,11 +28,6 @@ def groups(report: Report) -> Iterator[Html]:
         yield _group(group, report.setup, is_open=not number)
     if more := report.counts.groups - len(report.largest):
         yield element("p", f"and {counted(more, 'group')} more", class_="faint")
-
-
-def counted(count: int, what: str) -> str:
-    """A number of things: ``1 group``, ``2 groups``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def name_of(index: str, id_: str, setup: Setup) -> Html:
@@ -81,21 +77,17 @@ def _diameter(diameter: Diameter | None) -> str:
         return ""
     told = ""
     if diameter.similarity is not None:
-        least = _similarity(diameter.similarity, diameter.standard_error)
+        least = with_error(diameter.similarity, diameter.standard_error, 2)
         told += f", similarity down to {least}{'' if diameter.is_exact else ' or less'}"
     if diameter.distance is not None:
         told += f", {'' if diameter.is_exact else 'at least '}{counted(diameter.distance, 'bit')} apart"
     return told
 
 
-def _similarity(similarity: float, standard_error: float | None) -> str:
-    return f"{similarity:.2f}" if standard_error is None else f"{similarity:.2f} ± {standard_error:.2f}"
-
-
 def _member(shown: ShownMember, setup: Setup) -> Html:
     member = shown.member
     similarity = member.similarity
-    near = [] if similarity is None else [f"similarity {_similarity(similarity, member.standard_error)}"]
+    near = [] if similarity is None else [f"similarity {with_error(similarity, member.standard_error, 2)}"]
     near += [] if member.distance is None else [counted(member.distance, "bit")]
     head = element(
         "h3",

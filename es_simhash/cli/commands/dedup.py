@@ -17,6 +17,8 @@ from es_simhash.cli.group_options import group_options
 from es_simhash.cli.index_options import scheme_named, scheme_option, texts_option
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.summary import summary
+from es_simhash.wording import counted
 
 if TYPE_CHECKING:
     from es_simhash.dedup.result import Counts
@@ -175,12 +177,9 @@ def _forget(_: object) -> None:
 
 
 def _summarise(output: Output, counts: Counts) -> None:
-    output.note(
-        f"{counts.documents:,} documents, {counts.groups:,} groups, {counts.duplicates:,} duplicates "
-        f"({counts.identical:,} pairs of equal texts, {counts.near:,} of similar ones)."
-    )
+    output.note(summary(counts))
     if counts.empty:
-        output.note(f"{counts.empty:,} documents have no text to compare.")
+        output.note(f"{counted(counts.empty, 'document')} without text to compare.")
     if counts.left_out:
         output.note(
             f"{counts.left_out:,} comparisons were left out, of documents with keys that very many share. "

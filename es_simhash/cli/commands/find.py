@@ -11,6 +11,7 @@ from es_simhash.cli.index_options import find_options, index_argument, index_opt
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import text_file_option, text_in
+from es_simhash.wording import with_error
 
 if TYPE_CHECKING:
     from es_simhash.rerank import Match, Matches
@@ -78,7 +79,7 @@ def similarity_of(match: Match) -> str:
     """The similarity as tables show it, with its standard error where it is an estimate."""
     if match.similarity is None:
         return ""
-    return f"{match.similarity:.3f}" + ("" if match.standard_error is None else f" ± {match.standard_error:.3f}")
+    return with_error(match.similarity, match.standard_error, 3)
 
 
 def matches_as_json(matches: Matches) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from es_simhash.cli.group_options import group_options
 from es_simhash.cli.index_options import index_argument, prefix_option
 from es_simhash.cli.kibana import kibana_url_option
 from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.summary import summary
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
 
@@ -194,10 +195,7 @@ def _write_report(
 
 def _summarise(output: Output, grouped: Grouped, written: GroupsWritten | None) -> None:
     counts = grouped.counts
-    output.note(
-        f"{counts.documents:,} documents, {counts.groups:,} groups, {counts.duplicates:,} duplicates "
-        f"({counts.identical:,} pairs of equal texts, {counts.near:,} of similar ones)."
-    )
+    output.note(summary(counts))
     if grouped.new is not None:
         output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")
     if grouped.others:
@@ -214,10 +212,10 @@ def _summarise(output: Output, grouped: Grouped, written: GroupsWritten | None) 
             f"{counts.left_out:,} comparisons were left out, of documents with keys that very many share; "
             f"{counts.cut_off:,} times a document was not compared because of --max-bucket."
         )
-    summary = {**asdict(counts), "others": grouped.others, "new": grouped.new}
+    counted = {**asdict(counts), "others": grouped.others, "new": grouped.new}
     if written:
         _tell_written(output, written)
-    output.result({"summary": {**summary, "hot_keys": hot, "written": asdict(written) if written else None}})
+    output.result({"summary": {**counted, "hot_keys": hot, "written": asdict(written) if written else None}})
 
 
 def _tell_written(output: Output, written: GroupsWritten) -> None:
