@@ -1,4 +1,4 @@
-"""Imports point one way: each module may import what stands above it in this list, and its own line."""
+"""Imports point one way (`tests/layers.py` has the order)."""
 
 from __future__ import annotations
 
@@ -10,46 +10,9 @@ from pathlib import Path
 import pytest
 
 import es_simhash
+from tests.layers import COVERED, LAYERS
 
 PACKAGE = Path(es_simhash.__file__).parent
-
-LAYERS = [
-    {"errors", "_version", "environment"},
-    {"native", "chunks", "ahead"},
-    {"files"},
-    {"codes", "arrays", "digits", "wording"},
-    {"hamming", "text"},
-    {"hashing", "stop_words", "features"},
-    {"tokens", "bit_counts", "idf"},
-    {"simhash", "minhash", "similarity", "blocks"},
-    {"manku", "bands", "native_kernels"},
-    {"planning"},
-    {"search", "self_join", "settings", "fingerprint"},
-    {"presets", "fingerprinting", "scheme_json", "fields", "group_fields", "sources", "source_filter", "conditions"},
-    {"mapping", "verification", "bulk_actions"},
-    {"query", "distinct_hits", "scripts"},
-    {"rerank"},
-    {"scheme"},
-    {"documents", "operations"},
-    {"explaining", "pipelines"},
-    {"plans", "engines"},
-    {"doctor", "dashboards"},
-    {"groups", "backfill"},
-    {"reindex", "removal"},
-    {"dedup"},
-    {"grouping"},
-    {"spark", "quality"},
-    {"index"},
-    {"jobs", "demo", "pages"},
-    {"cli"},
-    {"testing", "__main__"},
-    {"__init__"},
-]
-
-# What does no I/O, and so can be tested whole: all that stands above the engines, but what reads files, and what numba
-# compiles; with the plans, groups and pages.
-ENGINES = next(level for level, names in enumerate(LAYERS) if "engines" in names)
-PURE = set().union(*LAYERS[:ENGINES]) - {"files", "native_kernels", "_version"} | {"plans", "groups", "pages"}
 
 # The core is importable, and works, with numpy alone.
 ALLOWED_AT_IMPORT = {"numpy"}
@@ -109,7 +72,7 @@ def test_coverage_is_demanded_of_all_that_does_no_io() -> None:
     else:
         import tomli as tomllib
     configuration = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))
-    places = [f"es_simhash/{name}{'/*' if (PACKAGE / name).is_dir() else '.py'}" for name in sorted(PURE)]
+    places = [f"es_simhash/{name}{'/*' if (PACKAGE / name).is_dir() else '.py'}" for name in sorted(COVERED)]
     assert configuration["tool"]["coverage"]["run"]["include"] == places
 
 
