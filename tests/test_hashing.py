@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 
 import numpy as np
@@ -62,6 +63,12 @@ def test_many_windows_and_spans_are_hashed_as_few_are() -> None:
     starts = np.arange(len(windows))
     assert np.array_equal(windows, poly64.hash_spans(units, starts, starts + 6))
     assert np.array_equal(windows[9_000:9_100], poly64.hash_windows(units[9_000:9_105], 6))
+
+
+def test_where_there_is_nothing_no_hash_is_made() -> None:
+    units, nothing = batch([""]).units, np.empty(0, dtype=np.int64)
+    assert poly64.hash_spans(units, nothing, nothing).shape == (0,)
+    assert poly64.hash_windows(units, 3).shape == (0,)
 
 
 @given(st.integers(0, M64))
@@ -139,12 +146,21 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
 def test_a_caller_may_bring_a_hash_function() -> None:
     own = custom_hash("length", len, bits=6)
     assert [value >> 58 for value in codes.to_ints(own.hash_tokens(["a", "abc", "a"], 6))] == [1, 3, 1]
+    assert (own.name, own.bits, own.is_mixed) == ("length", 6, False)
+
+
+def test_a_caller_s_hash_takes_all_values_of_its_bits() -> None:
+    own = custom_hash("order", lambda token: 63 if token == "last" else 0, bits=6)
+    assert [value >> 58 for value in codes.to_ints(own.hash_tokens(["first", "last"], 6))] == [0, 63]
 
 
 @pytest.mark.parametrize("value", [-1, 64, 1.5, None, True])
 def test_a_caller_s_hash_out_of_its_range_is_refused(value: object) -> None:
     own = custom_hash("own", lambda _: value, bits=6)  # type: ignore[arg-type,return-value]
-    with pytest.raises(HashError):
+    told = (
+        f"The hash function 'own' returned {value!r} for the token 'a'. It must return an integer from 0 to 2**6 - 1."
+    )
+    with pytest.raises(HashError, match=re.escape(told)):
         own.hash_tokens(["a"], 6)
 
 
@@ -155,7 +171,9 @@ def test_a_caller_s_hash_cannot_take_a_built_in_name() -> None:
 
 def test_a_missing_library_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mmh3", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'es-simhash\[murmur3\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"^mmh3, which computes MurmurHash3,.*pip install 'es-simhash\[murmur3\]'"
+    ):
         hash_function("murmur3").hash_tokens(["a"], 64)
 
 

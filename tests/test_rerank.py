@@ -88,6 +88,13 @@ def test_nothing_is_compared_with_nothing(scheme: Scheme) -> None:
     assert compared(scheme, []) == Compared([], [], [], [], [], 0)
 
 
+@each_scheme
+def test_an_empty_text_is_compared_with_nothing(scheme: Scheme) -> None:
+    found = hits(scheme)
+    made = scheme.rerank(scheme.fingerprint(""), {"hits": {"hits": found}})
+    assert (list(made), made.candidates, made.status) == ([], len(found), "empty")
+
+
 def test_equal_texts_are_told_from_those_that_are_only_alike() -> None:
     scheme = Scheme()
     both = compared(scheme, hits(scheme), TEXT)
