@@ -125,8 +125,8 @@ def _window_polynomials(p: Words, scratch: Words, words: Words, n: int) -> None:
 def _span_polynomials(words: Words, starts: Positions, ends: Positions) -> Words:
     lengths = ends - starts
     p = lengths.astype(np.uint64)
-    longest = int(lengths.max(initial=0))
-    p *= np.where(lengths > 0, _BASE, np.uint64(1))
+    longest = int(lengths.max())
+    p *= _BASE
     p += words[starts] & _MASKS.take(np.minimum(lengths, _UNITS_A_WORD))
     for done in range(_UNITS_A_WORD, min(longest, _LONG_TOKEN), _UNITS_A_WORD):
         going = np.flatnonzero(lengths > done)
