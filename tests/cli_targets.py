@@ -1,16 +1,10 @@
-"""Running commands for the tests of targets: in this process, in another, and with no settings but those given."""
+"""What options and variables come to, for the tests of targets, and what commands show of them."""
 
 from __future__ import annotations
 
 import io
 import logging
-import os
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
-from unittest.mock import patch
+from contextlib import redirect_stderr, redirect_stdout
 
 import click
 import pytest
@@ -18,30 +12,7 @@ import pytest
 from es_simhash.cli import exits
 from es_simhash.cli.app import app
 from es_simhash.cli.target import Target, target_options
-
-_SETTING_VARIABLES = ("ES_SIMHASH_", "ELASTICSEARCH_", "OPENSEARCH_", "AWS_", "XDG_")
-
-
-@dataclass(frozen=True)
-class Run:
-    """How a run ended, and what it showed."""
-
-    code: int
-    out: str
-    err: str
-
-
-def environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment without settings, and these variables."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith(_SETTING_VARIABLES)}
-    return {**own, **variables}
-
-
-@contextmanager
-def only(variables: Mapping[str, str]) -> Iterator[None]:
-    """Within it, no settings but these are in the environment."""
-    with patch.dict(os.environ, environment(variables), clear=True):
-        yield
+from tests.commands import only
 
 
 def target_of(*arguments: str, **variables: str) -> Target:
@@ -63,19 +34,6 @@ def refusal(*arguments: str, **variables: str) -> str:
     with pytest.raises(click.UsageError) as raised:
         target_of(*arguments, **variables)
     return raised.value.message
-
-
-def process(*arguments: str, **variables: str) -> Run:
-    """A command in a process of its own, without a terminal."""
-    done = subprocess.run(
-        [sys.executable, "-m", "es_simhash", *arguments],
-        env=environment(variables),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    return Run(done.returncode, done.stdout, done.stderr)
 
 
 def everything_shown(*arguments: str, **variables: str) -> str:

@@ -1,4 +1,4 @@
-"""Every command through a real process, on the embedded engine; the walk once more on real servers."""
+"""Every command on the embedded engine; the walk in processes of their own, and once more on real servers."""
 
 from __future__ import annotations
 
@@ -19,36 +19,12 @@ from es_simhash.cli.app import COMMANDS
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.operations import Action, Bulk, CreateIndex
 from es_simhash.testing.corpus import corpus, edited
+from tests.commands import lines, run, run_alone
 from tests.nodes import Node
 
 ROOT = Path(__file__).parent.parent
 # Commands that the embedded engine has nothing for; each has a test of its own.
 ON_SERVERS = {"pipeline"}
-
-
-def run(
-    *arguments: str, cwd: Path, code: int = 0, stdin: str | None = None, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    """Run the command; its exit code must be as expected."""
-    cleared = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
-    done = subprocess.run(
-        [sys.executable, "-m", "es_simhash", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        input=stdin,
-        env=cleared | environment,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done
-
-
-def lines(done: subprocess.CompletedProcess[str]) -> list[Any]:
-    """What was printed, as JSON lines."""
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def documents() -> list[dict[str, str]]:
@@ -88,31 +64,31 @@ def node(request: pytest.FixtureRequest) -> Node:
 
 def walk(cwd: Path, news: Path, index: str, **environment: Any) -> None:
     """From an index that does not know of us to its duplicates."""
-    done = run("init", index, "--field", "title", "--field", "body", "--dry-run", cwd=cwd, **environment)
-    assert f"PUT {index}\n" in done.stdout
-    [made] = lines(run("init", index, "--field", "title", "--field", "body", "--json", cwd=cwd, **environment))
+    done = run_alone("init", index, "--field", "title", "--field", "body", "--dry-run", cwd=cwd, **environment)
+    assert f"PUT {index}\n" in done.out
+    [made] = lines(run_alone("init", index, "--field", "title", "--field", "body", "--json", cwd=cwd, **environment))
     assert made["created"]
-    done = run("init", index, "--field", "title", "--field", "body", "--dry-run", cwd=cwd, **environment)
-    assert done.stdout.startswith(f"{index}: has all fields already\n")
-    [loaded] = lines(run("load", index, str(news), "--json", cwd=cwd, **environment))
+    done = run_alone("init", index, "--field", "title", "--field", "body", "--dry-run", cwd=cwd, **environment)
+    assert done.out.startswith(f"{index}: has all fields already\n")
+    [loaded] = lines(run_alone("load", index, str(news), "--json", cwd=cwd, **environment))
     assert (loaded["written"], loaded["rejected"]) == (10, 0)
-    [found] = lines(run("find", index, "--id", "4", "--source", "title", "--json", cwd=cwd, **environment))
+    [found] = lines(run_alone("find", index, "--id", "4", "--source", "title", "--json", cwd=cwd, **environment))
     assert [match["id"] for match in found["matches"]] == ["copy"]
     assert found["matches"][0]["source"] == {"title": documents()[4]["title"]}
-    [exact] = lines(run("find", index, "--id", "4", "--verify", "--json", cwd=cwd, **environment))
+    [exact] = lines(run_alone("find", index, "--id", "4", "--verify", "--json", cwd=cwd, **environment))
     assert exact["matches"][0]["is_exact"]
-    table = run("find", index, "--id", "4", "--no-verify", cwd=cwd, **environment).stdout
+    table = run_alone("find", index, "--id", "4", "--no-verify", cwd=cwd, **environment).out
     assert re.search(r"\tcopy\t\d\.\d{3} ± 0\.\d{3}\t\d+\t", table)
-    checked = lines(run("check", index, str(news), "--json", cwd=cwd, **environment))
+    checked = lines(run_alone("check", index, str(news), "--json", cwd=cwd, **environment))
     assert [each["id"] for each in checked if not each["is_new"]] == ["4", "copy"]
-    [info] = lines(run("info", index, "--json", cwd=cwd, **environment))
+    [info] = lines(run_alone("info", index, "--json", cwd=cwd, **environment))
     assert (info["documents"], info["fingerprinted"], info["statuses"]["ok"]) == (10, 10, 10)
     text = documents()[4]["title"] + "\n" + documents()[4]["body"]
-    [found] = lines(run("find", index, "--text", text, "--json", cwd=cwd, **environment))
+    [found] = lines(run_alone("find", index, "--text", text, "--json", cwd=cwd, **environment))
     assert [match["id"] for match in found["matches"]] == ["4", "copy"]
     assert found["matches"][0]["same_text"]
-    done = run("init", index, "--field", "title", "--prefix", "titles", "--dry-run", cwd=cwd, **environment)
-    difference = json.loads(done.stdout.partition(f"PUT {index}/_mapping\n")[2])
+    done = run_alone("init", index, "--field", "title", "--prefix", "titles", "--dry-run", cwd=cwd, **environment)
+    difference = json.loads(done.out.partition(f"PUT {index}/_mapping\n")[2])
     assert list(difference["properties"]) == ["titles"]
 
 
@@ -133,7 +109,7 @@ def preview(cwd: Path, index: str, **environment: Any) -> None:
     [found] = lines(run("find", index, "--id", "4", "--preview", "--json", *options, cwd=cwd, **environment))
     assert [match["id"] for match in found["matches"]] == ["copy"]
     done = run("find", index, "--id", "4", *options, cwd=cwd, code=3, **environment)
-    assert "init" in done.stderr
+    assert "init" in done.err
 
 
 def test_a_preview_needs_no_fields(tmp_path: Path, node: Node) -> None:
@@ -168,10 +144,10 @@ def test_routing_of_an_export_leads_to_the_shard(tmp_path: Path, node: Node) -> 
 
 def test_people_read_tables_and_notes(loaded: Path) -> None:
     done = run("find", "news", "--id", "4", cwd=loaded)
-    assert re.search(r"news\tcopy\t0\.\d{3}\t\d+", done.stdout)
-    assert "Using the embedded engine in .es-simhash (the default)." in done.stderr
-    assert run("find", "news", "--id", "0", cwd=loaded).stdout == "No near-duplicates.\n"
-    assert run("find", "news", "--id", "0", "--quiet", cwd=loaded).stderr == ""
+    assert re.search(r"news\tcopy\t0\.\d{3}\t\d+", done.out)
+    assert "Using the embedded engine in .es-simhash (the default)." in done.err
+    assert run("find", "news", "--id", "0", cwd=loaded).out == "No near-duplicates.\n"
+    assert run("find", "news", "--id", "0", "--quiet", cwd=loaded).err == ""
 
 
 def test_what_is_done_quietly_prints_nothing(tmp_path: Path, news: Path) -> None:
@@ -187,9 +163,9 @@ def test_what_is_done_quietly_prints_nothing(tmp_path: Path, news: Path) -> None
         ("remove", "news", "--prefix", "second", "--yes"),
     ):
         done = run(*arguments, "--quiet", **where)
-        assert (done.stdout, done.stderr) == ("", ""), arguments
+        assert (done.out, done.err) == ("", ""), arguments
     planned = run("backfill", "news", "--dry-run", "--quiet", **where)
-    assert (planned.stdout, planned.stderr) == ("index\tto do\tdocuments\nnews\t0\t10\n", "")
+    assert (planned.out, planned.err) == ("index\tto do\tdocuments\nnews\t0\t10\n", "")
 
 
 def test_a_text_comes_by_option_or_file(loaded: Path) -> None:
@@ -203,7 +179,7 @@ def test_a_text_comes_by_option_or_file(loaded: Path) -> None:
 
 def test_a_backfill_makes_no_index(tmp_path: Path) -> None:
     done = run("backfill", "nwes", "--field", "title", cwd=tmp_path, code=3)
-    assert "There is no index 'nwes'" in done.stderr
+    assert "There is no index 'nwes'" in done.err
     run("info", "nwes", cwd=tmp_path, code=3)
 
 
@@ -223,7 +199,7 @@ def test_lines_that_fail_go_to_the_reject_file_and_the_exit_code_tells(loaded: P
         '{"id": "a", "title": "one", "body": "two"}\nbroken\n{"id": "b", "title": {"no": "text"}}\n', encoding="utf-8"
     )
     done = run("load", "news", "more.jsonl", "--rejects", "bad.jsonl", cwd=loaded, code=1)
-    assert done.stdout == "news: 1 written, 2 rejected\n"
+    assert done.out == "news: 1 written, 2 rejected\n"
     rejected = [json.loads(line) for line in (loaded / "bad.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(each["file"], each["line"], each["id"]) for each in rejected] == [
         ("more.jsonl", 2, None),
@@ -234,19 +210,19 @@ def test_lines_that_fail_go_to_the_reject_file_and_the_exit_code_tells(loaded: P
 
 def test_documents_come_from_standard_input(loaded: Path) -> None:
     done = run("load", "news", "-", "--id", "key.id", cwd=loaded, stdin='{"key": {"id": 7}, "title": "from a pipe"}\n')
-    assert done.stdout == "news: 1 written, 0 rejected\n"
+    assert done.out == "news: 1 written, 0 rejected\n"
 
 
 def test_a_document_that_is_there_is_not_replaced_on_request(loaded: Path, news: Path) -> None:
     done = run("load", "news", str(news), "--create-only", cwd=loaded, code=1)
-    assert done.stdout == "news: 0 written, 10 rejected\n"
+    assert done.out == "news: 0 written, 10 rejected\n"
 
 
 def test_new_documents_can_be_told_alone(loaded: Path, news: Path) -> None:
     fresh = {"id": "fresh", **corpus(3, seed=9)[0]}
     (loaded / "mixed.jsonl").write_text(json.dumps(fresh) + "\n" + news.read_text(encoding="utf-8"), encoding="utf-8")
-    assert "fresh\tnew\n" in run("check", "news", "mixed.jsonl", "--new", cwd=loaded).stdout
-    assert "4\tin the index\tcopy" in run("check", "news", "mixed.jsonl", cwd=loaded).stdout
+    assert "fresh\tnew\n" in run("check", "news", "mixed.jsonl", "--new", cwd=loaded).out
+    assert "4\tin the index\tcopy" in run("check", "news", "mixed.jsonl", cwd=loaded).out
 
 
 def test_commands_without_an_index(tmp_path: Path) -> None:
@@ -255,13 +231,13 @@ def test_commands_without_an_index(tmp_path: Path) -> None:
     assert lines(run("fingerprint", "--file", "-", "--json", cwd=tmp_path, stdin="some text of a certain length")) == [
         stored
     ]
-    mapping = json.loads(run("mapping", "--field", "title", cwd=tmp_path).stdout)
+    mapping = json.loads(run("mapping", "--field", "title", cwd=tmp_path).out)
     assert mapping["_meta"]["es_simhash"]["dedup"]["fields"] == ["title"]
-    template = json.loads(run("mapping", "--template", "--scheme", "strict", cwd=tmp_path).stdout)
+    template = json.loads(run("mapping", "--template", "--scheme", "strict", cwd=tmp_path).out)
     kept = (ROOT / "mappings" / "dedup-strict.json").read_text(encoding="utf-8")
     assert template["template"] == json.loads(kept)["template"]
     assert lines(run("schemes", "--json", cwd=tmp_path))[0]["name"] == "default"
-    assert "_ES_SIMHASH_COMPLETE" in run("completion", "bash", cwd=tmp_path).stdout
+    assert "_ES_SIMHASH_COMPLETE" in run("completion", "bash", cwd=tmp_path).out
 
 
 def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
@@ -303,20 +279,12 @@ def test_what_cannot_be_done_is_one_paragraph_with_the_remedy(
 ) -> None:
     (loaded / "bad").write_bytes(b"\xff\xfe")
     done = run(*arguments, cwd=loaded, code=code)
-    assert told in done.stderr
-    assert done.stdout == ""
+    assert told in done.err
+    assert done.out == ""
 
 
 def test_debug_shows_the_traceback(loaded: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "es_simhash", "--debug", "find", "nowhere", "--text", "x"],
-        capture_output=True,
-        text=True,
-        cwd=loaded,
-        check=False,
-    )
-    assert done.returncode == 3
-    assert "Traceback" in done.stderr
+    assert "Traceback" in run("--debug", "find", "nowhere", "--text", "x", cwd=loaded, code=3).err
 
 
 def test_a_reader_that_goes_away_is_no_error(loaded: Path, news: Path) -> None:
@@ -450,7 +418,7 @@ def test_of_bad_files_all_that_is_good_is_loaded(tmp_path: Path) -> None:
     for name, content in BAD_FILES.items():
         (tmp_path / name).write_bytes(content)
     done = run("load", "bad", *BAD_FILES, "--field", "title", "--rejects", "r", cwd=tmp_path, code=1)
-    assert done.stdout == f"bad: 8 written, {len(REASONS)} rejected\n"
+    assert done.out == f"bad: 8 written, {len(REASONS)} rejected\n"
     rejected = [json.loads(line) for line in (tmp_path / "r").read_text(encoding="utf-8").splitlines()]
     for (file, line, reason), each in zip(REASONS, rejected, strict=True):
         assert (each["file"], each["line"]) == (file, line)
@@ -463,17 +431,17 @@ def test_the_last_document_of_an_id_is_kept_and_later_ones_are_refused_on_reques
     found = run("find", "news", "--text", "last", "--verify", "--source", "title", "--json", cwd=tmp_path)
     assert [match["source"] for match in lines(found)[0]["matches"]] == [{"title": "last"}]
     done = run("load", "once", "-", "--create-only", "--field", "title", cwd=tmp_path, stdin=twice, code=1)
-    assert done.stdout == "once: 1 written, 1 rejected\n"
+    assert done.out == "once: 1 written, 1 rejected\n"
 
 
 def test_fields_that_no_document_has_are_warned_of(tmp_path: Path, news: Path) -> None:
     given = ["--field", "title", "--field", "bdoy", "--quiet"]
     (tmp_path / "none.jsonl").write_text("[]\n", encoding="utf-8")
     warning = "Warning: no document has the field bdoy. Check how it is written in the files.\n"
-    assert run("load", "news", str(news), *given, cwd=tmp_path).stderr == warning
-    assert run("dedup", str(news), *given, cwd=tmp_path).stderr == warning
-    assert run("dedup", str(news), "--field", "body", "--quiet", cwd=tmp_path).stderr == ""
-    assert run("dedup", "none.jsonl", "--field", "body", "--quiet", cwd=tmp_path, code=1).stderr == ""
+    assert run("load", "news", str(news), *given, cwd=tmp_path).err == warning
+    assert run("dedup", str(news), *given, cwd=tmp_path).err == warning
+    assert run("dedup", str(news), "--field", "body", "--quiet", cwd=tmp_path).err == ""
+    assert run("dedup", "none.jsonl", "--field", "body", "--quiet", cwd=tmp_path, code=1).err == ""
 
 
 # ---- deduplication of files
@@ -481,7 +449,7 @@ def test_fields_that_no_document_has_are_warned_of(tmp_path: Path, news: Path) -
 
 def test_the_output_of_dedup_can_be_its_input(tmp_path: Path, news: Path) -> None:
     done = run("dedup", str(news), "--kept", str(news), "-o", "groups.csv", "--output-format", "csv", cwd=tmp_path)
-    assert done.stdout == ""
+    assert done.out == ""
     assert (tmp_path / "groups.csv").read_text(encoding="utf-8") == "group,id,keep\n0,4,1\n0,copy,0\n"
     assert [json.loads(line)["id"] for line in news.read_text(encoding="utf-8").splitlines()] == list("012345678")
 
@@ -500,7 +468,7 @@ def test_the_output_of_dedup_can_be_its_input(tmp_path: Path, news: Path) -> Non
 )
 def test_what_dedup_cannot_do_is_said_before_it_begins(tmp_path: Path, news: Path, given: list[str], told: str) -> None:
     done = run("dedup", str(news), *given, cwd=tmp_path, code=2)
-    assert told in done.stderr
+    assert told in done.err
     assert list(tmp_path.iterdir()) == [news]
 
 

@@ -18,7 +18,8 @@ import trustme
 from es_simhash.dashboards.subject import Subject
 from es_simhash.index import Index
 from es_simhash.testing.corpus import corpus, edited
-from tests.cli_targets import everything_shown, process
+from tests.cli_targets import everything_shown
+from tests.commands import run
 from tests.fake_kibana import kibana
 from tests.nodes import Node
 from tests.saved_objects import problems
@@ -58,13 +59,12 @@ def saved(text: str) -> list[dict[str, Any]]:
 
 def test_saved_objects_are_printed_and_written_alike(node: Node, index: str, tmp_path: Path) -> None:
     options = [index, "--url", node.url, "--date", "published", "--by", "site"]
-    printed = process("dashboard", *options)
-    assert printed.code == 0
+    printed = run("dashboard", *options)
     objects = saved(printed.out)
     search = next(each["attributes"] for each in objects if each["type"] == "search")
     assert search["columns"][-3:] == ["site", *FIELDS]
     file = tmp_path / "dashboard.ndjson"
-    written = process("dashboard", *options, "--output", str(file), "--json")
+    written = run("dashboard", *options, "--output", str(file), "--json")
     assert file.read_text(encoding="utf-8") == printed.out
     expected = {"objects": len(objects), "data_view": Subject(index).data_view_id, "file": str(file), "dashboard": None}
     assert json.loads(written.out) == expected
@@ -76,8 +76,8 @@ def test_saved_objects_are_printed_and_written_alike(node: Node, index: str, tmp
     [(["--by", "title"], "cannot be counted by its values"), (["--date", "nowhen"], "has no field 'nowhen'")],
 )
 def test_a_field_that_cannot_be_used_is_refused(node: Node, index: str, options: list[str], told: str) -> None:
-    done = process("dashboard", index, "--url", node.url, *options)
-    assert (done.code, done.out) == (3, "")
+    done = run("dashboard", index, "--url", node.url, *options, code=3)
+    assert done.out == ""
     assert told in done.err
 
 
@@ -85,7 +85,7 @@ def test_an_index_without_groups_is_warned_of(node: Node) -> None:
     name = f"dashboard-{uuid.uuid4().hex[:10]}"
     with Index(name, node.url, fields=FIELDS) as made:
         made.init()
-    done = process("dashboard", name, "--url", node.url, "--quiet")
+    done = run("dashboard", name, "--url", node.url, "--quiet")
     node.request("DELETE", f"/{name}")
     assert f"Run: es-simhash group {name} --write" in done.err
     assert saved(done.out)
@@ -94,11 +94,11 @@ def test_an_index_without_groups_is_warned_of(node: Node) -> None:
 def test_the_dashboard_is_imported_and_its_page_is_told(node: Node, index: str) -> None:
     with kibana(login=f"ApiKey {SECRET}", spaces=("team",)) as fake:
         options = ["--import", "--kibana-url", f"{fake.url}/s/team/app/home", "--api-key", SECRET]
-        done = process("dashboard", index, "--url", node.url, *options)
-        again = process("dashboard", index, "--url", node.url, *options, "--json")
+        done = run("dashboard", index, "--url", node.url, *options)
+        again = run("dashboard", index, "--url", node.url, *options, "--json")
     subject = Subject(index, space="team")
     page = f"{fake.url}/s/team/app/dashboards#/view/{subject.id_of('dashboard')}"
-    assert (done.code, done.out) == (0, f"{page}\n")
+    assert done.out == f"{page}\n"
     assert "7 saved objects are imported." in done.err
     expected = {"objects": 7, "data_view": subject.data_view_id, "file": None, "dashboard": page}
     assert json.loads(again.out) == expected
@@ -107,16 +107,15 @@ def test_the_dashboard_is_imported_and_its_page_is_told(node: Node, index: str) 
 
 
 def test_no_server_need_be_named() -> None:
-    done = process("dashboard", "articles", "--date", "published", "--by", "site", "--field", "title")
-    assert done.code == 0
+    done = run("dashboard", "articles", "--date", "published", "--by", "site", "--field", "title")
     assert "nothing is looked up" in done.err
     assert "published" in json.dumps(saved(done.out)[0])
 
 
 def test_what_is_made_for_a_space_has_its_ids() -> None:
-    ids = [saved(process("dashboard", "a", *options).out)[0]["id"] for options in ([], ["--space", "team"])]
+    ids = [saved(run("dashboard", "a", *options).out)[0]["id"] for options in ([], ["--space", "team"])]
     assert ids == [Subject("a").data_view_id, Subject("a", space="team").data_view_id]
-    assert saved(process("dashboard", "a", "--space", "default").out)[0]["id"] == ids[0]
+    assert saved(run("dashboard", "a", "--space", "default").out)[0]["id"] == ids[0]
 
 
 @pytest.mark.parametrize(
@@ -148,26 +147,25 @@ def test_certificates_are_those_that_are_named(tmp_path: Path) -> None:
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     with kibana(tls=context) as fake:
         command = ["dashboard", "articles", "--import", "--kibana-url", fake.url]
-        refused = process(*command)
-        known = process(*command, "--ca-certs", str(tmp_path / "ca.pem"))
-        any_will_do = process(*command, "--insecure", "--quiet")
-    assert (refused.code, known.code, any_will_do.code) == (3, 0, 0)
+        refused = run(*command, code=3)
+        known = run(*command, "--ca-certs", str(tmp_path / "ca.pem"))
+        any_will_do = run(*command, "--insecure", "--quiet")
     assert "TLS connection" in refused.err
+    assert known.out == any_will_do.out
     assert f"Warning: the certificate of {fake.url} is not checked" in any_will_do.err
 
 
 def test_signatures_are_no_login_to_kibana() -> None:
     with kibana() as fake:
         options = ["--import", "--kibana-url", fake.url, "--aws-sigv4", "eu-west-1"]
-        done = process("dashboard", "a", *options, AWS_ACCESS_KEY_ID="id", AWS_SECRET_ACCESS_KEY="key")
-    assert (done.code, fake.received) == (2, [])
+        done = run("dashboard", "a", *options, code=2, AWS_ACCESS_KEY_ID="id", AWS_SECRET_ACCESS_KEY="key")
+    assert fake.received == []
     assert "not logged in to with --aws-sigv4" in done.err
 
 
 def test_a_tenant_is_named_in_a_header() -> None:
     with kibana(name="opensearch", spaces=("analysts",)) as fake:
-        done = process("dashboard", "a", "--import", "--kibana-url", fake.url, "--tenant", "analysts")
-    assert done.code == 0
+        done = run("dashboard", "a", "--import", "--kibana-url", fake.url, "--tenant", "analysts")
     assert "security_tenant=analysts" in done.out
 
 
@@ -186,15 +184,15 @@ def test_a_tenant_is_named_in_a_header() -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused(options: list[str], told: str) -> None:
-    done = process("dashboard", "articles", *options)
-    assert (done.code, done.out) == (2, "")
+    done = run("dashboard", "articles", *options, code=2)
+    assert done.out == ""
     assert told in done.err
 
 
 def test_groups_are_linked_to_their_documents(node: Node, index: str, tmp_path: Path) -> None:
     report, rows = tmp_path / "report.html", tmp_path / "groups.csv"
     common = ["group", index, "--url", node.url, "--kibana-url", "http://ui:5601"]
-    done = process(*common, "--report", str(report))
+    done = run(*common, "--report", str(report))
     groups = [json.loads(line) for line in done.out.splitlines()]
     links = [each["link"] for each in groups]
     discover = "/app/discover#/?" if node.release.engine == "elasticsearch" else "/app/data-explorer/discover#?"
@@ -205,7 +203,7 @@ def test_groups_are_linked_to_their_documents(node: Node, index: str, tmp_path: 
         assert f"%22{group['group']}%22" in link
     page = report.read_text(encoding="utf-8")
     assert [unescape(each) for each in re.findall('href="([^"]*)"', page)] == links
-    process(*common, "--output-format", "csv", "--output", str(rows))
+    run(*common, "--output-format", "csv", "--output", str(rows))
     with rows.open(encoding="utf-8") as file:
         assert sorted({row["link"] for row in csv.DictReader(file)}) == sorted(links)
 
@@ -213,6 +211,5 @@ def test_groups_are_linked_to_their_documents(node: Node, index: str, tmp_path: 
 def test_no_kibana_reads_the_embedded_engine(tmp_path: Path) -> None:
     with Index("a", str(tmp_path), fields=FIELDS) as made:
         made.init()
-    done = process("group", "a", "--url", str(tmp_path), "--kibana-url", "http://ui:5601")
-    assert done.code == 2
+    done = run("group", "a", "--url", str(tmp_path), "--kibana-url", "http://ui:5601", code=2)
     assert "no Kibana reads the embedded engine" in done.err

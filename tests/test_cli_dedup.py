@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pytest
 
 from es_simhash.minhash.estimate import standard_error
 from es_simhash.testing.corpus import corpus, edited
+from tests.commands import lines, run
 
 TEXT, OTHER = (document["body"] for document in corpus(2))
 DOCUMENTS: list[dict[str, Any]] = [
@@ -25,10 +24,8 @@ DOCUMENTS: list[dict[str, Any]] = [
 def dedup(folder: Path, *options: str, documents: list[dict[str, Any]] = DOCUMENTS, code: int = 0) -> Any:
     path = folder / "news.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in documents), encoding="utf-8")
-    command = [sys.executable, "-m", "es_simhash", "dedup", str(path), "--id", "id", "--field", "body", *options]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr
-    return done.stderr if code else [json.loads(line) for line in done.stdout.splitlines()]
+    done = run("dedup", str(path), "--id", "id", "--field", "body", *options, cwd=folder, code=code)
+    return done.err if code else lines(done)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from es_simhash.index import Index
+from tests.commands import lines, run
 from tests.labelled import clusters, documents
-from tests.test_cli_commands import lines, run
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def test_people_read_tables_and_notes(folder: Path) -> None:
         "by similarity\t0.",
         "found wrongly\t",
     ):
-        assert part in done.stdout
-    assert "of the duplicates meet." in done.stderr
+        assert part in done.out
+    assert "of the duplicates meet." in done.err
 
 
 def test_labels_that_cannot_be_used_are_rejected_and_the_exit_code_tells(folder: Path) -> None:
@@ -116,5 +116,5 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
 def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], told: str) -> None:
     labels = [] if "--labels" in given else ["--labels", "clusters.jsonl"]
     done = run("evaluate", *given, *labels, cwd=folder, code=2)
-    assert told in done.stderr
-    assert not done.stdout
+    assert told in done.err
+    assert not done.out

@@ -19,26 +19,12 @@ from es_simhash.explaining.subjects import State
 from es_simhash.explaining.verdict import CODES
 from es_simhash.scheme import Scheme
 from es_simhash.testing.corpus import corpus, edited
-from tests.cli_targets import Run, environment
+from tests.commands import environment, run
 from tests.nodes import Node
 
 PAGE = (Path(__file__).parent.parent / "docs" / "explain.md").read_text(encoding="utf-8")
 COPY = edited(corpus(3)[0], 2)
 DOCUMENTS = [*({"id": str(i), **each} for i, each in enumerate(corpus(3))), {"id": "a/é 中", **COPY}]
-
-
-def run(*arguments: str, cwd: Path, code: int = 0, stdin: str = "", **variables: str) -> Run:
-    done = subprocess.run(
-        [sys.executable, "-m", "es_simhash", *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=cwd,
-        input=stdin,
-        env=environment(variables),
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return Run(done.returncode, done.stdout, done.stderr)
 
 
 def explained(*arguments: str, cwd: Path, **more: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from es_simhash.engines.connect import connect
 from es_simhash.index import Index
 from es_simhash.operations import Count, GetDocuments
 from es_simhash.testing.corpus import corpus, edited
-from tests.test_cli_commands import lines, run
+from tests.commands import lines, run
 from tests.whole_indices import ENGINES, FIELDS
 
 MEMBERS = ["0", "0, a copy/é", "1", "1, a copy", "1, another"]
@@ -72,8 +72,8 @@ def test_a_walk(tmp_path: Path, place: str, index: str) -> None:
 
 
 def test_rows_for_a_spreadsheet(tmp_path: Path, place: str, index: str) -> None:
-    out = run("group", index, "--output-format", "csv", cwd=tmp_path, ES_SIMHASH_URL=place)
-    first, *rest = csv.DictReader(out.stdout.splitlines())
+    done = run("group", index, "--output-format", "csv", cwd=tmp_path, ES_SIMHASH_URL=place)
+    first, *rest = csv.DictReader(done.out.splitlines())
     assert (first["id"], first["is_canonical"], first["distance"]) == ("1", "1", "0")
     assert [row["id"] for row in rest] == ["1, a copy", "1, another", "0", "0, a copy/é"]
 
@@ -146,11 +146,9 @@ def test_nothing_is_changed_without_write(tmp_path: Path, place: str, index: str
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, place: str, index: str, options: list[str], told: str) -> None:
-    command = [sys.executable, "-m", "es_simhash", "group", index, "--url", place, *options]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert not done.stdout
+    done = run("group", index, "--url", place, *options, cwd=tmp_path, code=2)
+    assert told in done.err
+    assert not done.out
 
 
 @pytest.mark.parametrize("place", ["embedded"], indirect=True)

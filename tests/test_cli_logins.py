@@ -28,7 +28,8 @@ from es_simhash.cli.logins import aws_service
 from es_simhash.cli.places import server_at
 from es_simhash.errors import MissingExtraError
 from es_simhash.operations import Count, GetInfo
-from tests.cli_targets import Run, environment, everything_shown, only, process, target_of
+from tests.cli_targets import everything_shown, target_of
+from tests.commands import Run, environment, only, run
 from tests.fake_server import Answer, serving
 from tests.nodes import Node
 
@@ -293,9 +294,8 @@ def test_no_credentials_for_aws(tmp_path: Path) -> None:
 
 
 def test_without_a_terminal_nobody_is_asked() -> None:
-    run = process("info", INDEX, "--url", "http://127.0.0.1:1", "--user", "bob")
-    assert run.code == 2
-    assert "There is no password for bob, and no terminal to ask for it. Set ES_SIMHASH_PASSWORD, or name a" in run.err
+    done = run("info", INDEX, "--url", "http://127.0.0.1:1", "--user", "bob", code=2)
+    assert "There is no password for bob, and no terminal to ask for it. Set ES_SIMHASH_PASSWORD, or name a" in done.err
 
 
 def on_a_terminal(typed: str, *arguments: str) -> Run:
@@ -336,9 +336,8 @@ def _read(terminal: int) -> bytes:
 def node(guarded_node: Node) -> Iterator[Node]:
     """A node with logins, and an index that a user with the right password has made."""
     url, password = guarded_node.url, str(guarded_node.password)
-    run = process("init", INDEX, "--field", "body", "--url", url, "--user", "elastic", ES_SIMHASH_PASSWORD=password)
-    assert run.code == 0, run.err
-    assert f"Using the server {url} (--url), as elastic." in run.err
+    done = run("init", INDEX, "--field", "body", "--url", url, "--user", "elastic", ES_SIMHASH_PASSWORD=password)
+    assert f"Using the server {url} (--url), as elastic." in done.err
     yield guarded_node
     guarded_node.request("DELETE", f"/{INDEX}")
 
@@ -351,42 +350,41 @@ def api_key(node: Node, *privileges: str, index: str = INDEX) -> str:
 
 
 def test_a_password_typed_in_is_right_and_not_echoed(node: Node) -> None:
-    run = on_a_terminal(str(node.password), "info", INDEX, "--json", "--url", node.url, "--user", "elastic")
-    assert run.code == 0, run.err
-    assert f"Password for elastic at {node.url}: " in run.err
-    assert str(node.password) not in run.out + run.err
-    assert json.loads(run.out)["documents"] == 0
+    done = on_a_terminal(str(node.password), "info", INDEX, "--json", "--url", node.url, "--user", "elastic")
+    assert done.code == 0, done.err
+    assert f"Password for elastic at {node.url}: " in done.err
+    assert str(node.password) not in done.out + done.err
+    assert json.loads(done.out)["documents"] == 0
 
 
 def test_a_wrong_password_ends_with_what_to_check(node: Node) -> None:
-    run = process("--debug", "info", INDEX, "--url", node.url, "--user", "elastic", ES_SIMHASH_PASSWORD="wr0ng-word")
-    assert run.code == 3
-    last = run.err.splitlines()[-1]
+    done = run(
+        "--debug", "info", INDEX, "--url", node.url, "--user", "elastic", code=3, ES_SIMHASH_PASSWORD="wr0ng-word"
+    )
+    last = done.err.splitlines()[-1]
     assert "unable to authenticate user [elastic]" in last
     assert "Check user and password, or the API key." in last
-    assert "wr0ng-word" not in run.out + run.err
-    assert basic("elastic", "wr0ng-word").split()[1] not in run.err
+    assert "wr0ng-word" not in done.out + done.err
+    assert basic("elastic", "wr0ng-word").split()[1] not in done.err
 
 
 def test_an_api_key_with_the_privileges_is_enough(node: Node) -> None:
     key = api_key(node, "read", "view_index_metadata")
-    run = process("info", INDEX, "--json", "--url", node.url, ES_SIMHASH_API_KEY=key)
-    assert run.code == 0, run.err
-    assert json.loads(run.out)["fields"] == ["body"]
-    assert "with ES_SIMHASH_API_KEY" in run.err
-    assert key not in run.err
+    done = run("info", INDEX, "--json", "--url", node.url, ES_SIMHASH_API_KEY=key)
+    assert json.loads(done.out)["fields"] == ["body"]
+    assert "with ES_SIMHASH_API_KEY" in done.err
+    assert key not in done.err
 
 
 def test_a_privilege_that_an_api_key_has_not_is_named(node: Node) -> None:
     key = api_key(node, "read")
-    run = process("info", INDEX, "--url", node.url, "--api-key", key)
-    assert run.code == 3
-    assert "is unauthorized for API key" in run.err
-    assert f"on indices [{INDEX}]" in run.err
-    assert "view_index_metadata" in run.err
-    assert "Have the privilege granted, or use credentials that have it." in run.err
-    assert key not in run.out + run.err
-    assert base64.b64decode(key).decode().partition(":")[2] not in run.out + run.err
+    done = run("info", INDEX, "--url", node.url, "--api-key", key, code=3)
+    assert "is unauthorized for API key" in done.err
+    assert f"on indices [{INDEX}]" in done.err
+    assert "view_index_metadata" in done.err
+    assert "Have the privilege granted, or use credentials that have it." in done.err
+    assert key not in done.out + done.err
+    assert base64.b64decode(key).decode().partition(":")[2] not in done.out + done.err
 
 
 @pytest.mark.parametrize(
@@ -405,12 +403,10 @@ def test_what_each_command_may_not_do_is_named(
     file = tmp_path / "a.jsonl"
     file.write_text('{"id": "1", "body": "some text"}\n', encoding="utf-8")
     given = [each.format(file=file) for each in arguments]
-    run = process(*given, "--url", node.url, ES_SIMHASH_API_KEY=api_key(node, *granted))
-    assert run.code == 3, run.out + run.err
-    assert "is unauthorized for API key" in run.err
-    assert privilege in run.err
-    assert "Have the privilege granted, or use credentials that have it." in run.err
-    assert "Traceback" not in run.err
+    done = run(*given, "--url", node.url, code=3, ES_SIMHASH_API_KEY=api_key(node, *granted))
+    assert "is unauthorized for API key" in done.err
+    assert privilege in done.err
+    assert "Have the privilege granted, or use credentials that have it." in done.err
 
 
 RUNBOOK = (Path(__file__).parent.parent / "docs" / "backfill.md").read_text(encoding="utf-8")
@@ -423,7 +419,7 @@ def unfinished(node: Node) -> Iterator[str]:
     """An index of one document, which has no fingerprint; its mapping has the fields."""
     name = "unfinished"
     admin = ("--url", node.url, "--user", "elastic")
-    assert process("init", name, "--field", "body", *admin, ES_SIMHASH_PASSWORD=str(node.password)).code == 0
+    run("init", name, "--field", "body", *admin, ES_SIMHASH_PASSWORD=str(node.password))
     assert node.request("PUT", f"/{name}/_doc/1?refresh=true", {"body": "some text"}).status == 201
     yield name
     node.request("DELETE", f"/{name}")
@@ -431,14 +427,15 @@ def unfinished(node: Node) -> Iterator[str]:
 
 def backfill(node: Node, index: str, folder: Path, *privileges: str, options: Sequence[str] = ()) -> Run:
     key = api_key(node, *privileges, index=index)
-    return process("backfill", index, *options, "--url", node.url, ES_SIMHASH_API_KEY=key, XDG_STATE_HOME=str(folder))
+    arguments = ["backfill", index, *options, "--url", node.url]
+    return run(*arguments, code=None, ES_SIMHASH_API_KEY=key, XDG_STATE_HOME=str(folder))
 
 
 def test_the_privileges_of_the_runbook_are_enough_for_a_backfill(node: Node, unfinished: str, tmp_path: Path) -> None:
     assert PRIVILEGES[-1] == "manage"
-    run = backfill(node, unfinished, tmp_path, *PRIVILEGES[:-1])
-    assert run.code == 0, run.err
-    assert "1 written" in run.out
+    done = backfill(node, unfinished, tmp_path, *PRIVILEGES[:-1])
+    assert done.code == 0, done.err
+    assert "1 written" in done.out
     assert node.request("PUT", f"/{unfinished}/_doc/2?refresh=true", {"body": "another text"}).status == 201
     again = backfill(node, unfinished, tmp_path, *PRIVILEGES[:-1], options=["--quiet"])
     assert (again.code, again.out, again.err) == (0, "", "")
@@ -452,23 +449,21 @@ def test_a_backfill_names_the_privilege_that_it_has_not(
 ) -> None:
     others = [each for each in PRIVILEGES[:-1] if each != missing]
     options = ("--field", "title", "--prefix", "titles") if missing == "manage" else ()
-    run = backfill(node, unfinished, tmp_path, *others, options=options)
+    done = backfill(node, unfinished, tmp_path, *others, options=options)
     if missing == "monitor":
-        assert run.code == 0
+        assert done.code == 0
         return
-    assert run.code == 3, run.out + run.err
-    assert missing in run.err
-    assert re.search("Have .*privileges? .*granted", run.err)
-    assert "Traceback" not in run.err
+    assert done.code == 3, done.out + done.err
+    assert missing in done.err
+    assert re.search("Have .*privileges? .*granted", done.err)
 
 
 def test_a_wrong_api_key_ends_with_what_to_check(node: Node) -> None:
     key = base64.b64encode(b"nobody:wr0ng-key").decode()
-    run = process("info", INDEX, "--url", node.url, "--api-key", key)
-    assert run.code == 3
-    assert "Check user and password, or the API key." in run.err
-    assert "wr0ng-key" not in run.err
-    assert key not in run.err
+    done = run("info", INDEX, "--url", node.url, "--api-key", key, code=3)
+    assert "Check user and password, or the API key." in done.err
+    assert "wr0ng-key" not in done.err
+    assert key not in done.err
 
 
 # ---- nothing secret is shown

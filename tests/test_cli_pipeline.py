@@ -13,8 +13,9 @@ from es_simhash.engines.connect import connect
 from es_simhash.index import Index
 from es_simhash.operations import DeleteIndex
 from es_simhash.testing.corpus import corpus
+from tests.commands import lines, run
 from tests.nodes import Node
-from tests.test_cli_commands import documented, lines, run
+from tests.test_cli_commands import documented
 from tests.whole_indices import ENGINES, FIELDS
 
 
@@ -57,23 +58,23 @@ def test_a_walk(tmp_path: Path, node: Node, index: str) -> None:
 
 def test_what_is_printed_can_be_sent_as_it_is(tmp_path: Path, node: Node, index: str) -> None:
     done = run("pipeline", index, cwd=tmp_path, ES_SIMHASH_URL=node.url)
-    assert f"PUT _ingest/pipeline/es-simhash-{index}" in done.stderr
-    assert len(done.stdout.splitlines()) < 200
-    assert node.request("PUT", f"/_ingest/pipeline/es-simhash-{index}", json.loads(done.stdout)).status == 200
+    assert f"PUT _ingest/pipeline/es-simhash-{index}" in done.err
+    assert len(done.out.splitlines()) < 200
+    assert node.request("PUT", f"/_ingest/pipeline/es-simhash-{index}", json.loads(done.out)).status == 200
     done = run("pipeline", index, "--install", cwd=tmp_path, ES_SIMHASH_URL=node.url)
-    assert done.stdout == f"es-simhash-{index}: installed\n"
-    assert f"write with ?pipeline=es-simhash-{index}" in done.stderr
+    assert done.out == f"es-simhash-{index}: installed\n"
+    assert f"write with ?pipeline=es-simhash-{index}" in done.err
     done = run("pipeline", index, "--remove", cwd=tmp_path, ES_SIMHASH_URL=node.url)
-    assert done.stdout == f"es-simhash-{index}: removed\n"
+    assert done.out == f"es-simhash-{index}: removed\n"
     done = run("pipeline", index, "--remove", cwd=tmp_path, ES_SIMHASH_URL=node.url)
-    assert done.stdout == f"es-simhash-{index}: was not there\n"
+    assert done.out == f"es-simhash-{index}: was not there\n"
 
 
 def test_what_cannot_be_done_is_said(tmp_path: Path, node: Node, index: str) -> None:
     node.request("PUT", f"/{index}/_settings", {"index.default_pipeline": "theirs"})
     refused = run("pipeline", index, "--install", "--default", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url)
-    assert f'{{"pipeline": {{"name": "es-simhash-{index}"}}}}' in refused.stderr
-    assert run("pipeline", "nowhere", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url).stdout == ""
+    assert f'{{"pipeline": {{"name": "es-simhash-{index}"}}}}' in refused.err
+    assert run("pipeline", "nowhere", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url).out == ""
 
 
 @pytest.mark.parametrize(
@@ -88,5 +89,5 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], told
     with Index("news", tmp_path / ".es-simhash", fields=FIELDS) as index:
         index.init()
     refused = run("pipeline", "news", *options, cwd=tmp_path, code=2 if options else 3)
-    assert told in refused.stderr
-    assert not refused.stdout
+    assert told in refused.err
+    assert not refused.out

@@ -15,7 +15,8 @@ from es_simhash.index import Index
 from es_simhash.scripts.stored import stored
 from es_simhash.settings import Settings
 from es_simhash.testing.corpus import corpus, edited
-from tests.test_cli_commands import documented, lines, run
+from tests.commands import lines, run
+from tests.test_cli_commands import documented
 from tests.whole_indices import FIELDS
 
 NAMES = [each.name for each in stored(Settings())]
@@ -50,7 +51,7 @@ def from_dev_tools(text: str) -> list[tuple[str, Any]]:
 
 def test_what_is_printed_can_be_pasted(tmp_path: Path, place: str, index: str) -> None:
     done = run("scripts", index, cwd=tmp_path, ES_SIMHASH_URL=place)
-    requests = from_dev_tools(done.stdout)
+    requests = from_dev_tools(done.out)
     assert [path for path, _ in requests] == [f"_scripts/{name}" for name in NAMES]
     told = lines(run("scripts", index, "--json", cwd=tmp_path, ES_SIMHASH_URL=place))
     assert all(list(line) == dict(documented("json"))["`scripts`"] for line in told)
@@ -69,7 +70,7 @@ def test_a_walk(tmp_path: Path, place: str, index: str, own: str) -> None:
     if not place.startswith("http"):
         for option in ("--install", "--remove"):
             done = run("scripts", index, option, cwd=tmp_path, code=3, ES_SIMHASH_URL=place)
-            assert done.stderr.strip().endswith("Use a server, or leave the scripts out.")
+            assert done.err.strip().endswith("Use a server, or leave the scripts out.")
         return
     installed = do("--install")
     assert list(installed) == ["distance", "within", "score", "nearest", "find"]
@@ -78,15 +79,15 @@ def test_a_walk(tmp_path: Path, place: str, index: str, own: str) -> None:
     assert do("--remove") == dict.fromkeys(there, "removed")
     assert do("--remove") == {}
     done = run("scripts", index, "--name", own, "--install", cwd=tmp_path, ES_SIMHASH_URL=place)
-    assert done.stdout.splitlines() == [f"{own}-{name}: {state}" for name, state in installed.items()]
-    assert ("knows no search templates" in done.stderr) == ("left out" in installed.values())
+    assert done.out.splitlines() == [f"{own}-{name}: {state}" for name, state in installed.items()]
+    assert ("knows no search templates" in done.err) == ("left out" in installed.values())
 
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
     done = run("scripts", "news", "--install", "--remove", cwd=tmp_path, code=2)
-    assert "--remove undoes what --install does. Choose one." in done.stderr
+    assert "--remove undoes what --install does. Choose one." in done.err
     done = run("find", "news", "--text", "x", "--rerank", "client", cwd=tmp_path, code=2)
-    assert "'client' is not one of 'local', 'server'." in done.stderr
+    assert "'client' is not one of 'local', 'server'." in done.err
 
 
 def test_find_compares_where_it_is_told_to(tmp_path: Path, place: str, index: str) -> None:
@@ -97,4 +98,4 @@ def test_find_compares_where_it_is_told_to(tmp_path: Path, place: str, index: st
     assert [match["id"] for match in local[0]["matches"]] == ["copy"]
     assert find("--distance", "5", "--rerank", "server") == find("--distance", "5") == local
     done = run("find", index, "--id", "2", "--rerank", "server", cwd=tmp_path, code=2, ES_SIMHASH_URL=place)
-    assert "The server cannot compare the candidates" in done.stderr
+    assert "The server cannot compare the candidates" in done.err

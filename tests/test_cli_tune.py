@@ -11,9 +11,9 @@ import pytest
 
 from es_simhash.index import Index
 from es_simhash.scheme import Scheme
+from tests.commands import lines, run
 from tests.labelled import clusters, documents
 from tests.nodes import Node
-from tests.test_cli_commands import lines, run
 from tests.whole_indices import ENGINES
 
 
@@ -49,16 +49,16 @@ def test_a_walk_from_labels_to_an_index(folder: Path) -> None:
 
 def test_people_read_tables_and_a_sentence(folder: Path) -> None:
     done = run("tune", "news.jsonl", "--similarity", "0.6", "--size", "30", "--choose", "1", cwd=folder)
-    assert "row\tkeys\texpected\tmeasured\trandom\tin vain\tbytes\tµs\n" in done.stdout
-    assert "The row was chosen by hand." in done.stdout
-    assert "Write the scheme by --out FILE." in done.stderr
-    assert "rests on" not in done.stderr
+    assert "row\tkeys\texpected\tmeasured\trandom\tin vain\tbytes\tµs\n" in done.out
+    assert "The row was chosen by hand." in done.out
+    assert "Write the scheme by --out FILE." in done.err
+    assert "rests on" not in done.err
     done = run("tune", "news.jsonl", "--similarity", "0.6", "--documents", "1000000", "--quiet", cwd=folder)
-    assert done.stderr.startswith("What is compared in vain rests on 40 texts: among 1,000,000 documents")
+    assert done.err.startswith("What is compared in vain rests on 40 texts: among 1,000,000 documents")
     done = run("tune", "news.jsonl", "--labels", "clusters.jsonl", "--out", "s.json", cwd=folder)
-    assert "features\tnear\tF1\t" in done.stdout
-    assert "tell these labels apart best" in done.stdout
-    assert "init INDEX --field FIELD --scheme s.json" in done.stderr
+    assert "features\tnear\tF1\t" in done.out
+    assert "tell these labels apart best" in done.out
+    assert "init INDEX --field FIELD --scheme s.json" in done.err
 
 
 def test_a_scheme_that_is_named_says_which_features_are_taken(folder: Path) -> None:
@@ -81,9 +81,9 @@ def test_a_sample_is_shown_by_levels_with_differences(folder: Path) -> None:
     assert found["near"] == sum(level["pairs"] for level in found["levels"] if level["least"] > 0.55)
     assert found["levels"][0]["pairs"] == 10
     done = run("sample", "news.jsonl", "--size", "20", cwd=folder)
-    assert "Comparing 20 of 41 documents" in done.stderr
-    assert "The scheme's threshold is 0.55" in done.stdout
-    assert "[-" in run("sample", "news.jsonl", cwd=folder).stdout
+    assert "Comparing 20 of 41 documents" in done.err
+    assert "The scheme's threshold is 0.55" in done.out
+    assert "[-" in run("sample", "news.jsonl", cwd=folder).out
 
 
 @pytest.fixture(params=ENGINES)
@@ -125,6 +125,6 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
 )
 def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], told: str) -> None:
     done = run(*given, cwd=folder, code=2)
-    assert told in done.stderr
-    assert not done.stdout
+    assert told in done.err
+    assert not done.out
     assert not (folder / "scheme.json").exists()

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from es_simhash.fields import Json
-from tests.cli_targets import environment
+from tests.commands import environment
 from tests.soak.live_index import FIELDS, LiveIndex
 
 _LIMIT_SECONDS = 3_600
