@@ -49,9 +49,9 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(BIN)/mypy
 
-# Two at a time, each with nodes of its own, where there is memory for them: a process waits for its node mostly.
+# Two at a time, as far as can be those on Elasticsearch beside those on OpenSearch: a process waits for its node often.
 pytest: $(INSTALLED)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # Also on the servers before the current ones, and through the client of Elasticsearch 8.
 test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min
