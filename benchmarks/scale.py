@@ -26,7 +26,8 @@ HEADING = """\
 # Scale
 
 What a hundred thousand to a thousand million documents take. Written by `python -m benchmarks scale`, of
-[benchmarks.md](benchmarks.md) and of simulations; nothing here was measured on more than a million documents.
+[benchmarks.md](benchmarks.md) and of simulations; nothing was measured on more than a million texts, or [ten million
+fingerprints](benchmarks.md#growth).
 
 - *Computed*: arithmetic with numbers that were measured on one machine, listed
   [at the end](#the-numbers-that-all-this-is-made-of).
