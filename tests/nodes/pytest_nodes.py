@@ -61,6 +61,7 @@ def opensearch2_node() -> Iterator[Node]:
         yield node
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests on additional nodes, unless they are asked for; tell which tests are to share a process."""
     if not config.getoption("--all-nodes"):
