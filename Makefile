@@ -49,9 +49,9 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(BIN)/mypy
 
-# Two at a time, as far as can be those on Elasticsearch beside those on OpenSearch: a process waits for its node often.
+# In two processes (tests/sharing_out.py), of which each waits for its node often.
 pytest: $(INSTALLED)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 # Also on the servers before the current ones, and through the client of Elasticsearch 8.
 test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min

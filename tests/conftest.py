@@ -7,7 +7,7 @@ import signal
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.nodes.pytest_nodes", "tests.whole_indices"]
+pytest_plugins = ["tests.nodes.pytest_nodes", "tests.sharing_out", "tests.whole_indices"]
 
 # A busy machine is no failure.
 settings.register_profile("es_simhash", deadline=None)

@@ -8,6 +8,7 @@ from benchmarks.page import tables_of
 from tests.documentation import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROSE = " ".join(README.split())
 PAGES = [(ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("benchmarks.md", "quality.md")]
 TABLES = {title: table for page in PAGES for (_, title), table in tables_of(page).items()}
 
@@ -63,6 +64,16 @@ def test_a_search_takes_so_many_times_that_of_the_quickest_other() -> None:
     least, most = map(float, re.findall(r"takes ([\d.]+) to ([\d.]+) times as long", README)[0])
     assert least == round(min(ratios), 1)
     assert most == round(max(ratios), 1)
+
+
+def test_a_search_grows_more_slowly_than_more_like_this() -> None:
+    [least, *_, most] = numbers("Texts", "es_simhash, MinHash, texts compared", "× more_like_this")
+    assert f"takes {least:.1f} times as long among 10,000 short texts, and {most:.1f} times among a million" in PROSE
+
+
+def test_so_many_duplicates_are_found_by_vectors_among_a_million_texts() -> None:
+    [*_, most] = numbers("Texts", "dense_vector.*", "recall in all")
+    assert f"among a million texts {most:.0%} of the duplicates" in line("| `dense_vector`")
 
 
 def test_so_few_rewordings_are_found() -> None:

@@ -61,29 +61,14 @@ def opensearch2_node() -> Iterator[Node]:
         yield node
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests on additional nodes, unless they are asked for; tell which tests are to share a process."""
-    if not config.getoption("--all-nodes"):
-        additional = [item for item in items if _ADDITIONAL & _fixtures(item)]
-        if additional:
-            config.hook.pytest_deselected(items=additional)
-            items[:] = [item for item in items if item not in additional]
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-
-
-def _group(item: pytest.Item) -> str:
-    """Tests on one kind of server share a process, so that each server is started once; others do by their files."""
-    if "guarded_node" in _fixtures(item):
-        return "guarded_node"
-    named = f"{item.nodeid.partition('::')[2]} {_fixtures(item)}".lower()
-    engines = [engine for engine in ("elasticsearch", "opensearch") if engine in named]
-    return engines[0] if len(engines) == 1 else item.nodeid.partition("::")[0]
-
-
-def _fixtures(item: pytest.Item) -> set[str]:
-    return set(getattr(item, "fixturenames", ()))
+    """Leave out the tests on additional nodes, unless they are asked for."""
+    if config.getoption("--all-nodes"):
+        return
+    additional = [item for item in items if _ADDITIONAL & set(getattr(item, "fixturenames", ()))]
+    if additional:
+        config.hook.pytest_deselected(items=additional)
+        items[:] = [item for item in items if item not in additional]
 
 
 def required_node(
