@@ -11,7 +11,7 @@ pytest_plugins = ["tests.nodes.pytest_nodes", "tests.sharing_out", "tests.whole_
 
 # A busy machine is no failure.
 settings.register_profile("es_simhash", deadline=None)
-settings.register_profile("fuzz", deadline=None, max_examples=10_000)
+settings.register_profile("fuzz", deadline=None, max_examples=2_000)
 settings.load_profile("es_simhash")
 
 
