@@ -120,7 +120,7 @@ class IdfTable:
             documents, features, unseen = (int(header[key]) for key in ("documents", "features", "unseen"))
             hashes = np.frombuffer(arrays, "<u8", features).astype(np.uint64)
             weights = np.frombuffer(arrays, "<u4", features, offset=8 * features).astype(np.uint32)
-            if len(arrays) != 12 * features:
+            if len(arrays) != 12 * features or documents < 0 or not 0 <= unseen < 1 << 63:
                 raise ValueError
             return cls(documents, hashes, weights, unseen)
         except (ValueError, KeyError, TypeError, OverflowError):

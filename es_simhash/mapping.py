@@ -112,8 +112,9 @@ def _merged_meta(present: Json, wanted: Json, prefix: str) -> Json:
     """The ``_meta`` that is there with our entry; source fields that it names already are kept."""
     ours: Json = present.get(META) or {}
     entry = {**wanted[META][prefix]}
-    if "fields" in ours.get(prefix, {}):
-        entry.setdefault("fields", ours[prefix]["fields"])
+    there = ours.get(prefix) or {}
+    if "fields" in there:
+        entry.setdefault("fields", there["fields"])
     return {**present, META: {**ours, prefix: entry}}
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -107,6 +108,9 @@ DAMAGES: list[Callable[[bytes], bytes]] = [
     lambda data: b"PK" + data,
     lambda data: data[:20],
     lambda _: b"",
+    lambda data: re.sub(rb'"unseen": \d+', b'"unseen": -1', data),
+    lambda data: re.sub(rb'"unseen": \d+', b'"unseen": 9223372036854775808', data),
+    lambda data: re.sub(rb'"documents": \d+', b'"documents": -1', data),
 ]
 
 

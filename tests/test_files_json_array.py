@@ -99,6 +99,18 @@ def test_an_element_that_is_too_long_is_not_held(tmp_path: Path) -> None:
     assert "more than 100,000 characters" in rejected[0].reason
 
 
+def test_an_element_that_is_too_long_is_rejected_where_its_end_is_seen_and_the_next_is_read(tmp_path: Path) -> None:
+    read, rejected = read_bytes(
+        tmp_path, "a.json", b'[{"id": 1},\n{"a": "' + b"x" * 90 + b'"}, {"id": 3}]', max_line=80
+    )
+    assert [found.id for found in read] == ["1", "3"]
+    [bad] = rejected
+    assert (bad.line, bad.reason) == (
+        2,
+        "The element has more than 80 characters. Split it, or allow longer lines.",
+    )
+
+
 def test_all_elements_before_a_damaged_place_are_read(tmp_path: Path) -> None:
     whole = [{"id": number, "text": str(number) * 50} for number in range(10_000)]
     packed = gzip.compress(json.dumps(whole, indent=0).encode())

@@ -214,7 +214,7 @@ def test_any_document_is_written_as_it_is_or_rejected(
     body = document if wrapped is None else {wrapped: document}
     before = copy.deepcopy(body)
     [result, other] = engine.perform(
-        Bulk("docs", [Action(kind, "1", body), Action("index", "2", {"title": "storm"})], refresh=True)
+        Bulk("docs", [Action(kind, "1", body), Action("index", "2", {"of another": "storm"})], refresh=True)
     )
     assert repr(body) == repr(before)
     assert other.status == 201

@@ -133,7 +133,11 @@ EXCHANGES = [
         ),
     ),
     Exchange(Bulk("docs", ACTIONS), [{"errors": True, "items": ITEMS}], are_results),
-    Exchange(OpenReader("docs"), [VERSION, {"docs": {}}, {"id": "x", "pit_id": "x"}], lambda reader: reader.id == "x"),
+    Exchange(
+        OpenReader("docs"),
+        [VERSION, {"docs": {}}, {"id": "x", "pit_id": "x"}],
+        lambda reader: reader.kind == "scroll" or bool(reader.id),
+    ),
     Exchange(
         ReadPage(Reader("elasticsearch", "docs", "x"), {"match_all": {}}, 2, True),
         [{**FOUND, "pit_id": "x"}],
@@ -147,6 +151,12 @@ EXCHANGES = [
 ]
 NAMES = [f"{type(each.operation).__name__}-{number}" for number, each in enumerate(EXCHANGES)]
 each_exchange = pytest.mark.parametrize("exchange", EXCHANGES, ids=NAMES)
+
+
+def test_a_reader_without_an_id_is_refused() -> None:
+    replies = [VERSION, {"docs": {}}, {"id": "", "pit_id": ""}]
+    with pytest.raises(EsSimhashError, match="an empty text in place of an id"):
+        Answering(*(Reply(200, reply) for reply in replies)).perform(OpenReader("docs"))
 
 
 @each_exchange

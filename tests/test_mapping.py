@@ -111,6 +111,12 @@ def test_an_index_without_a_mapping_gets_all(present: Json) -> None:
     assert merge("i", present, WANTED) == Change(WANTED, ADDED)
 
 
+def test_an_entry_of_nothing_is_as_none() -> None:
+    body = merge("i", {"_meta": {"es_simhash": {"dedup": None}}}, WANTED).body
+    assert body
+    assert body["_meta"] == WANTED["_meta"]
+
+
 def test_everything_else_in_a_mapping_stays() -> None:
     change = merge("i", PRESENT, WANTED)
     assert change.added == ADDED

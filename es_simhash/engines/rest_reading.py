@@ -46,10 +46,17 @@ def _open_reader(operation: OpenReader) -> Conversation[Reader]:
         return Reader("scroll", operation.index, None)
     if is_elasticsearch:
         reply = yield Request("POST", path_of(operation.index, "_pit"), keep)
-        return Reader("elasticsearch", operation.index, typed(reply["id"], str))  # apart it would be a scroll
+        return Reader("elasticsearch", operation.index, _id_of(reply["id"]))  # apart it would be a scroll
     params = {**keep, "allow_partial_pit_creation": "false"}
     reply = yield Request("POST", path_of(operation.index, "_search", "point_in_time"), params)
-    return Reader("opensearch", operation.index, typed(reply["pit_id"], str), operation.shared)
+    return Reader("opensearch", operation.index, _id_of(reply["pit_id"]), operation.shared)
+
+
+def _id_of(value: object) -> str:
+    id_ = typed(value, str)
+    if not id_:
+        raise TypeError("an empty text in place of an id")
+    return id_
 
 
 def _read_page(operation: ReadPage) -> Conversation[Page]:
@@ -65,7 +72,7 @@ def _read_page(operation: ReadPage) -> Conversation[Page]:
     params = {"allow_partial_search_results": "false"}
     reply = whole(operation, (yield Request("POST", "/_search", params, body)))
     hits = hits_of(reply)
-    reader = replace(operation.reader, id=typed(reply["pit_id"], str))
+    reader = replace(operation.reader, id=_id_of(reply["pit_id"]))
     return Page(hits, typed(hits[-1]["sort"], list) if hits else None, reader)
 
 
@@ -80,7 +87,7 @@ def _scroll(operation: ReadPage) -> Conversation[Page]:
         body = {"scroll": _KEPT, "scroll_id": reader.id}
         reply = yield Request("POST", "/_search/scroll", body=body, repeatable=False)
     hits = hits_of(whole(operation, reply))
-    return Page(hits, len(hits) or None, Reader("scroll", reader.index, typed(reply["_scroll_id"], str)))
+    return Page(hits, len(hits) or None, Reader("scroll", reader.index, _id_of(reply["_scroll_id"])))
 
 
 def _body(operation: ReadPage) -> Json:

@@ -44,7 +44,7 @@ def read_array(file: DataFile, stream: Stream) -> Iterator[Numbered]:
             file.reject(window.line, str(broken), window.text[window.at : window.at + 1000])
             return
         try:
-            record = parse_object(_valid(text, file.options.encoding))
+            record = parse_object(_valid(_short_enough(text, file.options.max_line), file.options.encoding))
         except RecordError as bad:
             file.reject(line, str(bad), text[:1000])
         else:
@@ -145,6 +145,13 @@ def _elements(window: _Window) -> Iterator[tuple[int, str]]:
     window.advance(window.at + 1)
     if window.next_character():
         raise _BrokenArrayError(f"There is more after the end of the array. {_REMEDY}")
+
+
+def _short_enough(text: str, longest: int) -> str:
+    """The text, if it is no longer than a line may be; what is read at once may hold longer ones, too."""
+    if len(text) > longest:
+        raise RecordError(f"The element has more than {longest:,} characters. Split it, or allow longer lines.")
+    return text
 
 
 def _valid(text: str, encoding: str) -> str:
