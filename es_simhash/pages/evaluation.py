@@ -15,7 +15,7 @@ from es_simhash.quality.evaluation import Ceiling, Evaluation
 from es_simhash.quality.judged import PairScores
 from es_simhash.quality.worst import Error
 from es_simhash.settings import Verification
-from es_simhash.wording import counted
+from es_simhash.wording import counted, with_error
 
 _KINDS = {
     "length": "By the characters of the shorter text",
@@ -222,8 +222,8 @@ def _error(evaluation: Evaluation, error: Error) -> Html:
 def known_of(error: Error) -> Iterator[str]:
     """How near the two are."""
     if error.similarity is not None:
-        off = "" if error.standard_error is None else f" ± {error.standard_error:.3f}, estimated"
-        yield f"similarity {error.similarity:.3f}{off}"
+        known = "" if error.standard_error is None else ", estimated"
+        yield f"similarity {with_error(error.similarity, error.standard_error, 3)}{known}"
     yield f"exact Jaccard {error.jaccard:.3f}"
     if error.distance is not None:
         yield counted(error.distance, "bit")
