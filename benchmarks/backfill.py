@@ -45,7 +45,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
     texts = topical(min(_TEXTS, int(DOCUMENTS * share)))
     for name in SERVERS:
         yield _beside_others(name, texts, int(DOCUMENTS * share))
-    yield _larger_and_larger(SERVERS[0], texts, [int(size * share) for size in SIZES])
+    yield _larger_and_larger("elasticsearch", texts, [int(size * share) for size in SIZES])
 
 
 def document(texts: Sequence[str], number: int) -> Json:
@@ -116,7 +116,7 @@ class Measured(NamedTuple):
 
 def _beside_others(name: str, texts: Sequence[str], count: int) -> Table:
     table = Table(
-        f"Backfilling an index of {name.capitalize()}",
+        f"Backfilling an index of {SERVERS[name]}",
         [
             "",
             "documents a second",
@@ -173,7 +173,7 @@ def _refreshed(server: Server, way: Callable[[], None]) -> None:
 
 def _larger_and_larger(name: str, texts: Sequence[str], sizes: Sequence[int]) -> Table:
     table = Table(
-        f"Backfills of more and more documents, {name.capitalize()}",
+        f"Backfills of more and more documents, {SERVERS[name]}",
         ["documents", "documents a second", "client CPU, % of the wall", "peak of the process, MB"],
         "Each in a process of its own, one slice.",
     )

@@ -60,7 +60,7 @@ HELPERS: dict[str, Send] = {
 
 def _on_server(name: str, texts: Sequence[str]) -> Table:
     table = Table(
-        f"Bulk indexing into {name.capitalize()}",
+        f"Bulk indexing into {SERVERS[name]}",
         ["", "documents a second", "× plain", "CPU ms of the client a document"],
         f"{len(texts):,} documents in chunks of {CHUNK}.",
     )

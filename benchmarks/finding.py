@@ -60,7 +60,7 @@ def _tables(name: str, corpus: Corpus) -> Iterator[Table]:
         found = {way.name: what_is_found(way, corpus) for way in contenders}
         latencies = _latencies(server, contenders, corpus)
         bulk = _bulk_rates(server, contenders, corpus)
-    title = f"{corpus.name} on {name.capitalize()}"
+    title = f"{corpus.name} on {SERVERS[name]}"
     yield _table_of_latencies(title, len(corpus.texts), contenders, found, latencies)
     table = Table(
         f"{title}: what is found, and at what price",

@@ -105,7 +105,7 @@ def _table(
     name: str, count: int, plain: Measured, measured: dict[str, Measured], latencies: dict[str, Latency]
 ) -> Table:
     table = Table(
-        f"Layouts on {name.capitalize()}",
+        f"Layouts on {SERVERS[name]}",
         ["", "bytes a document", "find p50, ms", "p90, ms", "candidates a query"],
         f"{count:,} documents; the plain index takes {plain.size / count:,.0f} bytes a document.",
     )

@@ -22,7 +22,8 @@ from tests.nodes import start_node
 
 Json: TypeAlias = dict[str, Any]
 
-SERVERS = ("elasticsearch", "opensearch")
+SERVERS = {"elasticsearch": "Elasticsearch", "opensearch": "OpenSearch"}
+"""Their names, and how people write them."""
 HEAP = "1g"
 CHUNK = 500
 _PACKAGES = {"elasticsearch": ("elasticsearch", "Elasticsearch"), "opensearch": ("opensearchpy", "OpenSearch")}

@@ -45,7 +45,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
 
 def _indexing(server: Server, texts: Sequence[str]) -> Table:
     table = Table(
-        f"Bulk indexing into {server.name.capitalize()}",
+        f"Bulk indexing into {SERVERS[server.name]}",
         ["", "documents a second", "× plain", "CPU ms of the server a document"],
         f"{len(texts):,} documents.",
     )
@@ -81,7 +81,7 @@ def _filled(server: Server, kind: str, texts: Sequence[str]) -> tuple[float, flo
 
 def _lengths(server: Server) -> Table:
     table = Table(
-        f"The script in {server.name.capitalize()}",
+        f"The script in {SERVERS[server.name]}",
         ["", *(f"{length:,} characters" for length in LENGTHS)],
         "Milliseconds a text of the default scheme.",
     )

@@ -38,7 +38,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
     for name in SERVERS:
         columns = [f"{way}, p50 ms" for way in WAYS]
         table = Table(
-            f"On {name.capitalize()}",
+            f"On {SERVERS[name]}",
             ["blocks", "distance", "candidates a query", "matches", *columns, "server × here", "default × here"],
         )
         with running(name) as server:

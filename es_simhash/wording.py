@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 
-def counted(count: int, what: str) -> str:
-    """A number of things: ``1 group``, ``2 groups``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def counted(count: int, one: str, more: str | None = None) -> str:
+    """A number of things: ``1 group was``, ``2 groups were``; ``more`` where that is not ``one`` and an s."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def with_error(value: float, standard_error: float | None, digits: int) -> str:

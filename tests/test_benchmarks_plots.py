@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -50,7 +51,9 @@ def test_the_pictures_of_the_page_are_those_of_its_tables() -> None:
 
 
 def test_another_number_in_a_table_is_another_picture() -> None:
-    changed = PAGE.replace("| 1,000,000 | 2,635 |", "| 1,000,000 | 5,270 |")
+    million = r"(### Backfills of .*?\| 1,000,000 \| )[\d,]+"
+    changed, times = re.subn(million, r"\g<1>9,999", PAGE, flags=re.S)
+    assert times == 1
     was, now = plots.files(PAGE), plots.files(changed)
     assert {name for name in was if was[name] != now[name]} == {
         "benchmarks.md",

@@ -173,7 +173,7 @@ def test_an_interrupted_backfill_says_what_was_done_and_is_gone_on_with(terminal
     backfill.await_text(r"100 documents")
     backfill.process.send_signal(signal.SIGINT)
     assert backfill.ended() == 130, backfill.shown
-    assert "Interrupted. 100 documents of news were given fingerprints. Run the command again" in backfill.shown
+    assert "Interrupted. Fingerprints were given to 100 documents of news. Run the command again" in backfill.shown
     assert "Traceback" not in backfill.shown
     rest = terminals("backfill", "news", *TITLES)
     assert rest.ended() == 0, rest.shown

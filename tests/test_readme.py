@@ -1,4 +1,4 @@
-"""The numbers of the README are those of the pages of benchmarks."""
+"""The numbers of the README, and one of a tutorial, are those of the pages of benchmarks."""
 
 from __future__ import annotations
 
@@ -79,3 +79,9 @@ def test_so_many_duplicates_are_found_by_vectors_among_a_million_texts() -> None
 def test_so_few_rewordings_are_found() -> None:
     [recall] = numbers("bible_chapters", "es_simhash, default", "recall")
     assert f"{recall:.0%} are, though they say the same" in README
+
+
+def test_the_tutorial_tells_how_quick_a_backfill_of_a_million_was() -> None:
+    tutorial = (ROOT / "docs" / "tutorials" / "existing-index.md").read_text(encoding="utf-8")
+    [rate] = numbers("Backfills of more and more documents, .*", "1,000,000", "documents a second")
+    assert f"a million documents of 1.3 kB were done at {rate // 100 * 100:,.0f} a second" in tutorial

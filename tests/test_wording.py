@@ -7,6 +7,7 @@ from es_simhash.wording import counted, with_error
 
 def test_one_thing_is_not_many() -> None:
     assert [counted(count, "bit") for count in (0, 1, 2, 1_000)] == ["0 bits", "1 bit", "2 bits", "1,000 bits"]
+    assert [counted(count, "copy was", "copies were") for count in (1, 2)] == ["1 copy was", "2 copies were"]
 
 
 def test_what_is_exact_has_no_error() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from es_simhash.cli.findings import tell_findings
 from es_simhash.cli.output import Output
 from es_simhash.cli.running import counts, rates, tell_parts, telling
+from es_simhash.wording import counted
 
 if TYPE_CHECKING:
     from es_simhash.backfill.checkpoint import Checkpoint
@@ -40,7 +41,8 @@ class Report:
         before = self.checkpoint.before
         if before.written:
             self.output.note(
-                f"Run {before.runs}: {before.written:,} documents were written before, in {before.seconds:,.0f} s."
+                f"Run {before.runs}: {counted(before.written, 'document was', 'documents were')} written before, "
+                f"in {before.seconds:,.0f} s."
             )
 
     @contextmanager
@@ -56,7 +58,7 @@ class Report:
 
     def so_far(self, progress: Progress) -> str:
         """What was done, in a sentence without its end."""
-        return f"{progress.written:,} documents of {progress.index} were given fingerprints"
+        return f"Fingerprints were given to {counted(progress.written, 'document')} of {progress.index}"
 
     def end(self, progress: Progress, rejects: str) -> None:
         """Tell what it came to."""

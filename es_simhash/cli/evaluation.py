@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from es_simhash.cli.output import Output
+from es_simhash.wording import counted
 
 if TYPE_CHECKING:
     from es_simhash.quality.bootstrap import Estimate
@@ -100,7 +101,7 @@ def _notes(output: Output, evaluation: Evaluation) -> None:
         output.note(f"They let {ceiling.true_candidates:.2%} of the duplicates meet.")
     if evaluation.judged.not_labelled:
         output.note(
-            f"{evaluation.judged.not_labelled:,} pairs were found that nobody has labelled; they count nowhere."
+            f"Found, labelled by nobody and counted nowhere: {counted(evaluation.judged.not_labelled, 'pair')}."
         )
     for told, names in (
         ("ids in the labels have no document", truth.unknown),

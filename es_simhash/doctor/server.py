@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from es_simhash.doctor.facts import Facts, IndexFacts
 from es_simhash.doctor.finding import Finding
+from es_simhash.wording import counted
 
 # The releases that every change of this package is tested with.
 TESTED = {"elasticsearch": (8, 9), "opensearch": (2, 3)}
@@ -101,7 +102,7 @@ def check_speed(there: IndexFacts) -> Iterator[Finding]:
         yield Finding(
             "speed",
             "note",
-            f"{there.due:,} documents of the index {there.name!r} are to be written.",
+            f"{counted(there.due, 'document is', 'documents are')} to be written in the index {there.name!r}.",
             f"Quicker, if you can do without, are {' and '.join(options)}; both are set back afterwards.",
             there.name,
         )

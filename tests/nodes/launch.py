@@ -63,7 +63,9 @@ def _server_program(spec: NodeSpec, layout: Layout, java_home: Path) -> list[str
         return ["bin/opensearch"]
     if (layout.home / _SERVER_LAUNCHER).is_dir():  # since Elasticsearch 9.4
         java = str(java_home / "bin" / "java")
-        return [java, "-cp", f"{_SERVER_LAUNCHER}/*", "org.elasticsearch.server.launcher.ServerLauncher"]
+        # The launcher is a Java of its own, which leaves a file for each start.
+        temporary = f"-Djava.io.tmpdir={layout.temporary}"
+        return [java, temporary, "-cp", f"{_SERVER_LAUNCHER}/*", "org.elasticsearch.server.launcher.ServerLauncher"]
     return [_CLI]
 
 
@@ -105,6 +107,7 @@ def _elasticsearch_tool_environment(tool: str, layout: Layout, java_home: Path) 
         "ES_JAVA_HOME": str(java_home),
         "ES_PATH_CONF": str(layout.config),
         "ES_TMPDIR": str(layout.temporary),
+        "CLI_JAVA_OPTS": f"-Djava.io.tmpdir={layout.temporary}",
     }
 
 

@@ -13,6 +13,7 @@ from es_simhash.cli.index_options import find_options, index_argument, index_opt
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
+from es_simhash.wording import counted
 
 if TYPE_CHECKING:
     from es_simhash.files import FileDocument
@@ -46,7 +47,9 @@ def command(
 
     new = total = 0
     with (
-        saying_if_interrupted(lambda: f"{total:,} documents were checked. Nothing was written to {index}."),
+        saying_if_interrupted(
+            lambda: f"{counted(total, 'document was', 'documents were')} checked. Nothing was written to {index}."
+        ),
         target.opened(output) as engine,
         files.opened(output, "Checking") as (found, rejects, advance),
     ):
@@ -55,7 +58,7 @@ def command(
             if checked.is_new or not new_only:
                 _show(output, checked)
             advance(total, rejects.count)
-    output.note(f"{new:,} of {total:,} documents are new.")
+    output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.")
     return SOME_FAILED if rejects.count else FINE
 
 

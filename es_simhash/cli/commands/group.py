@@ -17,6 +17,7 @@ from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.summary import summary
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
+from es_simhash.wording import counted
 
 if TYPE_CHECKING:
     from es_simhash.grouping.options import GroupOptions
@@ -141,7 +142,7 @@ def _write(
         advance(done.written, len(done.rejected))
 
     with (
-        saying_if_interrupted(lambda: f"{so_far:,} documents were written. Run the command again for the rest."),
+        saying_if_interrupted(lambda: f"{_were_written(so_far)} Run the command again for the rest."),
         output.progress("Writing") as advance,
     ):
         return index.write_groups(grouped, progress=tell, singles=singles, max_rate=max_rate, patience=patience)
@@ -199,7 +200,9 @@ def _summarise(output: Output, grouped: Grouped, written: GroupsWritten | None) 
     if grouped.new is not None:
         output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")
     if grouped.others:
-        output.note(f"{grouped.others:,} documents have an empty text, or no whole fingerprint.")
+        output.note(
+            f"{counted(grouped.others, 'document has', 'documents have')} an empty text, or no whole fingerprint."
+        )
     hot = [
         {"key": key.name, "documents": key.documents, "index": index, "id": id_}
         for key in grouped.hot_keys
@@ -212,14 +215,18 @@ def _summarise(output: Output, grouped: Grouped, written: GroupsWritten | None) 
             f"{counts.left_out:,} comparisons were left out, of documents with keys that very many share; "
             f"{counts.cut_off:,} times a document was not compared because of --max-bucket."
         )
-    counted = {**asdict(counts), "others": grouped.others, "new": grouped.new}
+    numbers = {**asdict(counts), "others": grouped.others, "new": grouped.new}
     if written:
         _tell_written(output, written)
-    output.result({"summary": {**counted, "hot_keys": hot, "written": asdict(written) if written else None}})
+    output.result({"summary": {**numbers, "hot_keys": hot, "written": asdict(written) if written else None}})
+
+
+def _were_written(documents: int) -> str:
+    return f"{counted(documents, 'document was', 'documents were')} written."
 
 
 def _tell_written(output: Output, written: GroupsWritten) -> None:
-    output.note(f"{written.written:,} documents were written.")
+    output.note(_were_written(written.written))
     if written.lost:
         output.note(f"{written.lost:,} were changed or deleted meanwhile, and are in no group.")
     for undone in written.rejected[:10]:

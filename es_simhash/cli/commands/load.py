@@ -15,6 +15,7 @@ from es_simhash.cli.index_options import index_argument, index_options
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
+from es_simhash.wording import counted
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
@@ -89,4 +90,4 @@ def _telling_how_many(loader: Loader, index: Index) -> Iterator[None]:
 
 
 def _so_far(loader: Loader, index: str) -> str:
-    return f"{loader.written.done:,} documents written to {index}"
+    return f"{counted(loader.written.done, 'document')} written to {index}"

@@ -13,6 +13,7 @@ from es_simhash.cli.index_options import index_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.running import counts, rates, run_options, telling
 from es_simhash.cli.target import Target, target_options
+from es_simhash.wording import counted
 
 if TYPE_CHECKING:
     from es_simhash.reindex.plan import Reindexed
@@ -111,7 +112,7 @@ def _show_prospect(output: Output, prospect: Prospect, dry_run: bool) -> None:
 
 
 def _so_far(written: int) -> str:
-    return f"{written:,} documents were copied"
+    return f"{counted(written, 'document was', 'documents were')} copied"
 
 
 def _show(output: Output, prospect: Prospect, done: Reindexed, rejects: str) -> None:
@@ -137,16 +138,16 @@ def _show(output: Output, prospect: Prospect, done: Reindexed, rejects: str) -> 
     )
     say = output.report if done.is_verified else output.line
     say(
-        f"{'Verified' if done.is_verified else 'NOT verified'}: {verified.documents:,} documents and "
-        f"{verified.copies:,} copies; {verified.missing:,} missing, {verified.extra:,} of documents that are deleted; "
-        f"of {verified.compared:,} that were compared, {len(verified.different):,} are different"
+        f"{'Verified' if done.is_verified else 'NOT verified'}: {counted(verified.documents, 'document')} and "
+        f"{counted(verified.copies, 'copy', 'copies')}; {verified.missing:,} missing, "
+        f"{verified.extra:,} of documents that are deleted; of {verified.compared:,} that were compared, "
+        f"{len(verified.different):,} are different"
     )
     for alias in done.aliases:
         output.report(f"The alias {alias} stands for {prospect.destination} now.")
     if done.late:
-        output.warn(
-            f"{done.late:,} documents came into {prospect.source} while the alias was moved; {rejects} has them."
-        )
+        late = counted(done.late, "document")
+        output.warn(f"{late} came into {prospect.source} while the alias was moved, told in {rejects}.")
     output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s. {_next(prospect, done)}")
 
 

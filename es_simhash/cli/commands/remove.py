@@ -12,6 +12,7 @@ from es_simhash.cli.index_options import index_argument, prefix_option
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.running import counts, rates, run_options, tell_parts, telling
 from es_simhash.cli.target import Target, target_options
+from es_simhash.wording import counted
 
 if TYPE_CHECKING:
     from es_simhash.removal import Removal, Removed
@@ -75,13 +76,13 @@ def _show_prospect(output: Output, removal: Removal, prefix: str, dry_run: bool)
 def _confirm(index: str, total: int) -> None:
     if not sys.stdin.isatty():
         raise click.UsageError("There is no terminal to ask whether this is meant. Say so with --yes.")
-    question = f"Take the fingerprints out of {total:,} documents of {index}?"
+    question = f"Take the fingerprints out of {counted(total, 'document')} of {index}?"
     if not click.confirm(question, err=True):
         raise click.UsageError("Nothing was changed.")
 
 
 def _so_far(written: int) -> str:
-    return f"The fields were taken out of {written:,} documents"
+    return f"The fields were taken out of {counted(written, 'document')}"
 
 
 def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:
