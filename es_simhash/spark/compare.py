@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from es_simhash import hamming
-from es_simhash.minhash.estimate import estimates
+from es_simhash.minhash.estimate import estimates, standard_errors
 from es_simhash.query import Criteria
 from es_simhash.spark.condensing import Kept
 
@@ -22,14 +22,14 @@ _AT_ONCE = 1 << 12
 
 
 def compared(candidates: DataFrame, documents: DataFrame, kept: Kept, criteria: Criteria) -> DataFrame:
-    """The candidates with their ``distance`` and ``similarity``, as far as these count, and whether they are near."""
+    """The candidates with their ``distance``, and their ``similarity`` as estimated, as far as these count."""
     beside = candidates
     for side in ("first", "second"):
         own = [sf.col("position").alias(side), *(sf.col(name).alias(f"{side} {name}") for name in kept.columns)]
         beside = beside.join(documents.select(*own), side)
     schema = "first long, second long, left_out long"
     schema += ", distance int" if criteria.distance is not None else ""
-    schema += ", similarity double" if criteria.similarity is not None else ""
+    schema += ", similarity double, standard_error float" if criteria.similarity is not None else ""
     return beside.mapInArrow(partial(_compare, kept, criteria), f"{schema}, is_near boolean")
 
 
@@ -43,8 +43,9 @@ def _compare(kept: Kept, criteria: Criteria, batches: Iterator[Any]) -> Iterator
                 columns["distance"] = pa.array(_distances(kept, batch))
                 near |= columns["distance"].to_numpy() <= criteria.distance
             if criteria.similarity is not None:
-                columns["similarity"] = pa.array(_similarities(kept, batch))
-                near |= columns["similarity"].to_numpy() >= criteria.similarity
+                similarities, errors = _estimates(kept, batch)
+                columns |= {"similarity": pa.array(similarities), "standard_error": pa.array(errors)}
+                near |= similarities >= criteria.similarity
             yield pa.RecordBatch.from_pydict({**columns, "is_near": pa.array(near)})
 
 
@@ -54,6 +55,8 @@ def _distances(kept: Kept, batch: Any) -> npt.NDArray[np.int32]:
     return np.stack(words).sum(axis=0, dtype=np.int32)
 
 
-def _similarities(kept: Kept, batch: Any) -> npt.NDArray[np.float64]:
+def _estimates(kept: Kept, batch: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32]]:
+    """Similarities, and their standard errors."""
     first, second = (kept.values(batch.column(f"{side} values")) for side in ("first", "second"))
-    return estimates(first, second, kept.value_bits)
+    similarities = estimates(first, second, kept.value_bits)
+    return similarities, standard_errors(similarities, first.shape[1], kept.value_bits).astype(np.float32)

@@ -81,7 +81,8 @@ def _identical(documents: DataFrame, criteria: Criteria) -> DataFrame:
     if criteria.distance is not None:
         pairs = pairs.withColumn("distance", sf.lit(0))
     if criteria.similarity is not None:
-        pairs = pairs.withColumn("similarity", sf.lit(1.0)).withColumn("is_exact", sf.lit(True))
+        exact = {"similarity": sf.lit(1.0), "standard_error": sf.lit(0.0).cast("float"), "is_exact": sf.lit(True)}
+        pairs = pairs.withColumns(exact)
     return pairs
 
 
@@ -94,7 +95,7 @@ def _named(pairs: DataFrame, documents: DataFrame) -> DataFrame:
     for side in ("first", "second"):
         places = _places(documents, "number", side)
         pairs = pairs.withColumnRenamed(side, "number").join(places, "number").drop("number")
-    measures = [name for name in pairs.columns if name in {"distance", "similarity", "is_exact"}]
+    measures = [name for name in pairs.columns if name in {"distance", "similarity", "standard_error", "is_exact"}]
     return pairs.select(*(name for name in pairs.columns if name not in measures), *measures)
 
 

@@ -15,8 +15,8 @@ class SparkDuplicates:
 
     Every document of a group is a row of ``groups``: its ``id``, the ``group``, which is the first id in it, and
     whether it ``is_first`` itself. ``pairs`` has the ids of both documents, ``first`` and ``second``; ``distance`` if
-    SimHash counts; and ``similarity``, with ``is_exact``, if MinHash does. Where documents have an ``index`` too, there
-    are ``index``, ``group_index``, ``first_index`` and ``second_index`` beside.
+    SimHash counts; and ``similarity``, with its ``standard_error`` (0 if it ``is_exact``), if MinHash does. Where
+    documents have an ``index`` too, there are ``index``, ``group_index``, ``first_index`` and ``second_index`` beside.
 
     In ``counts``, ``empty`` are all documents that have nothing to compare.
     """
