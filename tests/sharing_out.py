@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -9,24 +10,28 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-_ENGINES = ("elasticsearch", "opensearch")
-_WITH_LOGINS = "guarded_node"
+_ENGINES = re.compile("elasticsearch|opensearch", re.IGNORECASE)
 
 
 class ByServer(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests that name one kind of server stay together, as do files with the guarded node; others go file by file."""
+    """Tests on a kind of server stay together, and so do the others of each file."""
 
     def _split_scope(self, nodeid: str) -> str:
-        path, _, name = nodeid.partition("::")
-        if _mentions(self.config.rootpath / path, _WITH_LOGINS):
-            return "elasticsearch"  # which it is, even where a test names another one's client
-        engines = [engine for engine in _ENGINES if engine in name.lower()]
-        return engines[0] if len(engines) == 1 else path
+        return belongs_to(self.config.rootpath, nodeid)
+
+
+def belongs_to(root: Path, test: str) -> str:
+    """The kind of server that a test is on, as far as names tell, or else its file."""
+    file, _, name = test.partition("::")
+    if _has_logins(root / file) and "opensearch_node" not in name:
+        return "elasticsearch"  # whose node with logins it is, whatever client a test names
+    engines = _ENGINES.findall(name)  # a client comes before its server
+    return engines[-1].lower() if engines else file
 
 
 @cache
-def _mentions(path: Path, what: str) -> bool:
-    return what in path.read_text(encoding="utf-8")
+def _has_logins(path: Path) -> bool:
+    return "guarded_node" in path.read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -49,6 +49,7 @@ pytest_plugins = ["pytester"]
 
 OPENSEARCH = RELEASES["opensearch"]
 ELASTICSEARCH = RELEASES["elasticsearch"]
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 
 
 # Releases and docker-compose.yml
@@ -424,7 +425,7 @@ def test_a_container_is_started_with_the_settings_restarted_and_removed_with_its
         "xpack.security.enabled": "true",
         "xpack.security.http.ssl.enabled": "false",
         "ELASTIC_PASSWORD": "secret",
-        "ES_JAVA_OPTS": "-Xms256m -Xmx256m -XX:TieredStopAtLevel=1 -Des.queryable_built_in_roles_enabled=false",
+        "ES_JAVA_OPTS": f"-Xms256m -Xmx256m {QUICK} -Des.queryable_built_in_roles_enabled=false",
     }
     node.restart()
     assert node.is_running()
@@ -437,7 +438,7 @@ def test_a_container_is_started_with_the_settings_restarted_and_removed_with_its
 def test_opensearch_in_a_container_has_no_security_plugin() -> None:
     environment = container.container_environment(NodeSpec(OPENSEARCH))
     assert environment["DISABLE_SECURITY_PLUGIN"] == "true"
-    assert environment["OPENSEARCH_JAVA_OPTS"] == "-Xms512m -Xmx512m -XX:TieredStopAtLevel=1"
+    assert environment["OPENSEARCH_JAVA_OPTS"] == f"-Xms512m -Xmx512m {QUICK}"
 
 
 # Processes, with a shell script for a server
