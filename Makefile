@@ -6,6 +6,7 @@ EXTRAS := chinese,elasticsearch,fast,html,murmur3,native,opensearch,parquet,zstd
 INSTALLED := $(VENV)/.installed
 DEMO_INSTALLED := $(VENV)/.demo-installed
 BENCH_INSTALLED := $(VENV)/.bench-installed
+MUTANTS_INSTALLED := $(VENV)/.mutants-installed
 
 CLIENT8 := $(VENV)-client8
 LOWEST := $(VENV)-lowest
@@ -40,6 +41,10 @@ $(INSTALLED): pyproject.toml
 
 $(BENCH_INSTALLED): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group bench
+	touch $@
+
+$(MUTANTS_INSTALLED): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --group mutants
 	touch $@
 
 lint: $(INSTALLED)
@@ -88,7 +93,7 @@ NODES := none
 TESTS := tests
 
 test-min: $(LOWEST_INSTALLED)
-	ES_SIMHASH_TEST_NODES=$(NODES) $(LOWEST)/bin/python -m pytest $(TESTS)
+	ES_SIMHASH_TEST_NODES=$(NODES) $(LOWEST)/bin/python -m pytest -n 2 $(TESTS)
 
 $(LOWEST_INSTALLED): $(INSTALLED) pyproject.toml
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
@@ -110,7 +115,7 @@ fuzz: $(INSTALLED)
 
 # Changes to the modules that all else stands on, one by one, each of which a test should notice; those that none does are
 # listed. Two processes for a quarter of an hour; mutants are shown by: .venv/bin/mutmut show NAME
-mutants: $(INSTALLED)
+mutants: $(MUTANTS_INSTALLED)
 	ES_SIMHASH_NATIVE=0 ES_SIMHASH_TEST_NODES=none $(BIN)/mutmut run --max-children 2
 	$(BIN)/mutmut results
 

@@ -37,7 +37,7 @@ def _texts(sizes: Sequence[int]) -> Table:
     table = Table(
         "Texts",
         [
-            *("", "documents", "find p50, ms", "× more_like_this", "bare p50, ms", "× more_like_this"),
+            *("", "documents", "find p50, ms", "× more_like_this", "bare p50, ms", "bare × more_like_this"),
             *("recall in all", "precision", "candidates a query", "bytes a document"),
         ],
     )

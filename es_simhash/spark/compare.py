@@ -22,7 +22,7 @@ _AT_ONCE = 1 << 12
 
 
 def compared(candidates: DataFrame, documents: DataFrame, kept: Kept, criteria: Criteria) -> DataFrame:
-    """The candidates with their ``distance``, and their ``similarity`` as estimated, as far as these count."""
+    """The candidates with their ``distance`` and ``similarity``, as far as these count, and whether they are near."""
     beside = candidates
     for side in ("first", "second"):
         own = [sf.col("position").alias(side), *(sf.col(name).alias(f"{side} {name}") for name in kept.columns)]
