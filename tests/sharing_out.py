@@ -10,7 +10,7 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-_ENGINES = re.compile("elasticsearch|opensearch", re.IGNORECASE)
+_SERVERS = re.compile("(elasticsearch|opensearch)(?! client)", re.IGNORECASE)
 
 
 class ByServer(LoadScopeScheduling):  # type: ignore[misc]
@@ -25,8 +25,8 @@ def belongs_to(root: Path, test: str) -> str:
     file, _, name = test.partition("::")
     if _has_logins(root / file) and "opensearch_node" not in name:
         return "elasticsearch"  # whose node with logins it is, whatever client a test names
-    engines = _ENGINES.findall(name)  # a client comes before its server
-    return engines[-1].lower() if engines else file
+    servers = _SERVERS.findall(name)
+    return servers[-1].lower() if servers else file
 
 
 @cache

@@ -31,7 +31,9 @@ PASSWORD = "s3cret/pass#word"
 PAGE = "<html><body>Bad gateway</body></html>"
 
 every_client = pytest.mark.parametrize("client", CLIENTS)
-clients_of_elasticsearch = pytest.mark.parametrize("client", [name for name in CLIENTS if "elasticsearch" in name])
+clients_of_elasticsearch = pytest.mark.parametrize(
+    "client", [name for name in CLIENTS if "elasticsearch" in name], ids="{} client".format
+)
 
 
 def free_port() -> int:
