@@ -36,14 +36,14 @@ class Near:
 
 @dataclass(frozen=True)
 class Diameter:
-    """How far apart the members of a group are at most; ``is_exact`` unless it may be more.
+    """How far apart the members of a group are at most; it may be more unless ``all_pairs`` were looked at.
 
     A similarity that is an estimate has a ``standard_error``.
     """
 
     distance: int | None
     similarity: float | None
-    is_exact: bool
+    all_pairs: bool
     standard_error: float | None = None
 
 
@@ -120,10 +120,10 @@ class Nearness:
     def diameter(self, positions: Sequence[int], to_first: Near) -> Diameter:
         """How far apart documents are at most; of very many, those are looked at that are far from the first ones."""
         texts = list(self.copies(positions)) if len(positions) > _PAIR else positions
-        is_exact = len(texts) <= _ALL_PAIRS
+        all_pairs = len(texts) <= _ALL_PAIRS
         if len(texts) <= _PAIR:
             found = [to_first]
-        elif is_exact:
+        elif all_pairs:
             found = [self.to(one, texts[place + 1 :]) for place, one in enumerate(texts[:-1])]
         else:
             first = self.to(texts[0], texts)
@@ -136,7 +136,7 @@ class Nearness:
         return Diameter(
             max(distances, default=0) if has.simhash else None,
             float(least) if has.minhash else None,
-            is_exact,
+            all_pairs,
             float(self._errors(least)) if has.minhash and not self._exact else None,
         )
 

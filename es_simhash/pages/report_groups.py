@@ -78,9 +78,9 @@ def _diameter(diameter: Diameter | None) -> str:
     told = ""
     if diameter.similarity is not None:
         least = with_error(diameter.similarity, diameter.standard_error, 2)
-        told += f", similarity down to {least}{'' if diameter.is_exact else ' or less'}"
+        told += f", similarity down to {least}{'' if diameter.all_pairs else ' or less'}"
     if diameter.distance is not None:
-        told += f", {'' if diameter.is_exact else 'at least '}{counted(diameter.distance, 'bit')} apart"
+        told += f", {'' if diameter.all_pairs else 'at least '}{counted(diameter.distance, 'bit')} apart"
     return told
 
 
