@@ -1,4 +1,4 @@
-"""The numbers of the README, and one of a tutorial, are those of the pages of benchmarks."""
+"""The numbers of the README, of a tutorial and of the page of pipelines are those of the pages of benchmarks."""
 
 from __future__ import annotations
 
@@ -85,3 +85,20 @@ def test_the_tutorial_tells_how_quick_a_backfill_of_a_million_was() -> None:
     tutorial = (ROOT / "docs" / "tutorials" / "existing-index.md").read_text(encoding="utf-8")
     [rate] = numbers("Backfills of more and more documents, .*", "1,000,000", "documents a second")
     assert f"a million documents of 1.3 kB were done at {rate // 100 * 100:,.0f} a second" in tutorial
+
+
+def test_the_page_of_pipelines_tells_what_they_cost() -> None:
+    page = " ".join((ROOT / "docs" / "pipeline.md").read_text(encoding="utf-8").split())
+    by_server, by_client = (
+        [
+            f"{float(cells[list(table.columns).index('× plain')]):.0%}"
+            for (section, title), table in tables_of(PAGES[0]).items()
+            if section == "Pipeline" and title.startswith("Bulk indexing into")
+            for cells in table.rows
+            if cells[0] == f"fingerprints by the {maker}"
+        ]
+        for maker in ("pipeline", "client")
+    )
+    assert f"came in at {by_server[0]} of the speed" in page
+    assert f"at {by_server[1]} on OpenSearch" in page
+    assert f"came at {by_client[0]} and {by_client[1]}" in page
