@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks import plots, scale
 from benchmarks.corpora import CORPORA_VARIABLE
+from benchmarks.nodes import SERVERS
 from benchmarks.page import replace_section
 from benchmarks.peers import PEERS
 from benchmarks.tables import Table
@@ -48,13 +49,12 @@ class Section:
     """A section of a page: the module of its name, the packages measured, the servers, the page, and the peers."""
 
     packages: tuple[str, ...] = ()
-    servers: tuple[str, ...] = ()
+    servers: Collection[str] = ()
     page: Path = PAGE
     peers: tuple[str, ...] = ()
 
 
 CLIENTS = ("elasticsearch", "opensearch-py")
-SERVERS = ("elasticsearch", "opensearch")
 SECTIONS = {
     "fingerprints": Section(("gaoya", "simhash", "datasketch", "rensa", "numba")),
     "self_join": Section(("simhash", "faiss-cpu", "numba")),

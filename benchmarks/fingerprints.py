@@ -13,7 +13,6 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import Any
 
 from benchmarks.corpora import chinese, english
@@ -102,7 +101,7 @@ def _with_and_without_numba(label: str, fingerprint: Run, share: float = 1.0) ->
         return run
 
     contenders = [Contender(f"es_simhash {label}, numpy", run_with(False), share)]
-    if find_spec("numba"):
+    if _installed("numba"):
         contenders.append(Contender(f"es_simhash {label}, numba", run_with(True), share))
     return contenders
 

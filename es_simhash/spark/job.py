@@ -92,10 +92,10 @@ def _estimated(near: DataFrame, criteria: Criteria) -> DataFrame:
 
 def _named(pairs: DataFrame, documents: DataFrame) -> DataFrame:
     """Pairs with the ids of their documents in the place of numbers."""
+    measures = [name for name in pairs.columns if name not in {"first", "second"}]
     for side in ("first", "second"):
         places = _places(documents, "number", side)
         pairs = pairs.withColumnRenamed(side, "number").join(places, "number").drop("number")
-    measures = [name for name in pairs.columns if name in {"distance", "similarity", "standard_error", "is_exact"}]
     return pairs.select(*(name for name in pairs.columns if name not in measures), *measures)
 
 

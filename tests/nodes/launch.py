@@ -63,9 +63,13 @@ def _server_program(spec: NodeSpec, layout: Layout, java_home: Path) -> list[str
         return ["bin/opensearch"]
     if (layout.home / _SERVER_LAUNCHER).is_dir():  # since Elasticsearch 9.4
         java = str(java_home / "bin" / "java")
-        # The launcher is a Java of its own, which leaves a file for each start.
-        temporary = f"-Djava.io.tmpdir={layout.temporary}"
-        return [java, temporary, "-cp", f"{_SERVER_LAUNCHER}/*", "org.elasticsearch.server.launcher.ServerLauncher"]
+        return [
+            java,
+            _temporary_of(layout),
+            "-cp",
+            f"{_SERVER_LAUNCHER}/*",
+            "org.elasticsearch.server.launcher.ServerLauncher",
+        ]
     return [_CLI]
 
 
@@ -107,8 +111,13 @@ def _elasticsearch_tool_environment(tool: str, layout: Layout, java_home: Path) 
         "ES_JAVA_HOME": str(java_home),
         "ES_PATH_CONF": str(layout.config),
         "ES_TMPDIR": str(layout.temporary),
-        "CLI_JAVA_OPTS": f"-Djava.io.tmpdir={layout.temporary}",
+        "CLI_JAVA_OPTS": _temporary_of(layout),
     }
+
+
+def _temporary_of(layout: Layout) -> str:
+    """The option for Elasticsearch's launcher and tools, each a Java of its own, which may leave files behind."""
+    return f"-Djava.io.tmpdir={layout.temporary}"
 
 
 def settings_file(spec: NodeSpec, layout: Layout, port: int) -> str:
