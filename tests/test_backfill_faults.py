@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import pytest
@@ -25,6 +25,7 @@ from es_simhash.operations import (
     GetDocuments,
     GetMappings,
     GetSettings,
+    Look,
     OpenReader,
     Operation,
     PutSettings,
@@ -120,6 +121,62 @@ def test_a_text_that_changes_after_its_fingerprint_was_written_gets_another(
     progress = index.backfill()
     assert progress.written == COUNT + 5
     assert_right(engine, index, changed)
+
+
+@pytest.mark.parametrize("request_after", range(8))
+def test_a_text_that_changes_at_any_moment_before_the_last_look_gets_another_fingerprint(
+    engine: Engine, meddler: Meddler, index: Index, request_after: int
+) -> None:
+    """A change that searches cannot see yet must not count as seen, whichever two requests it comes between."""
+    changed: dict[str, Json] = {}
+    since_written = 0
+
+    def before(operation: Operation[Any]) -> None:
+        nonlocal since_written
+        if any(isinstance(done, Bulk) for done in meddler.seen[:-1]):
+            since_written += 1
+            if since_written == request_after + 1:
+                changed.update(change(engine, index, ["id0", "id1", f"id{COUNT - 1}"]))
+
+    meddler.before = before
+    assert index.backfill().unsettled == 0
+    assert changed, "The run has fewer requests than that."
+    assert_right(engine, index, changed)
+    assert_nothing_is_noted(engine, index)
+
+
+def change_at_each_look(engine: Engine, meddler: Meddler, index: Index, part: Callable[[int], Json]) -> dict[str, Json]:
+    """Have somebody change a document each time that the run looks whether others write, once it has written itself."""
+    changed: dict[str, Json] = {}
+
+    def before(operation: Operation[Any]) -> None:
+        if isinstance(operation, Look) and "_stats" in operation.path and Bulk in meddler.kinds():
+            changed[f"id{len(changed)}"] = part(len(changed))
+            id_, own = list(changed.items())[-1]
+            assert not engine.perform(Bulk(index.name, [Action("update", id_, {"doc": own})]))[0].error
+
+    meddler.before = before
+    return changed
+
+
+def test_a_run_that_ends_while_others_still_change_texts_says_so_and_the_next_one_does_the_rest(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
+    changed = change_at_each_look(engine, meddler, index, lambda number: {"body": f"text number {number} of these"})
+    assert index.backfill().unsettled == 1
+    meddler.before = lambda operation: None
+    progress = index.backfill()
+    assert (progress.written, progress.unsettled) == (1, 0)
+    assert_right(engine, index, changed)
+    assert_nothing_is_noted(engine, index)
+
+
+def test_a_run_that_ends_while_others_still_change_other_fields_is_complete(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
+    changed = change_at_each_look(engine, meddler, index, lambda number: {"views": number})
+    assert index.backfill().unsettled == 0
+    assert_right(engine, index, {id_: {**DOCUMENTS[id_], **part} for id_, part in changed.items()})
 
 
 def test_documents_are_gone_through_once_where_nobody_else_writes(meddler: Meddler, index: Index) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,17 @@ from es_simhash.grouping.keeping import Keep
 from es_simhash.grouping.options import GroupOptions
 from es_simhash.grouping.writing import GroupsWritten
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.operations import Action, Bulk, Count, GetMappings, OpenReader, Operation, PutMapping
+from es_simhash.operations import (
+    Action,
+    Bulk,
+    Count,
+    GetMappings,
+    Look,
+    OpenReader,
+    Operation,
+    PutMapping,
+    Refresh,
+)
 from es_simhash.settings import Verification
 from es_simhash.testing.corpus import corpus, edited
 from es_simhash.verification import Verifier, rarity_of
@@ -519,3 +530,25 @@ def test_what_changed_after_a_part_was_kept_is_new_to_the_next_incremental_run(
     written(index, GroupOptions(incremental=True))
     groups = members(engine, index, [*DOCUMENTS, *new])
     assert all({f"{i} original/é", f"{i} newer"} in groups.values() for i in range(6, 12))
+
+
+@servers
+@pytest.mark.parametrize("kept", [False, True])
+def test_what_comes_while_a_run_makes_the_index_visible_is_new_to_the_next_incremental_run(
+    engine: Engine, meddler: Meddler, index: Index, tmp_path: Path, kept: bool
+) -> None:
+    """A document that the reading cannot see yet must not count as read."""
+    late = {f"{i} newer": index.documents.add_fields(edited(ORIGINALS[i], 1, seed=70 + i)) for i in range(6, 9)}
+    coming = iter(late.items())
+
+    def before(operation: Operation[Any]) -> None:
+        if isinstance(operation, Refresh | Look | OpenReader) and Bulk not in meddler.kinds():
+            for id_, source in islice(coming, 1):
+                assert not engine.perform(Bulk(index.name, [Action("index", id_, source)]))[0].error
+
+    meddler.before = before
+    written(index, GroupOptions(state=tmp_path if kept else None))
+    assert next(coming, None) is None
+    written(index, GroupOptions(incremental=True))
+    groups = members(engine, index, [*DOCUMENTS, *late])
+    assert all({f"{i} original/é", f"{i} newer"} in groups.values() for i in range(6, 9))

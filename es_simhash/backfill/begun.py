@@ -1,7 +1,8 @@
 """Runs that were begun: what an index was like before the first of them, noted in its mapping until one has ended.
 
-A run that is killed tells nobody what it has seen. The next one needs to know whether others have changed texts since
-then, after their fingerprints were made: so it does if more was changed than there are fingerprints more.
+A run that is killed cannot report what it has seen. The next one needs to know whether others have changed texts since
+then, after their fingerprints were made: so it does if more was changed than there are fingerprints more. A run that
+ends while others still change texts leaves such a note, too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from es_simhash.operations import Count, Plan, Refresh
 
 @dataclass(frozen=True)
 class Begun:
-    """Before the first run by a scheme: the number of each shard's last change, and how many had a fingerprint."""
+    """What runs by a scheme have seen for certain: the safe changes of each shard, and how many had a fingerprint."""
 
     scheme: str
     changes: list[int]
@@ -31,11 +32,12 @@ def begun(mapping: Json, documents: Documents) -> Begun | None:
     return Begun(**found) if found and found["scheme"] == documents.scheme.id else None
 
 
-def begin(index: str, documents: Documents, changes: list[int]) -> Plan[Begun]:
-    """Note that a run begins; a login that may not change the mapping does without."""
+def begin(index: str, documents: Documents, changes: list[int]) -> Plan[None]:
+    """Note that all changes up to these were seen, and what comes after them was not; a login that may not change the
+    mapping does without.
+    """
     beginning = Begun(documents.scheme.id, changes, (yield from fingerprints(index, documents)))
     yield from note_where_allowed(index, _name(documents), asdict(beginning))
-    return beginning
 
 
 def end(index: str, documents: Documents) -> Plan[None]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from es_simhash.backfill.begun import begin, end, fingerprints
+from es_simhash.backfill.begun import begin, begun, end, fingerprints
+from es_simhash.backfill.changes import Changes, changes_of, make_visible
 from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import Progress
-from es_simhash.backfill.scope import BackfillOptions, Part, changed_query, changes_of, due_query
+from es_simhash.backfill.scope import BackfillOptions, Part, changed_query, due_query
 from es_simhash.backfill.tuning import change, set_back
 from es_simhash.documents import Documents
 from es_simhash.fields import Json
-from es_simhash.operations import Count, Operation, Plan, Refresh
+from es_simhash.operations import Count, GetMappings, Operation, Plan, Refresh
 
 # How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run. One of
 # several machines cannot tell the changes of the others from those of strangers.
@@ -45,37 +46,99 @@ def passes(parts: list[Part], documents: Documents, options: BackfillOptions, pr
 
 
 def _begun_and_ended(part: Part, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
-    """All of one index, with a note of what it was like before, for the case that this run does not end."""
-    own = 0
-    if part.changes and part.begun:
-        own = (yield from fingerprints(part.index, documents)) - part.begun.fingerprints
-        part = replace(part, changes=part.begun.changes)
-    elif part.changes:
-        yield from begin(part.index, documents, part.changes)
-    yield from _whole(part, own, documents, options, progress)
-    if part.changes and options.is_alone and not (part.begun and options.filters):
-        yield from end(part.index, documents)
+    """Do all of one index, with a note in it of what was seen for certain, for the case that this run does not end."""
+    if part.changes is None:
+        yield from _unwatched(part, documents, options, progress)
+        return
+    index = part.index
+    watch = Watch(index, part.changes, progress, progress.written, options.patience)
+    before = begun((yield GetMappings(index))[index], documents)
+    if before:
+        own = (yield from fingerprints(index, documents)) - before.fingerprints
+        watch = replace(watch, seen=before.changes, written=progress.written - own)
+    else:
+        yield from begin(index, documents, part.changes)
+    ends = options.is_alone and not (before and options.filters)
+    yield from _watched(part, watch, ends, documents, options)
 
 
-def _whole(part: Part, own: int, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
-    """All of one index, of whose changes since those of ``part`` so many are our ``own``."""
-    changes = part.changes
-    written, rejected = progress.written - own, progress.rejected
-    query = due_query(documents, options)
+def _unwatched(part: Part, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
+    """Do all of one index whose changes have no numbers, so that only documents that are left out can be noticed."""
+    query, rejected = due_query(documents, options), progress.rejected
     yield Pass(part.index, query)
-    for _ in range(_MOST if options.is_alone else _MOST_SHARED):
+    for _ in range(_most(options)):
         yield from patiently(Refresh(part.index), options.patience)
-        if changes and (now := (yield from changes_of(part.index, options.patience))):
-            by_others = sum(now) - sum(changes) - (progress.written - written)
-            since, changes, written = changes, now, progress.written
-            if by_others > 0:
-                # A text may have changed after its fingerprint was made.
-                yield Pass(part.index, changed_query(options, since), again=True)
-                continue
-        if options.stale or not options.is_alone:
+        if not (yield from _are_left(part, query, options, progress.rejected - rejected)):
             return
-        left = yield from patiently(Count(part.index, query), options.patience)
-        if left <= progress.rejected - rejected:
-            return
-        # New documents, or some that a lost reader left out.
         yield Pass(part.index, query, again=True)
+
+
+def _watched(part: Part, watch: Watch, ends: bool, documents: Documents, options: BackfillOptions) -> Plan[None]:
+    """Do all of one index, and look again at what others change meanwhile, until they have changed nothing more.
+
+    If the run ``ends`` what was begun, its note goes. But if others still write after the last look, a note stays, by
+    which the next run knows from where on to look.
+    """
+    index, progress = part.index, watch.progress
+    query, rejected, stale = due_query(documents, options), progress.rejected, 0
+    yield Pass(index, query)
+    for _ in range(_most(options)):
+        since = watch.seen
+        if (yield from watch.look()):
+            written = progress.written
+            # A text may have changed after its fingerprint was made.
+            yield Pass(index, changed_query(options, since), again=True)
+            stale = progress.written - written
+        elif (yield from _are_left(part, query, options, progress.rejected - rejected)):
+            # New documents, or some that a lost reader left out.
+            yield Pass(index, query, again=True)
+        elif not ends:
+            return
+        else:
+            yield from end(index, documents)
+            if not (yield from watch.others()):
+                return
+            yield from begin(index, documents, watch.seen)
+    if ends and (others := (yield from watch.others())):
+        yield from begin(index, documents, watch.seen)
+        # Where the last look found nothing stale, others write, but no texts.
+        progress.unsettled += max(0, others) if stale else 0
+
+
+def _are_left(part: Part, query: Json, options: BackfillOptions, rejected: int) -> Plan[bool]:
+    """Whether more is due than could not be done; one of several machines cannot say that of its share."""
+    if options.stale or not options.is_alone:
+        return False
+    return (yield from patiently(Count(part.index, query), options.patience)) > rejected
+
+
+def _most(options: BackfillOptions) -> int:
+    return _MOST if options.is_alone else _MOST_SHARED
+
+
+@dataclass
+class Watch:
+    """Whether others change an index: those of its changes that were ``seen``, and how much was ``written`` by then."""
+
+    index: str
+    seen: list[int]
+    progress: Progress
+    written: int
+    patience: float
+
+    def look(self) -> Plan[int]:
+        """Make all changes visible, and count those of others; from now on those before this look count as seen."""
+        changes = yield from make_visible(self.index, self.patience)
+        others = self._others(changes)
+        if changes:
+            self.seen, self.written = changes.safe, self.progress.written
+        return others
+
+    def others(self) -> Plan[int]:
+        """Count the changes of others that were not seen yet."""
+        return self._others((yield from changes_of(self.index, self.patience)))
+
+    def _others(self, changes: Changes | None) -> int:
+        # Our own changes have all been acknowledged by now, and so are among the last ones. Of those that were not safe
+        # yet at the last look some count twice: then there is one look too many, never one too few.
+        return changes.since(self.seen) - (self.progress.written - self.written) if changes else 0

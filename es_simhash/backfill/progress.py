@@ -19,7 +19,7 @@ class Progress:
     """Counts of a run: of ``total`` documents ``done``, which are the sum of ``written``, ``current``, ``gone`` and
     ``rejected``; ``conflicts`` with others' changes and ``refusals`` of an overloaded engine were met on the way.
     Nothing was done in the indices that are ``left_out``. Copies that are ``unfit`` for a fingerprint were written
-    without one.
+    without one. Where others did not stop changing texts, ``unsettled`` counts their changes after the last look.
     """
 
     index: str
@@ -29,6 +29,7 @@ class Progress:
     gone: int = 0
     rejected: int = 0
     unfit: int = 0
+    unsettled: int = 0
     conflicts: int = 0
     refusals: int = 0
     characters: int = 0

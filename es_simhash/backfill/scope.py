@@ -1,22 +1,17 @@
-"""What a backfill has before it: indices, the documents in them that are to be done, and whose changes come between.
-
-Servers number the changes of each shard. If more was changed since the beginning than we have written, others write as
-well, and what they changed has to be looked at once more: a text may have changed after its fingerprint was made.
-"""
+"""What a backfill has before it: indices, and the documents in them that are to be done."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 from es_simhash.backfill.begun import Begun
-from es_simhash.backfill.patience import patiently
+from es_simhash.backfill.changes import make_visible
 from es_simhash.doctor.finding import check_accepted
 from es_simhash.documents import Documents
-from es_simhash.errors import EngineError, InputError, UnavailableError, UnreachableError
+from es_simhash.errors import InputError
 from es_simhash.fields import DEFERRED, Json
-from es_simhash.operations import Count, GetMappings, Look, Plan, Refresh, Share
+from es_simhash.operations import Count, GetMappings, Plan, Share
 
 
 @dataclass(frozen=True)
@@ -115,7 +110,7 @@ class BackfillOptions(RunOptions):
 
 @dataclass(frozen=True)
 class Part:
-    """One concrete index: how many documents are to be looked at, of how many, and its changes so far by shard.
+    """One concrete index: how many documents are to be looked at, of how many, and its safe changes so far by shard.
 
     ``begun`` is what it was like before runs that have not ended.
     """
@@ -158,32 +153,7 @@ def resolve(index: str, query: Json) -> Plan[list[Part]]:
 def part_of(index: str, query: Json) -> Plan[Part]:
     """One concrete index, with how much a query finds in it."""
     # What was written a moment ago counts as well.
-    yield Refresh(index)
-    changes = yield from changes_of(index, 0)
+    changes = yield from make_visible(index, 0)
     due = yield Count(index, query)
     total = yield Count(index, {"match_all": {}})
-    return Part(index, due, total, changes)
-
-
-def changes_of(
-    index: str, patience: float, which: Literal["max_seq_no", "global_checkpoint"] = "max_seq_no"
-) -> Plan[list[int] | None]:
-    """The number of the last change of each shard; None where the engine has no such numbers or does not tell them.
-
-    That of the global checkpoint, and all before, no copy of the shard lacks.
-    """
-    fields = "indices.*.shards.*.seq_no,indices.*.shards.*.routing.primary"
-    try:
-        reply = yield from patiently(Look(f"/{index}/_stats?level=shards&filter_path={fields}", index), patience)
-    except (UnreachableError, UnavailableError):
-        raise
-    except EngineError:
-        return None
-    found: list[Any] = [
-        copy["seq_no"][which]
-        for there in reply.get("indices", {}).values()
-        for copies in there["shards"].values()
-        for copy in copies
-        if copy["routing"]["primary"]
-    ]
-    return found or None
+    return Part(index, due, total, changes.safe if changes else None)

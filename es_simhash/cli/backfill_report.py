@@ -65,6 +65,7 @@ class Report:
         totals = self.checkpoint.totals(progress)
         done = {**counts(progress), **rates(progress), **_megabytes_per_second(progress)}
         done["seconds"] = round(progress.seconds, 3)
+        done["unsettled"] = progress.unsettled
         self.output.result(
             {"event": "done", **done, "rejects": rejects, "left_out": progress.left_out, "all_runs": asdict(totals)}
         )
@@ -75,7 +76,12 @@ class Report:
         self.output.note(f"{self.so_far(progress)} in {progress.seconds:,.1f} s.")
         if progress.left_out:
             self.output.warn(f"Left out: {', '.join(progress.left_out)}. The reasons were told before.")
-        if progress.rejected or progress.left_out:
+        if progress.unsettled:
+            self.output.warn(
+                f"Others go on changing texts: {counted(progress.unsettled, 'change')} came after the last look. "
+                "Run it again when they have stopped, or have them write fingerprints as well."
+            )
+        if progress.rejected or progress.left_out or progress.unsettled:
             self.checkpoint.write(progress)
         else:
             self.checkpoint.remove()

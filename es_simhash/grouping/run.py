@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash.ahead import ahead
+from es_simhash.backfill.changes import make_visible
 from es_simhash.backfill.notes import noted
 from es_simhash.backfill.reading import Reading
-from es_simhash.backfill.scope import changes_of
 from es_simhash.dedup.compare import Comparison, Exact
 from es_simhash.dedup.condense import needed
 from es_simhash.dedup.exact import verifier
@@ -34,7 +34,7 @@ from es_simhash.grouping.ranking import Ranking
 from es_simhash.grouping.result import Found, Grouped
 from es_simhash.grouping.saved import Saved, together
 from es_simhash.grouping.texts import Looking, Texts
-from es_simhash.operations import Count, GetMappings, Refresh, Share
+from es_simhash.operations import Count, GetMappings, Share
 
 OnRead = Callable[[int], object]
 
@@ -90,8 +90,7 @@ class _Grouping:
         since = {name: self._since(mappings[name]) for name in sorted(mappings)}
         self._is_incremental = self._options.incremental and None not in since.values()
         for name, changes in since.items():
-            self._engine.perform(Refresh(name))
-            self._indices[name] = self._changes(name)
+            self._indices[name] = self._made_visible(name)
             first = len(self._places)
             for found in self._pages(name):
                 self._places.append(found.places, found.stored)
@@ -104,8 +103,10 @@ class _Grouping:
         self._places.flush()
         self._kept.complete()
 
-    def _changes(self, index: str) -> list[int] | None:
-        return run(changes_of(index, self._options.patience), self._engine)
+    def _made_visible(self, index: str) -> list[int] | None:
+        """Return the changes of an index that whatever is read from now on has in it."""
+        changes = run(make_visible(index, self._options.patience), self._engine)
+        return changes.safe if changes else None
 
     def _pages(self, index: str) -> Iterator[stored.StoredRows]:
         """What the documents of an index tell, page by page; or part by part, as far as they were read before."""
@@ -116,7 +117,7 @@ class _Grouping:
         for part in self._saved.parts(index, documents):
             loaded = self._saved.load(index, part)
             if loaded is None:
-                changes = self._changes(index)
+                changes = self._made_visible(index)
                 nothing = stored.rows(self._documents, self._kept.settings, [])
                 rows = together([nothing, *self._read(index, part)])
                 self._saved.save(index, part, rows, changes)

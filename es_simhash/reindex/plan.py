@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from es_simhash.backfill.changes import changes_of
 from es_simhash.backfill.found import Undone
 from es_simhash.backfill.notes import note
 from es_simhash.backfill.passes import Pass
 from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import OnUndone, Progress
 from es_simhash.backfill.reading import Reading
-from es_simhash.backfill.scope import changes_of
 from es_simhash.backfill.tuning import are_changed, change, set_back
 from es_simhash.operations import CreateIndex, GetAliases, GetMappings, Plan, PutMapping, Refresh, UpdateAliases
 from es_simhash.reindex.aliases import alias_changes
@@ -107,7 +107,8 @@ def _copy(prospect: Prospect, patience: float, since: list[int] | None, progress
 
 def _settled(index: str, patience: float) -> Plan[list[int] | None]:
     """The number of each shard up to which a refresh makes all changes searchable."""
-    return (yield from changes_of(index, patience, "global_checkpoint"))
+    changes = yield from changes_of(index, patience)
+    return changes.safe if changes else None
 
 
 def _tell_differences(prospect: Prospect, verified: Verified, patience: float, tell: OnUndone) -> Plan[None]:

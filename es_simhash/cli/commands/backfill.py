@@ -92,7 +92,7 @@ def command(
         report.end(progress, rejects)
     if undone.count:
         output.note(f"{undone.count:,} could not be done; {rejects} tells which, and why.")
-    return SOME_FAILED if undone.count or progress.left_out else FINE
+    return SOME_FAILED if undone.count or progress.left_out or progress.unsettled else FINE
 
 
 def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:

@@ -1,0 +1,49 @@
+"""What ``es-simhash backfill`` reports of others who write meanwhile, on real servers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash.cli.target import Target
+from es_simhash.engines.base import Engine
+from es_simhash.operations import Action, Bulk, Look, Operation
+from tests.commands import lines, run
+from tests.meddling import Meddler
+from tests.whole_indices import DOCUMENTS, create, fill, servers
+
+
+@servers
+def test_texts_that_others_go_on_changing_are_reported_and_done_by_the_next_run(
+    engine: Engine, meddler: Meddler, names: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = names()
+    create(engine, name)
+    fill(engine, name, DOCUMENTS)
+    numbers = count()
+
+    def change_a_text(operation: Operation[Any]) -> None:
+        if isinstance(operation, Look) and "_stats" in operation.path and Bulk in meddler.kinds():
+            part = {"title": f"Another title, the {next(numbers)}th"}
+            engine.perform(Bulk(name, [Action("update", next(iter(DOCUMENTS)), {"doc": part})]))
+
+    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+
+    def backfill(code: int) -> tuple[Any, str]:
+        done = run(
+            "backfill", name, "--field", "title", "--json", cwd=tmp_path, code=code, XDG_STATE_HOME=str(tmp_path)
+        )
+        return lines(done)[-1], done.err
+
+    meddler.before = change_a_text
+    done, err = backfill(1)
+    assert done["unsettled"] == 1
+    assert "Others go on changing texts: 1 change came after the last look. Run it again when they have stopped" in err
+    meddler.before = lambda operation: None
+    done, err = backfill(0)
+    assert (done["written"], done["unsettled"]) == (1, 0)
+    assert "Others" not in err
