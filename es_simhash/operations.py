@@ -207,7 +207,9 @@ class Share:
 
 @dataclass(frozen=True)
 class Page:
-    """Some hits of a reader, each with ``_seq_no``, ``_primary_term`` and ``_version`` where the engine has them.
+    """Some hits of a reader, each with ``_seq_no`` and ``_primary_term`` for the condition of an update.
+
+    A server's hits also have a ``_version``, and there ``_seq_no`` grows with each change.
 
     ``after`` says where the next page begins; it means something to this reader only. ``reader`` is to be used then.
     """

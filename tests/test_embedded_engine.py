@@ -15,6 +15,7 @@ import pytest
 
 from es_simhash.engines.embedded import EmbeddedEngine, store
 from es_simhash.errors import EngineError, IndexStateError, InputError, InUseError, MissingError
+from es_simhash.index import Index
 from es_simhash.operations import (
     OPERATIONS,
     Action,
@@ -33,6 +34,7 @@ from es_simhash.operations import (
     Refresh,
     Search,
 )
+from tests.meddling import Meddler, once
 
 ALL: Json = {"match_all": {}}
 
@@ -354,7 +356,6 @@ def test_what_a_new_index_cannot_have_is_refused(engine: EmbeddedEngine, body: J
         ("index", {"a": {1, 2}}, "1", {}),
         ("index", None, "1", {}),
         ("index", ["a"], "1", {}),
-        ("index", {}, "1", {"if_seq_no": 1, "if_primary_term": 1}),
         ("index", {}, "1", {"pipeline": "p"}),
         ("update", {"script": {"source": "x"}}, "1", {}),
         ("update", {"doc": {}, "scripted_upsert": True}, "1", {}),
@@ -374,6 +375,42 @@ def test_an_action_that_cannot_be_done_says_why(
     assert result.error
     engine.perform(Refresh("a"))
     assert count(engine) == 0
+
+
+def test_a_condition_holds_while_a_document_is_what_was_read(engine: EmbeddedEngine) -> None:
+    put(engine, {"1": {"k": "x"}, "2": {"k": "x"}})
+    read, other = engine.perform(GetDocuments("a", ["1", "2"], []))
+    condition = {"if_seq_no": read["_seq_no"], "if_primary_term": read["_primary_term"]}
+    assert read["_seq_no"] == other["_seq_no"]
+    assert act(engine, "update", {"doc": {"n": 1}}, **condition).status == 200
+    others: list[tuple[OpType, Any]] = [("update", {"doc": {"n": 2}}), ("index", {"n": 2}), ("delete", None)]
+    for op_type, body in others:
+        result = act(engine, op_type, body, **condition)
+        assert (result.status, result.error and "was changed since it was read" in result.error) == (409, True)
+    assert act(engine, "index", {}, "new", **condition).status == 409
+    assert act(engine, "update", {"doc": {}}, "new", **condition).status == 404
+    assert engine.perform(GetDocuments("a", ["1"]))[0]["_source"] == {"k": "x", "n": 1}
+
+
+def test_a_text_that_another_process_changes_before_the_first_update_of_a_backfill_is_read_again(
+    engine: EmbeddedEngine, tmp_path: Path
+) -> None:
+    put(engine, {str(number): {"body": f"the text of document {number}"} for number in range(20)})
+    Index("a", engine, fields=["body"]).init()
+    engine.close()
+
+    def change(bulk: Bulk) -> None:
+        with opened(tmp_path) as another:
+            another.perform(Bulk("a", [Action("update", "7", {"doc": {"body": "another text"}})]))
+
+    with opened(tmp_path) as reopened:
+        meddler = Meddler(reopened)
+        meddler.before = once(Bulk, change)
+        index = Index("a", meddler)
+        progress = index.backfill()
+        assert (progress.conflicts, progress.written) == (1, 20)
+        [source] = [found["_source"] for found in reopened.perform(GetDocuments("a", ["7"]))]
+        assert source == index.documents.add_fields({"body": "another text"})
 
 
 def test_what_is_no_unicode_is_refused(engine: EmbeddedEngine) -> None:

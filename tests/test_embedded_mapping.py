@@ -41,6 +41,7 @@ def grown(start: IndexMapping, document: Json) -> Json:
         ({"properties": {"a": {"type": "keyword", "analyzer": "standard"}}}, "standard"),
         ({"properties": {"a": {"type": "date", "format": "dd.MM.yyyy"}}}, "dd.MM.yyyy"),
         ({"properties": {"a": {"properties": {"b": {"type": "long", "null_value": 0}}}}}, "a.b"),
+        ({"properties": {"a": {"type": "geo_point", "fields": {"b": {"ignore_above": 20}}}}}, "'a'"),
         ({"properties": {"a": {"type": "text", "analyzer": ["standard"]}}}, "standard"),
         ({"properties": {"a": {"type": "keyword", "ignore_above": "256"}}}, "ignore_above"),
         ({"properties": {"a": {"type": "keyword", "fields": {"b": {}}}}}, "'a'"),

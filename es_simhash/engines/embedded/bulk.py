@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from secrets import token_urlsafe
 from typing import Any
 
-from es_simhash.engines.embedded.documents import RejectedError, updated
+from es_simhash.engines.embedded.documents import RejectedError, updated, version_of
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.operations import Action, ActionResult, Json
 
 _MAX_ID_BYTES = 512
 # There is one shard, so that any routing leads to it, and one writer, so that there are no conflicts to retry.
-_METADATA = ("routing", "retry_on_conflict")
+_METADATA = ("routing", "retry_on_conflict", "if_seq_no", "if_primary_term")
 _UPDATE = ("doc", "doc_as_upsert", "upsert", "detect_noop")
 
 
@@ -21,6 +21,9 @@ def carry_out(action: Action, index: EmbeddedIndex) -> ActionResult:
     id_ = token_urlsafe(15) if action.id is None else action.id
     try:
         _check(action)
+        # First: what another process wrote until then is what an action finds.
+        index.acquire()
+        _check_unchanged(action, index, id_)
         status = _DO[action.op_type](index, action, id_)
     except RejectedError as error:
         return ActionResult(id_, error.status, error.reason)
@@ -46,6 +49,18 @@ def _check(action: Action) -> None:
         raise RejectedError(
             400, f"An id has 1 to {_MAX_ID_BYTES} bytes of UTF-8; {action.id!r:.80} does not. Shorten it."
         )
+
+
+def _check_unchanged(action: Action, index: EmbeddedIndex, id_: str) -> None:
+    """Refuse an action whose condition does not hold: that the document is still what was read (see `version_of`)."""
+    condition = {name: value for name, value in (action.metadata or {}).items() if name.startswith("if_")}
+    if not condition:
+        return
+    present = index.store.get(id_)
+    if present is None and action.op_type == "update":
+        return  # which is refused because there is nothing to update
+    if present is None or condition != {f"if{name}": number for name, number in version_of(present).items()}:
+        raise RejectedError(409, f"The document {id_!r} was changed since it was read. Read it again.")
 
 
 def _index(index: EmbeddedIndex, action: Action, id_: str) -> int:

@@ -82,10 +82,9 @@ def _checked_definition(path: str, definition: object) -> Json:
         if _is_false(definition.get("enabled")):
             return {"type": "object", "enabled": False}
         return _checked_object(path, definition)
-    if kind not in KNOWN_TYPES:
-        return deepcopy(dict(definition))
-    _check_keys(f"The field {path!r}", definition, (*_EFFECTIVE, *_WITHOUT_EFFECT))
-    _check_parameters(path, definition)
+    if kind in KNOWN_TYPES:
+        _check_keys(f"The field {path!r}", definition, (*_EFFECTIVE, *_WITHOUT_EFFECT))
+        _check_parameters(path, definition)
     result = deepcopy(dict(definition))
     if "fields" in definition:
         result["fields"] = _checked_subfields(path, definition["fields"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 from es_simhash.engines.embedded import values
@@ -35,6 +36,15 @@ def encode(document: Json) -> bytes:
         return text.encode()
     except (TypeError, ValueError) as error:
         raise RejectedError(400, f"The document is no JSON: {error}. Give values that JSON has.") from None
+
+
+def version_of(source: bytes) -> dict[str, int]:
+    """Return what a condition for writing a document names it by.
+
+    No number of changes is kept, so it is a hash of the source: the condition holds while the document is the same. It
+    has 53 bits, which any reader of JSON keeps.
+    """
+    return {"_seq_no": int.from_bytes(sha256(source).digest()[:7], "big") >> 3, "_primary_term": 1}
 
 
 def updated(document: Json, part: Mapping[str, Any]) -> Json:

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from es_simhash.engines.embedded import mapping_file
-from es_simhash.engines.embedded.documents import encode, leaves, terms
+from es_simhash.engines.embedded.documents import encode, leaves, terms, version_of
 from es_simhash.engines.embedded.dynamic import with_new_fields
 from es_simhash.engines.embedded.mapping import IndexMapping
 from es_simhash.engines.embedded.mapping_file import StoredMapping
@@ -56,11 +56,11 @@ class EmbeddedIndex:
 
     def put_mapping(self, body: Mapping[str, Any]) -> None:
         """Add fields to the mapping."""
-        self._acquire()
+        self.acquire()
         self._change_mapping(self.mapping.merged(body))
         self._save_mapping()
 
-    def _acquire(self) -> None:
+    def acquire(self) -> None:
         """Get the right to write, and with it the newest mapping."""
         if not self.store.writing:
             self.store.acquire()
@@ -79,7 +79,7 @@ class EmbeddedIndex:
 
     def put(self, id_: str, document: Json, replaces: bool) -> None:
         """Write a document; `RejectedError` tells why it cannot be."""
-        self._acquire()
+        self.acquire()
         source = encode(document)
         document_leaves = list(leaves(document))
         mapping = with_new_fields(self.mapping, document_leaves)
@@ -91,7 +91,7 @@ class EmbeddedIndex:
 
     def delete(self, id_: str) -> None:
         """Take out a document."""
-        self._acquire()
+        self.acquire()
         self.store.delete(id_)
         self._refresh_if_full()
 
@@ -112,6 +112,7 @@ class EmbeddedIndex:
             source = self.store.get(unicode_text(id_))
             reply: Json = {"_index": self.name, "_id": id_, "found": source is not None}
             if source is not None:
+                reply |= version_of(source)
                 reply["_source"] = {} if paths is not None and not paths else source_filter.apply(source)
             found.append(reply)
         return found

@@ -9,6 +9,7 @@ from zlib import crc32
 
 import tantivy
 
+from es_simhash.engines.embedded.documents import version_of
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.more_like_this import FindDocument
 from es_simhash.engines.embedded.queries import Compiler
@@ -67,7 +68,7 @@ def _documents(view: _View, operation: ReadPage, start: int, find_document: Find
 
 def _hit(view: _View, address: tantivy.DocAddress, wanted: SourceFilter) -> Json:
     id_, source = view.index.store.stored(view.searcher, address)
-    hit: Json = {"_index": view.index.name, "_id": id_}
+    hit: Json = {"_index": view.index.name, "_id": id_, **version_of(source)}
     return {**hit, "_source": wanted.apply(source)} if wanted.wanted else hit
 
 
