@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from es_simhash.backfill.progress import OnProgress, OnUndone, Progress
-    from es_simhash.backfill.scope import BackfillOptions, RunOptions
+    from es_simhash.backfill.scope import BackfillOptions, UpdateOptions
     from es_simhash.doctor.finding import Finding
     from es_simhash.explaining.explanation import Explanation
     from es_simhash.grouping.options import GroupOptions
@@ -186,7 +186,7 @@ class Index:
 
     def remove_fields(
         self,
-        options: RunOptions | None = None,
+        options: UpdateOptions | None = None,
         *,
         progress: OnProgress | None = None,
         on_undone: OnUndone | None = None,
@@ -393,7 +393,7 @@ class AsyncIndex:
 
     async def remove_fields(
         self,
-        options: RunOptions | None = None,
+        options: UpdateOptions | None = None,
         *,
         progress: OnProgress | None = None,
         on_undone: OnUndone | None = None,

@@ -15,8 +15,11 @@ from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import OnProgress, OnUndone, Progress, Teller
 from es_simhash.backfill.run import Runner
 from es_simhash.backfill.run_async import AsyncRunner
-from es_simhash.backfill.scope import Part, RunOptions, resolve
+from es_simhash.backfill.scope import UpdateOptions, resolve
+from es_simhash.backfill.survey import Survey
 from es_simhash.backfill.work import as_they_are_now
+from es_simhash.doctor.finding import stopped
+from es_simhash.doctor.source import losses
 from es_simhash.documents import Documents
 from es_simhash.engines.base import AsyncEngine, Engine, run, run_async
 from es_simhash.fields import Json
@@ -85,10 +88,9 @@ class Removing:
 
 
 @dataclass(frozen=True)
-class Prospect:
-    """What is to be done in each index that a name stands for."""
+class Prospect(Survey):
+    """What is to be done in each index that a name stands for, and by which work."""
 
-    parts: list[Part]
     removing: Removing
 
 
@@ -100,11 +102,15 @@ class Removed:
     left: int = 0
 
 
-def look(index: str, documents: Documents) -> Plan[Prospect]:
-    """What is to be done."""
+def look(index: str, documents: Documents, options: UpdateOptions) -> Plan[Prospect]:
+    """What is to be done, and what would be lost by it."""
     by_script = (yield GetInfo()).distribution != "embedded"
     parts = yield from resolve(index, _query(documents))
-    return Prospect(parts, Removing(documents, by_script))
+    due = [part.index for part in parts if part.due]
+    findings = yield from losses(due, options.accept)
+    left_out = stopped(due, findings)
+    parts = [part for part in parts if part.index not in left_out]
+    return Prospect(index, parts, left_out, findings, Removing(documents, by_script))
 
 
 def _query(documents: Documents) -> Json:
@@ -134,14 +140,15 @@ def _remove(prospect: Prospect, patience: float, removed: Removed) -> Plan[Remov
 class Removal:
     """One run, by an engine that can be used by several threads."""
 
-    def __init__(self, engine: Engine, index: str, documents: Documents, options: RunOptions | None = None) -> None:
+    def __init__(self, engine: Engine, index: str, documents: Documents, options: UpdateOptions | None = None) -> None:
         self._engine = engine
-        self._options = options or RunOptions()
-        self.prospect = run(look(index, documents), engine)
-        self.progress = Progress.of(index, self.prospect.parts)
+        self._options = options or UpdateOptions()
+        self.prospect = run(look(index, documents, self._options), engine)
+        self.progress = Progress.of(index, self.prospect.parts, self.prospect.left_out)
 
     def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Removed:
-        """Do what is to be done."""
+        """Do what is to be done. If the doctor found what stops it, that is raised."""
+        self.prospect.check()
         teller = Teller(self.progress, on_progress, on_undone)
         runner = Runner(self._engine, self.prospect.removing, self._options, teller)
         return run(_remove(self.prospect, self._options.patience, Removed(self.progress)), runner)
@@ -150,21 +157,23 @@ class Removal:
 class AsyncRemoval:
     """The same by an asynchronous engine."""
 
-    def __init__(self, engine: AsyncEngine, index: str, prospect: Prospect, options: RunOptions) -> None:
+    def __init__(self, engine: AsyncEngine, prospect: Prospect, options: UpdateOptions) -> None:
         self._engine = engine
         self._options = options
         self.prospect = prospect
-        self.progress = Progress.of(index, prospect.parts)
+        self.progress = Progress.of(prospect.index, prospect.parts, prospect.left_out)
 
     @classmethod
     async def begin(
-        cls, engine: AsyncEngine, index: str, documents: Documents, options: RunOptions | None = None
+        cls, engine: AsyncEngine, index: str, documents: Documents, options: UpdateOptions | None = None
     ) -> AsyncRemoval:
         """A run, with what is to be done already known."""
-        return cls(engine, index, await run_async(look(index, documents), engine), options or RunOptions())
+        options = options or UpdateOptions()
+        return cls(engine, await run_async(look(index, documents, options), engine), options)
 
     async def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Removed:
         """See `Removal.run`."""
+        self.prospect.check()
         teller = Teller(self.progress, on_progress, on_undone)
         runner = AsyncRunner(self._engine, self.prospect.removing, self._options, teller)
         return await run_async(_remove(self.prospect, self._options.patience, Removed(self.progress)), runner)

@@ -85,7 +85,7 @@ def test_nothing_is_written_where_something_stops(capsys: pytest.CaptureFixture[
     code, [plan], err = backfill(capsys, "bad", *FIELDS)
     assert (code, plan["indices"], plan["left_out"]) == (3, [], ["bad"])
     assert "Stop (mapping-conflict): The index 'bad' has" in err
-    assert "Error: 'bad' cannot be backfilled. mapping-conflict: " in err
+    assert "Error: 'bad' cannot be updated. mapping-conflict: " in err
 
 
 def test_a_dry_run_tells_the_stops_and_adds_no_fields(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from es_simhash.backfill.found import Undone
-from es_simhash.backfill.scope import RunOptions
+from es_simhash.backfill.scope import UpdateOptions
 from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, MappingError
@@ -80,7 +80,7 @@ def test_what_others_keep_in_our_object_stays_and_so_does_another_scheme(engine:
 
 @pytest.mark.parametrize("slices", [2, 5])
 def test_slices_do_it_together(engine: Engine, index: Index, slices: int) -> None:
-    assert index.remove_fields(RunOptions(slices=slices)).progress.written == COUNT
+    assert index.remove_fields(UpdateOptions(slices=slices)).progress.written == COUNT
     assert contents(engine, index.name, list(DOCUMENTS)) == DOCUMENTS
 
 

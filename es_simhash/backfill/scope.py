@@ -51,15 +51,28 @@ def shares_of(slices: int, number: int, count: int) -> list[Share | None]:
 
 
 @dataclass(frozen=True)
-class BackfillOptions(RunOptions):
-    """How a backfill goes about it, beside what `RunOptions` say.
+class UpdateOptions(RunOptions):
+    """How a run that updates documents goes about it, beside what `RunOptions` say.
+
+    ``accept`` has the codes of what the doctor finds that is no reason to stop (see `es_simhash.doctor.finding`).
+    """
+
+    accept: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_accepted(self.accept)
+
+
+@dataclass(frozen=True)
+class BackfillOptions(UpdateOptions):
+    """How a backfill goes about it, beside what `UpdateOptions` say.
 
     ``query`` restricts it to documents that a query finds, ``since`` to those whose date in a field is not before a
     moment: ``("published", "2026-11-01")``. ``stale`` also looks at documents that have a fingerprint, whether it is
     that of their text. ``share`` (number from 0, and count) is the part of one of several machines.
 
     ``without_refresh`` and ``without_replicas`` do so meanwhile, and set that back in the end (see `tuning`).
-    ``accept`` has the codes of what the doctor finds that is no reason to stop (see `es_simhash.doctor.finding`).
     """
 
     query: Json | None = None
@@ -68,11 +81,9 @@ class BackfillOptions(RunOptions):
     share: tuple[int, int] = (0, 1)
     without_refresh: bool = False
     without_replicas: bool = False
-    accept: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_accepted(self.accept)
         number, count = self.share
         if not 0 <= number < count:
             raise InputError(f"There is no share {number + 1} of {count}. Choose one from 1 to {max(1, count)}.")

@@ -11,7 +11,7 @@ from es_simhash.backfill.begun import begun
 from es_simhash.backfill.scope import BackfillOptions, Part, due_query, part_of
 from es_simhash.doctor.examine import examine
 from es_simhash.doctor.facts import Due
-from es_simhash.doctor.finding import CODES, Finding, accepting, of_error
+from es_simhash.doctor.finding import Finding, accepting, of_error, refusal, stopped
 from es_simhash.documents import Documents
 from es_simhash.errors import AccessError, EngineError, IndexStateError, MappingError, SchemeMismatchError
 from es_simhash.operations import GetMappings, Look, Plan
@@ -28,14 +28,8 @@ class Survey:
 
     def check(self) -> None:
         """Raise if nothing can be done, with what stops it."""
-        if self.parts or not self.left_out:
-            return
-        stops = [finding for finding in self.findings if finding.level == "stop"]
-        reasons = " ".join(f"{stop.code}: {stop.message} {stop.remedy}" for stop in stops)
-        acceptable = sorted({stop.code for stop in stops if CODES[stop.code].may_be_accepted})
-        accept = "".join(f" --accept {code}" for code in acceptable)
-        end = f"Do so, or accept it:{accept}." if acceptable else "Do so, then begin again."
-        raise IndexStateError(f"{self.index!r} cannot be backfilled. {reasons} {end}")
+        if self.left_out and not self.parts:
+            raise refusal(self.index, self.findings)
 
 
 def survey(index: str, documents: Documents, options: BackfillOptions) -> Plan[Survey]:
@@ -45,8 +39,7 @@ def survey(index: str, documents: Documents, options: BackfillOptions) -> Plan[S
     if not due:
         return Survey(index, parts, [], [])
     findings = yield from _examine(index, documents, due, unreadable, options)
-    stopped = {finding.index for finding in findings if finding.level == "stop"}
-    left_out = [each.index for each in due if each.index in stopped or None in stopped]
+    left_out = stopped([each.index for each in due], findings)
     return Survey(index, [part for part in parts if part.index not in left_out], left_out, findings)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from es_simhash.cli.findings import tell_findings
 from es_simhash.cli.output import Output
-from es_simhash.cli.running import counts, rates, tell_parts, telling
+from es_simhash.cli.running import counts, planned, rates, tell_parts, telling, warn_of_left_out
 from es_simhash.wording import counted
 
 if TYPE_CHECKING:
@@ -30,14 +30,10 @@ class Report:
 
         With ``dry_run`` that is all that is asked for.
         """
-        parts = survey.parts
         tell_findings(self.output, survey.findings)
-        rows = [{"index": part.index, "due": part.due, "documents": part.documents} for part in parts]
-        findings = [asdict(finding) for finding in survey.findings if finding.level != "ok"]
-        plan = {"event": "plan", "indices": rows, "left_out": survey.left_out, "findings": findings}
-        self.output.result({**plan, "run": self.checkpoint.before.runs})
+        self.output.result({"event": "plan", **planned(survey), "run": self.checkpoint.before.runs})
         if dry_run or not self.output.quiet:
-            tell_parts(self.output, parts)
+            tell_parts(self.output, survey.parts)
         before = self.checkpoint.before
         if before.written:
             self.output.note(
@@ -74,8 +70,7 @@ class Report:
             f"meanwhile, {progress.rejected:,} rejected; {progress.conflicts:,} conflicts with others' changes"
         )
         self.output.note(f"{self.so_far(progress)} in {progress.seconds:,.1f} s.")
-        if progress.left_out:
-            self.output.warn(f"Left out: {', '.join(progress.left_out)}. The reasons were told before.")
+        warn_of_left_out(self.output, progress)
         if progress.unsettled:
             self.output.warn(
                 f"Others go on changing texts: {counted(progress.unsettled, 'change')} came after the last look. "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,7 @@ from es_simhash.cli.output import Output
 if TYPE_CHECKING:
     from es_simhash.backfill.progress import Progress
     from es_simhash.backfill.scope import Part
+    from es_simhash.backfill.survey import Survey
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -45,6 +47,19 @@ def tell_parts(output: Output, parts: Sequence[Part]) -> None:
     """How much there is to do in each index."""
     table = [[part.index, f"{part.due:,}", f"{part.documents:,}"] for part in parts]
     output.table(["index", "to do", "documents"], table)
+
+
+def planned(survey: Survey) -> dict[str, Any]:
+    """What there is to do in each index, and what the doctor says of it."""
+    rows = [{"index": part.index, "due": part.due, "documents": part.documents} for part in survey.parts]
+    findings = [asdict(finding) for finding in survey.findings if finding.level != "ok"]
+    return {"indices": rows, "left_out": survey.left_out, "findings": findings}
+
+
+def warn_of_left_out(output: Output, progress: Progress) -> None:
+    """Say which indices were left out, if any were."""
+    if progress.left_out:
+        output.warn(f"Left out: {', '.join(progress.left_out)}. The reasons were told before.")
 
 
 def counts(progress: Progress) -> dict[str, Any]:

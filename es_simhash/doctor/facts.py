@@ -100,7 +100,7 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
     engine = yield GetInfo()
     indices = []
     for each in due:
-        indices.append((yield from _index_facts(each)))
+        indices.append((yield from index_facts(each)))
     rights, roles, hides_rights = yield from _logins(engine, [each.index for each in due])
     return Facts(
         engine=engine,
@@ -119,7 +119,8 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
     )
 
 
-def _index_facts(due: Due) -> Plan[IndexFacts]:
+def index_facts(due: Due) -> Plan[IndexFacts]:
+    """Ask for everything about one index."""
     mappings = yield GetMappings(due.index)
     settings = (yield from _told(GetSettings(due.index))) or {}
     parts = ("routing.node", "routing.primary", "docs.count", "store.size_in_bytes")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from es_simhash.errors import EngineError, InputError
+from es_simhash.errors import EngineError, IndexStateError, InputError
 
 # From what is as it should be to what a backfill cannot be begun with.
 Level: TypeAlias = Literal["ok", "note", "warning", "stop"]
@@ -67,6 +67,22 @@ def of_error(code: str, error: EngineError, index: str) -> Finding:
     """What an exception says, whose last sentence is always the remedy."""
     message, _, remedy = str(error).rpartition(". ")
     return Finding(code, "stop", f"{message}.", remedy, index)
+
+
+def stopped(indices: Iterable[str], findings: Collection[Finding]) -> list[str]:
+    """Return those of the indices in which something stops."""
+    names = {finding.index for finding in findings if finding.level == "stop"}
+    return [index for index in indices if index in names or None in names]
+
+
+def refusal(index: str, findings: Iterable[Finding]) -> IndexStateError:
+    """Return the error that says what stops updates of documents, and what of it can be accepted."""
+    stops = [finding for finding in findings if finding.level == "stop"]
+    reasons = " ".join(f"{stop.code}: {stop.message} {stop.remedy}" for stop in stops)
+    acceptable = sorted({stop.code for stop in stops if CODES[stop.code].may_be_accepted})
+    accept = "".join(f" --accept {code}" for code in acceptable)
+    end = f"Do so, or accept it:{accept}." if acceptable else "Do so, then begin again."
+    return IndexStateError(f"{index!r} cannot be updated. {reasons} {end}")
 
 
 def check_accepted(codes: Iterable[str]) -> None:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from es_simhash.doctor.facts import IndexFacts
-from es_simhash.doctor.finding import Finding
+from es_simhash.doctor.facts import Due, IndexFacts, index_facts
+from es_simhash.doctor.finding import Finding, accepting
 from es_simhash.fields import Json
+from es_simhash.operations import Plan
+
+
+def losses(indices: Iterable[str], accepted: Collection[str]) -> Plan[list[Finding]]:
+    """Return what updates of documents lose in each of these indices.
+
+    Whatever updates documents asks this first; a backfill does so within the whole examination.
+    """
+    found = list[Finding]()
+    for index in indices:
+        found += check_source((yield from index_facts(Due(index, 0, 0))))
+    return accepting(found, accepted)
 
 
 def check_source(there: IndexFacts) -> Iterator[Finding]:

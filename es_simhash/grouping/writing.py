@@ -6,7 +6,7 @@ rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +21,8 @@ from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import Pace
 from es_simhash.backfill.work import read_again
 from es_simhash.backfill.writing import Outcome, Pressure, write
+from es_simhash.doctor.finding import Finding, check_accepted, refusal, stopped
+from es_simhash.doctor.source import losses
 from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
@@ -55,12 +57,26 @@ class GroupsWritten:
 class WriteOptions(TypedDict, total=False):
     """How groups are written: with ``singles``, documents that are in none get one of their own, of the size 1, as
     ``collapse`` wants it. At most ``max_rate`` documents a second are written. An engine that is away or overloaded is
-    waited for ``patience`` seconds.
+    waited for ``patience`` seconds. ``accept`` has the codes of what the doctor finds that is no reason to stop.
     """
 
     singles: bool
     max_rate: float | None
     patience: float
+    accept: Collection[str]
+
+
+def look(indices: Iterable[str], accepted: Collection[str] = ()) -> Plan[list[Finding]]:
+    """Return what the doctor says of writing groups into these indices; if something stops it, that is raised.
+
+    None of them can be left out: a group would be written into a part of its members.
+    """
+    check_accepted(accepted)
+    names = sorted(indices)
+    findings = yield from losses(names, accepted)
+    if stopped(names, findings):
+        raise refusal(", ".join(names), findings)
+    return findings
 
 
 def write_groups(
@@ -70,7 +86,11 @@ def write_groups(
     on_written: OnWritten | None = None,
     **options: Unpack[WriteOptions],
 ) -> GroupsWritten:
-    """Write the fields of groups into their members, and take them out of documents that are in no group any more."""
+    """Write the fields of groups into their members, and take them out of documents that are in no group any more.
+
+    If the doctor finds what stops it, that is raised (see `look`).
+    """
+    run(look(grouped.indices, options.get("accept", ())), engine)
     writing = _Writing(engine, grouped, documents, options)
     writing.prepare()
     for _ in range(_ROUNDS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.findings import accept_option, tell_findings
 from es_simhash.cli.group_options import group_options
 from es_simhash.cli.index_options import index_argument, prefix_option
 from es_simhash.cli.kibana import kibana_url_option
@@ -20,9 +22,10 @@ from es_simhash.cli.texts import json_object
 from es_simhash.wording import counted
 
 if TYPE_CHECKING:
+    from es_simhash.doctor.finding import Finding
     from es_simhash.grouping.options import GroupOptions
     from es_simhash.grouping.result import Grouped
-    from es_simhash.grouping.writing import GroupsWritten
+    from es_simhash.grouping.writing import GroupsWritten, WriteOptions
     from es_simhash.index import Index
     from es_simhash.jobs.group_files import Link
 
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--write", is_flag=True, help="Store the groups on the documents.")
 @click.option("--singles", is_flag=True, help="With --write: documents in no group get one of their own.")
 @click.option("--max-rate", type=float, metavar="N", help="With --write: at most N documents a second.")
+@accept_option
 @click.option("--output", "-o", "groups_file", type=click.Path(dir_okay=False), help="Write the groups to a file.")
 @click.option("--pairs", "pairs_file", type=click.Path(dir_okay=False), help="Write the pairs that link to a file.")
 @click.option(
@@ -61,6 +65,7 @@ def command(
     write: bool,
     singles: bool,
     max_rate: float | None,
+    accept: tuple[str, ...],
     target: Target,
     output: Output,
     **given: Any,
@@ -74,8 +79,10 @@ def command(
     """
     from es_simhash.index import Index
 
-    if not write and (singles or max_rate):
-        raise click.UsageError("--singles and --max-rate say how groups are written. Add --write, or drop them.")
+    if not write and (singles or max_rate or accept):
+        raise click.UsageError(
+            "--singles, --max-rate and --accept say how groups are written. Add --write, or drop them."
+        )
     if given["date_field"] and not given["report_file"]:
         raise click.UsageError("--date is for the report. Add --report, or drop it.")
     if write and given["delete_script"]:
@@ -88,13 +95,21 @@ def command(
         opened = Index(index, engine, prefix=prefix)
         options = _options(opened, given)
         link = _link(opened, given["kibana_url"], target.distribution) if given["kibana_url"] else None
+        if write:
+            tell_findings(output, _look(opened, accept))
         with (
             saying_if_interrupted(lambda: "Nothing was written to the index."),
             output.progress("Reading") as advance,
         ):
             grouped = opened.group(options, progress=advance)
         with grouped:
-            written = _write(output, opened, grouped, singles, max_rate, options.patience) if write else None
+            how: WriteOptions = {
+                "singles": singles,
+                "max_rate": max_rate,
+                "patience": options.patience,
+                "accept": accept,
+            }
+            written = _write(output, opened, grouped, how) if write else None
             _write_files(grouped, link, **{name: given[name] for name in _FILES})
             if given["report_file"]:
                 _write_report(grouped, opened, options, given["report_file"], given["date_field"], link)
@@ -131,9 +146,17 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
     )
 
 
-def _write(
-    output: Output, index: Index, grouped: Grouped, singles: bool, max_rate: float | None, patience: float
-) -> GroupsWritten:
+def _look(index: Index, accepted: Collection[str]) -> list[Finding]:
+    """What the doctor says of writing groups, before all is read that they are made of."""
+    from es_simhash.engines.base import run
+    from es_simhash.grouping.writing import look
+    from es_simhash.operations import GetMappings
+
+    mappings = index.engine.perform(GetMappings(index.name))
+    return run(look(mappings, accepted), index.engine)
+
+
+def _write(output: Output, index: Index, grouped: Grouped, how: WriteOptions) -> GroupsWritten:
     so_far = 0
 
     def tell(done: GroupsWritten) -> None:
@@ -145,7 +168,7 @@ def _write(
         saying_if_interrupted(lambda: f"{_were_written(so_far)} Run the command again for the rest."),
         output.progress("Writing") as advance,
     ):
-        return index.write_groups(grouped, progress=tell, singles=singles, max_rate=max_rate, patience=patience)
+        return index.write_groups(grouped, progress=tell, **how)
 
 
 def _link(index: Index, kibana_url: str, distribution: str | None) -> Link:

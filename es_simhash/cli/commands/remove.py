@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.findings import accept_option, tell_findings
 from es_simhash.cli.index_options import index_argument, prefix_option
 from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.running import counts, rates, run_options, tell_parts, telling
+from es_simhash.cli.running import counts, planned, rates, run_options, tell_parts, telling, warn_of_left_out
 from es_simhash.cli.target import Target, target_options
 from es_simhash.wording import counted
 
 if TYPE_CHECKING:
-    from es_simhash.removal import Removal, Removed
+    from es_simhash.removal import Prospect, Removed
 
 
 @click.command(name="remove")
 @index_argument
 @prefix_option
 @run_options
+@accept_option
 @click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @target_options
@@ -30,6 +32,7 @@ def command(
     index: str,
     prefix: str,
     rejects: str,
+    accept: tuple[str, ...],
     dry_run: bool,
     yes: bool,
     target: Target,
@@ -39,21 +42,23 @@ def command(
     """Take the fields of fingerprints out of all documents of INDEX, and our note out of its mapping.
 
     Only these fields go; a run that was stopped is gone on with by running the same command again. The mapping itself
-    cannot lose fields: they stay in it, and hold nothing.
+    cannot lose fields: they stay in it, and hold nothing. An index whose documents would lose something else by it, as
+    doctor finds out, is left out if there are others, and the exit code is 1.
 
     Example: es-simhash remove articles --dry-run
     """
-    from es_simhash.backfill.scope import RunOptions
+    from es_simhash.backfill.scope import UpdateOptions
     from es_simhash.files import RejectFile
     from es_simhash.index import Index
     from es_simhash.removal import Removal
 
     with target.opened(output) as engine, RejectFile(rejects) as undone:
         documents = Index(index, engine, prefix=prefix).documents
-        removal = Removal(engine, index, documents, RunOptions(**given))
-        _show_prospect(output, removal, prefix, dry_run)
+        removal = Removal(engine, index, documents, UpdateOptions(**given, accept=frozenset(accept)))
+        _show_prospect(output, removal.prospect, prefix, dry_run)
         if dry_run:
-            return FINE
+            return SOME_FAILED if removal.prospect.left_out else FINE
+        removal.prospect.check()
         if not yes:
             _confirm(index, removal.progress.total)
         with (
@@ -62,15 +67,14 @@ def command(
         ):
             removed = removal.run(tell, undone)
     _show(output, removed, prefix, rejects)
-    return SOME_FAILED if removed.left or undone.count else FINE
+    return SOME_FAILED if removed.left or removed.progress.left_out or undone.count else FINE
 
 
-def _show_prospect(output: Output, removal: Removal, prefix: str, dry_run: bool) -> None:
-    parts = removal.prospect.parts
-    rows = [{"index": part.index, "due": part.due, "documents": part.documents} for part in parts]
-    output.result({"event": "plan", "indices": rows, "prefix": prefix})
+def _show_prospect(output: Output, prospect: Prospect, prefix: str, dry_run: bool) -> None:
+    tell_findings(output, prospect.findings)
+    output.result({"event": "plan", **planned(prospect), "prefix": prefix})
     if dry_run or not output.quiet:
-        tell_parts(output, parts)
+        tell_parts(output, prospect.parts)
 
 
 def _confirm(index: str, total: int) -> None:
@@ -88,9 +92,10 @@ def _so_far(written: int) -> str:
 def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:
     progress = removed.progress
     done = {**counts(progress), **rates(progress), "seconds": round(progress.seconds, 3)}
-    output.result({"event": "done", **done, "rejects": rejects, "left": removed.left})
+    output.result({"event": "done", **done, "rejects": rejects, "left_out": progress.left_out, "left": removed.left})
     output.report(f"{progress.index}: {progress.written:,} done, {progress.rejected:,} rejected, {removed.left:,} left")
     output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s.")
+    warn_of_left_out(output, progress)
     if removed.left:
         output.note("Some have the fields still, or again. See that nobody writes them, then run the command again.")
     else:
