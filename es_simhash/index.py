@@ -24,7 +24,7 @@ from es_simhash.plans.ingesting import Ingest, IngestRemoved
 from es_simhash.plans.options import FindOptions, Options
 from es_simhash.plans.scripting import Installed
 from es_simhash.plans.setup import Initialised
-from es_simhash.plans.writing import OnWritten, Written, write
+from es_simhash.plans.writing import OnWritten, Writer, Written
 from es_simhash.query import By
 from es_simhash.rerank import Matches
 from es_simhash.scheme import Scheme
@@ -88,22 +88,34 @@ class Index:
         return self.documents.scheme
 
     def add(
-        self, documents: Iterable[Document], *, refresh: bool = False, on_written: OnWritten | None = None
+        self,
+        documents: Iterable[Document],
+        *,
+        refresh: bool = False,
+        patience: float = 600.0,
+        on_written: OnWritten | None = None,
     ) -> Written:
         """Write documents with their fields, or any actions in the form that ``helpers.bulk`` takes.
 
         A document's id is its ``_id``. As there, a document with fields named like metadata (``version``, ``routing``,
         ``pipeline``) is given in ``_source``. What cannot be written is told in the result, and the rest is written.
         With ``on_written``, which is called after each batch with what became of it, the result only counts.
+
+        An engine that is away or overloaded is waited for ``patience`` seconds. Documents without an ``_id`` are not
+        sent again to one that is away, since it may have written them.
         """
-        written = Written()
+        written, writer = Written(), Writer(self.name, self.documents, refresh, patience)
         for first, chunk in chunks(documents, _WRITES):
-            written.add(self._run(write(self.name, self.documents, chunk, first, refresh)), on_written)
+            batch = Written()
+            try:
+                self._run(writer.write(chunk, first, batch))
+            finally:
+                written.add(batch, on_written)
         return written
 
-    def delete(self, ids: Iterable[str], *, refresh: bool = False) -> Written:
+    def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = 600.0) -> Written:
         """Remove documents."""
-        return self.add(({"_op_type": "delete", "_id": id_} for id_ in ids), refresh=refresh)
+        return self.add(({"_op_type": "delete", "_id": id_} for id_ in ids), refresh=refresh, patience=patience)
 
     def refresh(self) -> None:
         """Make everything that was written visible to searches."""
@@ -305,18 +317,27 @@ class AsyncIndex:
         return (await self.documents()).scheme
 
     async def add(
-        self, documents: Items[Document], *, refresh: bool = False, on_written: OnWritten | None = None
+        self,
+        documents: Items[Document],
+        *,
+        refresh: bool = False,
+        patience: float = 600.0,
+        on_written: OnWritten | None = None,
     ) -> Written:
         """See `Index.add`."""
-        written = Written()
-        own = await self.documents()
+        written, writer = Written(), Writer(self.name, await self.documents(), refresh, patience)
         async for first, chunk in async_chunks(documents, _WRITES):
-            written.add(await self._run(write(self.name, own, chunk, first, refresh)), on_written)
+            batch = Written()
+            try:
+                await self._run(writer.write(chunk, first, batch))
+            finally:
+                written.add(batch, on_written)
         return written
 
-    async def delete(self, ids: Iterable[str], *, refresh: bool = False) -> Written:
+    async def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = 600.0) -> Written:
         """See `Index.delete`."""
-        return await self.add(({"_op_type": "delete", "_id": id_} for id_ in ids), refresh=refresh)
+        deletes = ({"_op_type": "delete", "_id": id_} for id_ in ids)
+        return await self.add(deletes, refresh=refresh, patience=patience)
 
     async def refresh(self) -> None:
         """See `Index.refresh`."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from es_simhash.backfill.found import Place, Prepared, Update
 from es_simhash.backfill.notes import note
 from es_simhash.backfill.passes import Pass
-from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import OnProgress, OnUndone, Progress, Teller
 from es_simhash.backfill.run import Runner
 from es_simhash.backfill.run_async import AsyncRunner
@@ -24,6 +23,7 @@ from es_simhash.documents import Documents
 from es_simhash.engines.base import AsyncEngine, Engine, run, run_async
 from es_simhash.fields import Json
 from es_simhash.operations import Action, Count, GetInfo, Plan, Refresh
+from es_simhash.plans.patience import patiently
 
 # How often an index is gone through; the rest is for the next run.
 _MOST = 5

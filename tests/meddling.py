@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from threading import Lock
 from typing import Any, TypeVar
 
 from es_simhash.engines.base import Engine
-from es_simhash.operations import Bulk, Operation
+from es_simhash.operations import ActionResult, Bulk, Operation
 
 Result = TypeVar("Result")
 
@@ -66,3 +67,28 @@ def once(kind: type[Operation[Any]], do: Callable[[Any], Any], after: int = 0) -
                 do(operation)
 
     return before
+
+
+class Overloaded(Meddler):
+    """An engine with a full queue: of the actions of a request it takes those only that ``takes`` allows."""
+
+    def __init__(self, engine: Engine, takes: Callable[[Bulk, int], bool], status: int = 429) -> None:
+        super().__init__(engine)
+        self._takes = takes
+        self._status = status
+
+    def perform(self, operation: Operation[Result]) -> Result:
+        if not isinstance(operation, Bulk):
+            return super().perform(operation)
+        taken = [self._takes(operation, place) for place in range(len(operation.actions))]
+        actions = [action for action, is_taken in zip(operation.actions, taken, strict=True) if is_taken]
+        request: Operation[list[ActionResult]] = replace(operation, actions=actions)
+        done: list[ActionResult] = super().perform(request) if actions else []
+        results = iter(done)
+        refused = "es_rejected_execution_exception: the queue is full"
+        mixed: Any = [
+            next(results) if is_taken else ActionResult(action.id or "", self._status, refused)
+            for action, is_taken in zip(operation.actions, taken, strict=True)
+        ]
+        answer: Result = mixed
+        return answer

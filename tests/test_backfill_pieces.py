@@ -15,16 +15,17 @@ from hypothesis import strategies as st
 
 from es_simhash.backfill.checkpoint import Checkpoint
 from es_simhash.backfill.found import Found, prepare, sources
-from es_simhash.backfill.patience import delays
 from es_simhash.backfill.progress import Pace, Progress, Teller
 from es_simhash.backfill.scope import BackfillOptions, changed_query, due_query
-from es_simhash.backfill.writing import Outcome, Pressure
+from es_simhash.backfill.writing import Outcome
 from es_simhash.documents import Documents
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import UnreachableError
 from es_simhash.fields import Json
 from es_simhash.index import Index
 from es_simhash.operations import Action, Bulk, CreateIndex, Operation, ReadPage, Share, Wait
+from es_simhash.plans.patience import delays
+from es_simhash.plans.sending import Pressure
 from es_simhash.scheme import Scheme
 
 DOCUMENTS = Documents(Scheme(), ["title", "body"])

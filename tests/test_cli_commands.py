@@ -17,9 +17,11 @@ import pytest
 
 from es_simhash.cli.app import COMMANDS
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.operations import Action, Bulk, CreateIndex
+from es_simhash.errors import AccessError
+from es_simhash.operations import Action, Bulk, CreateIndex, Operation, Refresh
 from es_simhash.testing.corpus import corpus, edited
 from tests.commands import lines, run, run_alone
+from tests.meddling import Meddler, Overloaded
 from tests.nodes import Node
 
 ROOT = Path(__file__).parent.parent
@@ -206,6 +208,35 @@ def test_lines_that_fail_go_to_the_reject_file_and_the_exit_code_tells(loaded: P
         ("more.jsonl", 3, "b"),
     ]
     assert "title" in rejected[1]["reason"]
+
+
+def test_documents_that_an_overloaded_engine_never_takes_go_to_the_reject_file(
+    loaded: Path, news: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = Overloaded(EmbeddedEngine(loaded / ".es-simhash"), lambda bulk, place: bulk.actions[place].id != "4")
+    monkeypatch.setattr("es_simhash.cli.target.Target.connect", lambda _: busy)
+    done = run("load", "news", str(news), "--patience", "0", cwd=loaded, code=1)
+    busy.engine.close()
+    assert done.out == "news: 9 written, 1 rejected\n"
+    rejected = json.loads((loaded / "rejected.jsonl").read_text(encoding="utf-8"))
+    assert (rejected["id"], rejected["line"]) == ("4", 5)
+    assert "again and again" in rejected["reason"]
+
+
+def test_a_load_that_may_not_refresh_says_so_and_has_written_all(
+    loaded: Path, news: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbid(operation: Operation[Any]) -> None:
+        if isinstance(operation, Refresh):
+            raise AccessError("Refreshing 'news' failed: 403. Have the privilege granted.")
+
+    meddler = Meddler(EmbeddedEngine(loaded / ".es-simhash"))
+    meddler.before = forbid
+    monkeypatch.setattr("es_simhash.cli.target.Target.connect", lambda _: meddler)
+    done = run("load", "news", str(news), cwd=loaded)
+    meddler.engine.close()
+    assert done.out == "news: 10 written, 0 rejected\n"
+    assert "Refreshing 'news' failed: 403. Have the privilege granted. " in done.err
 
 
 def test_documents_come_from_standard_input(loaded: Path) -> None:

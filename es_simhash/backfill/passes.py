@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from es_simhash.backfill.begun import begin, begun, end, fingerprints
 from es_simhash.backfill.changes import Changes, changes_of, make_visible
-from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import Progress
 from es_simhash.backfill.scope import BackfillOptions, Part, changed_query, due_query
 from es_simhash.backfill.tuning import change, set_back
 from es_simhash.documents import Documents
 from es_simhash.fields import Json
 from es_simhash.operations import Count, GetMappings, Operation, Plan, Refresh
+from es_simhash.plans.patience import patiently
 
 # How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run. One of
 # several machines cannot tell the changes of the others from those of strangers.

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.scope import RunOptions
 from es_simhash.errors import EngineError, ReaderLostError, TooLargeError
 from es_simhash.fields import Json
 from es_simhash.operations import CloseReader, OpenReader, Plan, Reader, ReadPage, Refresh, Share
+from es_simhash.plans.patience import patiently
 
 _FIRST_SIZE, _MOST = 100, 1_000
 # What a page should come to, in characters of JSON: enough that requests cost little, and no concern for memory.

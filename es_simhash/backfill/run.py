@@ -17,9 +17,10 @@ from es_simhash.backfill.scope import BackfillOptions, RunOptions
 from es_simhash.backfill.survey import survey
 from es_simhash.backfill.tuning import set_back
 from es_simhash.backfill.work import Fingerprinting, Work
-from es_simhash.backfill.writing import Outcome, Pressure, write
+from es_simhash.backfill.writing import Outcome, write
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import EngineError
+from es_simhash.plans.sending import Pressure
 
 if TYPE_CHECKING:
     from es_simhash.backfill.found import Prepared

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from es_simhash.backfill.found import Prepared, Update, prepare, sources
-from es_simhash.backfill.patience import patiently
 from es_simhash.documents import Documents
 from es_simhash.fields import Json
 from es_simhash.operations import GetDocuments, Plan
+from es_simhash.plans.patience import patiently
 
 
 class Settling(Protocol):

@@ -1,36 +1,20 @@
-"""Writing updates to a live index: conflicts are read again, full queues waited for, too large requests split."""
+"""Writing updates to a live index: documents that others have changed meanwhile are read again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 
 from es_simhash.backfill.found import Place, Prepared, Undone, Update
-from es_simhash.backfill.patience import delays, patiently
 from es_simhash.backfill.work import Settling
-from es_simhash.errors import TooLargeError
 from es_simhash.operations import ActionResult, Bulk, Plan, Wait
+from es_simhash.plans.patience import delays
+from es_simhash.plans.sending import Pressure, send
 
-_MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20
 # How often a document is read again that somebody else changes each time before it can be written.
 _ROUNDS = 10
-_BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-
-
-@dataclass
-class Pressure:
-    """How much is sent at once, adapted to what the engine takes: half after a refusal, and slowly more again."""
-
-    actions: int = _MOST_ACTIONS
-
-    def ease(self) -> None:
-        """Send half as much."""
-        self.actions = max(1, self.actions // 2)
-
-    def press(self) -> None:
-        """Send a little more, up to what is useful."""
-        self.actions = min(_MOST_ACTIONS, self.actions + max(1, self.actions // 10))
 
 
 @dataclass
@@ -79,55 +63,23 @@ def write(work: Settling, prepared: Prepared, pressure: Pressure, patience: floa
 
 def _send_all(updates: Sequence[Update], outcome: Outcome, pressure: Pressure, patience: float) -> Plan[list[Update]]:
     """Send updates until the engine has taken or refused each; the result is those in conflict with others' changes."""
-    waiting, conflicts, waits = list(updates), list[Update](), delays(patience)
-    while waiting:
-        batch = _batch(waiting, pressure.actions)
-        try:
-            actions = [action for _, action in batch]
-            results = yield from patiently(Bulk(str(actions[0].index), actions), patience)
-        except TooLargeError as error:
-            if len(batch) > 1:
-                pressure.ease()
-                continue
-            waiting = waiting[1:]
-            outcome.rejected.append(batch[0][0].undone(f"cannot be sent: {error}"))
-            continue
-        refused = _sort(batch, results, outcome, conflicts)
-        # At the end, so that one which is never taken, being too large for the engine, does not hold up the others.
-        waiting = waiting[len(batch) :] + refused
-        if not refused:
-            pressure.press()
-            waits = delays(patience)
-            continue
-        pressure.ease()
-        outcome.refusals += len(refused)
-        if (delay := next(waits, None)) is None:
-            outcome.rejected += [
-                place.undone("was refused again and again: the engine is overloaded.") for place, _ in waiting
-            ]
-            break
-        yield Wait(delay)
+    conflicts: list[Update] = []
+    if updates:
+        actions = [action for _, action in updates]
+        take = partial(_sort, updates, outcome, conflicts)
+        outcome.refusals += yield from send(Bulk(str(actions[0].index), actions), take, pressure, patience)
     return conflicts
 
 
-def _batch(waiting: Sequence[Update], most: int) -> list[Update]:
-    """The first of those that wait: so many, and no more than a request should hold."""
-    batch: list[Update] = []
-    length = 0
-    for place, action in waiting[:most]:
-        length += len(str(action.body))
-        if batch and length > _MOST_LENGTH:
-            break
-        batch.append((place, action))
-    return batch
-
-
 def _sort(
-    batch: Sequence[Update], results: Sequence[ActionResult], outcome: Outcome, conflicts: list[Update]
-) -> list[Update]:
-    """Count what was done; the result is what was refused for now. What no document could pass is raised."""
-    refused = []
-    for (place, action), result in zip(batch, results, strict=True):
+    updates: Sequence[Update],
+    outcome: Outcome,
+    conflicts: list[Update],
+    places: Sequence[int],
+    results: Sequence[ActionResult],
+) -> None:
+    """Count what became of the updates at some places. What no document could pass is raised."""
+    for (place, action), result in zip((updates[i] for i in places), results, strict=True):
         if result.error is None:
             outcome.written += 1
         elif result.index_error:
@@ -137,8 +89,5 @@ def _sort(
         elif result.status == HTTPStatus.NOT_FOUND:
             outcome.gone += 1
             outcome.missing.append(place)
-        elif result.status in _BUSY:
-            refused.append((place, action))
         else:
             outcome.rejected.append(place.undone(f"was refused: {result.error}"))
-    return refused

@@ -22,14 +22,19 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _SECONDS_BETWEEN_EVENTS = 1.0
 
 
+def patience_option(command: Command) -> Command:
+    """How long an engine is waited for."""
+    return click.option(
+        "--patience", type=float, default=600.0, show_default=True, help="Seconds to wait for a busy engine."
+    )(command)
+
+
 def run_options(command: Command) -> Command:
     """How a run goes about it: the keywords of `RunOptions`, and ``rejects``."""
     options = (
         click.option("--slices", type=click.IntRange(1), default=1, show_default=True, help="Work on so many at once."),
         click.option("--max-rate", type=float, metavar="N", help="Write at most N documents a second."),
-        click.option(
-            "--patience", type=float, default=600.0, show_default=True, help="Seconds to wait for a busy engine."
-        ),
+        patience_option,
         click.option(
             "--rejects",
             type=click.Path(dir_okay=False),

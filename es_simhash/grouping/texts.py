@@ -9,7 +9,6 @@ import numpy as np
 
 from es_simhash.arrays import Integers
 from es_simhash.backfill.found import Place
-from es_simhash.backfill.patience import patiently
 from es_simhash.dedup.exact import BYTES_A_BYTE, exact_similarities, sample_of
 from es_simhash.dedup.sorting import distinct
 from es_simhash.dedup.spool import Room, Strings
@@ -19,6 +18,7 @@ from es_simhash.errors import DocumentError
 from es_simhash.fields import Json, content_hash
 from es_simhash.grouping.places import Places
 from es_simhash.operations import GetDocuments
+from es_simhash.plans.patience import patiently
 from es_simhash.sources import patterns
 from es_simhash.verification import Similarities, Verifier
 

@@ -17,10 +17,9 @@ from es_simhash import group_fields, mapping
 from es_simhash.ahead import ahead
 from es_simhash.backfill.found import Place, Prepared, Undone, Update
 from es_simhash.backfill.notes import note, note_where_allowed, noted
-from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import Pace
 from es_simhash.backfill.work import read_again
-from es_simhash.backfill.writing import Outcome, Pressure, write
+from es_simhash.backfill.writing import Outcome, write
 from es_simhash.doctor.finding import Finding, check_accepted, refusal, stopped
 from es_simhash.doctor.source import losses
 from es_simhash.documents import Documents
@@ -29,6 +28,8 @@ from es_simhash.errors import DocumentError
 from es_simhash.fields import Json, content_hash
 from es_simhash.grouping.result import Grouped
 from es_simhash.operations import Action, GetMappings, Plan, PutMapping, Refresh
+from es_simhash.plans.patience import patiently
+from es_simhash.plans.sending import Pressure
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

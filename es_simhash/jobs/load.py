@@ -24,8 +24,8 @@ class Rehearsal:
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
 
-    def add(self, documents: Iterable[Document], *, on_written: OnWritten) -> None:
-        """Tell of each batch how many documents could be written, and which could not."""
+    def add(self, documents: Iterable[Document], *, patience: float, on_written: OnWritten) -> None:
+        """Tell of each batch how many documents could be written, and which could not; there is nothing to wait for."""
         for first, chunk in chunks(documents, _BATCH):
             rejected: list[Rejected] = []
             done = sum(1 for _ in self.documents.actions(chunk, rejected.append))
@@ -41,6 +41,7 @@ class Loader:
     on_reject: OnReject
     on_progress: Callable[[Written], object]
     op_type: Literal["index", "create"] = "index"
+    patience: float = 600.0
     written: Written = field(default_factory=Written)
     absent: AbsentFields = field(init=False)
     _under_way: dict[int, FileDocument] = field(default_factory=dict)
@@ -48,7 +49,7 @@ class Loader:
     def load(self, found: Iterable[FileDocument]) -> Written:
         """Write all of them; the result counts, and ``absent`` tells which source fields no document had."""
         self.absent = AbsentFields(self.index.documents.fields)
-        self.index.add(self._actions(found), on_written=self._on_written)
+        self.index.add(self._actions(found), patience=self.patience, on_written=self._on_written)
         return self.written
 
     def _actions(self, found: Iterable[FileDocument]) -> Iterator[Json]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from es_simhash.bulk_actions import Document
 from es_simhash.documents import Documents, Rejected
-from es_simhash.operations import Action, Bulk, Plan
+from es_simhash.operations import Action, ActionResult, Bulk, Plan
+from es_simhash.plans.sending import Pressure, send
 
 # The names that helpers.bulk reads from beside a document's fields, and what they are called in a bulk request.
 _METADATA = {
@@ -31,8 +32,6 @@ _METADATA = {
         "dynamic_templates",
     )
 }
-_MAX_ACTIONS = 500
-_MAX_LENGTH = 8 << 20
 
 
 @dataclass
@@ -47,37 +46,55 @@ class Written:
         """Count what became of a batch; without ``on_written`` to tell them to, keep what was rejected."""
         self.done += batch.done
         self.refused += batch.refused
+        batch.rejected.sort(key=lambda one: one.position)
         if on_written is None:
             self.rejected += batch.rejected
         else:
             on_written(batch)
 
+    def reject(self, one: Rejected) -> None:
+        """Count an action that was not done."""
+        self.refused += 1
+        self.rejected.append(one)
+
 
 OnWritten: TypeAlias = Callable[[Written], object]
 
 
-def write(index: str, documents: Documents, actions: Sequence[Document], first: int, refresh: bool) -> Plan[Written]:
-    """Carry out actions in the form of ``helpers.bulk``, with the fields; ``first`` is the place of the first."""
-    written = Written()
-    rejected: dict[int, Rejected] = {}
+@dataclass
+class Writer:
+    """Writes to an index, waiting up to ``patience`` seconds for an engine that is away or has too much to do."""
 
-    def reject(one: Rejected) -> None:
-        rejected[one.position] = Rejected(one.id, one.position + first, one.reason)
+    index: str
+    documents: Documents
+    refresh: bool
+    patience: float
+    _pressure: Pressure = field(default_factory=Pressure)
 
-    parsed = [_action(action) for action in documents.actions(actions, reject)]
-    positions = [position for position in range(len(actions)) if position not in rejected]
-    for start, batch in _batches(parsed):
-        results = yield Bulk(index, batch, refresh)
-        if results[0].index_error and all(result.index_error for result in results):
-            raise results[0].index_error
-        for position, result in zip(positions[start : start + len(batch)], results, strict=True):
-            if result.error is None:
-                written.done += 1
-            else:
-                rejected[position] = Rejected(result.id, position + first, result.error)
-    written.refused = len(rejected)
-    written.rejected += [rejected[position] for position in sorted(rejected)]
-    return written
+    def write(self, actions: Sequence[Document], first: int, written: Written) -> Plan[None]:
+        """Carry out actions in the form of ``helpers.bulk``, with the fields; ``first`` is the place of the first.
+
+        What becomes of them is in ``written`` as soon as it is known, however this ends.
+        """
+        rejected: set[int] = set()
+
+        def reject(one: Rejected) -> None:
+            rejected.add(one.position)
+            written.reject(Rejected(one.id, one.position + first, one.reason))
+
+        parsed = [_action(action) for action in self.documents.actions(actions, reject)]
+        positions = [position + first for position in range(len(actions)) if position not in rejected]
+
+        def take(places: Sequence[int], results: Sequence[ActionResult]) -> None:
+            if results[0].index_error and all(result.index_error for result in results):
+                raise results[0].index_error
+            for place, result in zip(places, results, strict=True):
+                if result.error is None:
+                    written.done += 1
+                else:
+                    written.reject(Rejected(result.id, positions[place], result.error))
+
+        yield from send(Bulk(self.index, parsed, self.refresh), take, self._pressure, self.patience)
 
 
 def _action(action: Mapping[str, Any]) -> Action:
@@ -90,18 +107,3 @@ def _action(action: Mapping[str, Any]) -> Action:
         metadata["_source"] = rest.pop("_source")
     body = None if op_type == "delete" else rest.get("_source", rest)
     return Action(op_type, None if id_ is None else str(id_), body, index, metadata or None)
-
-
-def _batches(actions: Sequence[Action]) -> Iterator[tuple[int, list[Action]]]:
-    """Batches of bounded count and length, each with the place of its first action."""
-    batch: list[Action] = []
-    first = length = 0
-    for i, action in enumerate(actions):
-        own = len(repr(action.body))
-        if batch and (length + own > _MAX_LENGTH or len(batch) == _MAX_ACTIONS):
-            yield first, batch
-            batch, first, length = [], i, 0
-        batch.append(action)
-        length += own
-    if batch:
-        yield first, batch

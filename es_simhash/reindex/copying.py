@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from es_simhash.backfill.found import Place, Prepared, Undone, Update
-from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.work import read_again
 from es_simhash.documents import Documents, Rejected
 from es_simhash.fields import Json
 from es_simhash.operations import Action, Plan
+from es_simhash.plans.patience import patiently
 
 
 @dataclass(frozen=True)

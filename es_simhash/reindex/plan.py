@@ -12,11 +12,11 @@ from es_simhash.backfill.changes import changes_of
 from es_simhash.backfill.found import Undone
 from es_simhash.backfill.notes import note
 from es_simhash.backfill.passes import Pass
-from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import OnUndone, Progress
 from es_simhash.backfill.reading import Reading
 from es_simhash.backfill.tuning import are_changed, change, set_back
 from es_simhash.operations import CreateIndex, GetAliases, GetMappings, Plan, PutMapping, Refresh, UpdateAliases
+from es_simhash.plans.patience import patiently
 from es_simhash.reindex.aliases import alias_changes
 from es_simhash.reindex.prospect import ORIGIN, Prospect, ReindexOptions, due_query
 from es_simhash.reindex.verifying import Verified, differences, find_extra, verify

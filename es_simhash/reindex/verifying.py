@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from es_simhash.backfill.found import Undone
-from es_simhash.backfill.patience import patiently
 from es_simhash.backfill.progress import OnUndone
 from es_simhash.backfill.reading import Reading
 from es_simhash.fields import Json
 from es_simhash.operations import Count, GetDocuments, GetInfo, Plan, Refresh, Search, Share
+from es_simhash.plans.patience import patiently
 from es_simhash.reindex.copying import Copying
 
 _EVERYTHING: Json = {"match_all": {}}

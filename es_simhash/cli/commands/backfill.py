@@ -17,6 +17,7 @@ from es_simhash.cli.findings import accept_option
 from es_simhash.cli.index_options import index_argument, index_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.places import is_server
+from es_simhash.cli.running import patience_option
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
 from es_simhash.environment import STATE_HOME
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--max-rate", type=float, metavar="N", help="Write at most N documents a second.")
 @click.option("--no-refresh", is_flag=True, help="Stop the index's own refreshes meanwhile.")
 @click.option("--no-replicas", is_flag=True, help="Drop its replicas meanwhile: quicker, but with one copy only.")
-@click.option("--patience", type=float, default=600.0, show_default=True, help="Seconds to wait for a busy engine.")
+@patience_option
 @click.option(
     "--rejects",
     type=click.Path(dir_okay=False),

@@ -16,6 +16,7 @@ from es_simhash.cli.group_options import group_options
 from es_simhash.cli.index_options import index_argument, prefix_option
 from es_simhash.cli.kibana import kibana_url_option
 from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.running import patience_option
 from es_simhash.cli.summary import summary
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--state", type=click.Path(file_okay=False), help="Keep there what is read, so that a stopped run can go on."
 )
-@click.option("--patience", type=float, default=600.0, show_default=True, help="Seconds to wait for a busy engine.")
+@patience_option
 @click.option("--write", is_flag=True, help="Store the groups on the documents.")
 @click.option("--singles", is_flag=True, help="With --write: documents in no group get one of their own.")
 @click.option("--max-rate", type=float, metavar="N", help="With --write: at most N documents a second.")

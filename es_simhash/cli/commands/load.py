@@ -14,6 +14,7 @@ from es_simhash.cli.exits import FINE, SOME_FAILED, Interrupted, saying_if_inter
 from es_simhash.cli.index_options import index_argument, index_options
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.running import patience_option
 from es_simhash.cli.target import Target, target_options
 from es_simhash.wording import counted
 
@@ -26,12 +27,20 @@ if TYPE_CHECKING:
 @index_argument
 @file_options
 @click.option("--create-only", is_flag=True, help="Refuse documents whose id is there already.")
+@patience_option
 @click.option("--dry-run", is_flag=True, help="Read and fingerprint everything, and write nothing.")
 @index_options
 @target_options
 @output_options
 def command(
-    index: str, files: Files, create_only: bool, dry_run: bool, known: dict[str, Any], target: Target, output: Output
+    index: str,
+    files: Files,
+    create_only: bool,
+    patience: float,
+    dry_run: bool,
+    known: dict[str, Any],
+    target: Target,
+    output: Output,
 ) -> int:
     """Write the documents of FILEs (- is standard input) to INDEX, with their fingerprints.
 
@@ -48,13 +57,13 @@ def command(
         documents = documents_of(engine, index, known, dry_run)
         opened = Index(index, engine, prefix=known["prefix"])
         there = Rehearsal(documents) if dry_run else opened
-        loader = Loader(there, rejects, lambda now: advance(now.done, rejects.count), op_type)
+        loader = Loader(there, rejects, lambda now: advance(now.done, rejects.count), op_type, patience)
         if dry_run:
             loader.load(found)
         else:
             with _telling_how_many(loader, opened):
                 loader.load(found)
-            opened.refresh()
+            _refresh(opened, output)
     done = loader.written.done
     output.warn(loader.absent.warning)
     if not dry_run:
@@ -65,6 +74,19 @@ def command(
     say = output.line if dry_run else output.report
     say(f"{index}: {done:,} {'could be ' if dry_run else ''}written, {rejects.count:,} rejected")
     return SOME_FAILED if rejects.count else FINE
+
+
+def _refresh(index: Index, output: Output) -> None:
+    """Make what was written visible; where that cannot be done, all of it is written none the less."""
+    from es_simhash.errors import EngineError
+
+    try:
+        index.refresh()
+    except EngineError as error:
+        output.warn(
+            f"{error} All is written that is counted below; searches find it once the index is refreshed, "
+            "which most do by themselves within seconds (index.refresh_interval)."
+        )
 
 
 @contextmanager
