@@ -14,7 +14,7 @@ from opensearchpy import AsyncOpenSearch
 
 from es_simhash.backfill.run import Backfill
 from es_simhash.backfill.scope import BackfillOptions
-from es_simhash.doctor import blocks, disk, fields, rights, server, source, texts
+from es_simhash.doctor import blocks, disk, fields, rights, server, source
 from es_simhash.doctor.facts import Disk, Facts, IndexFacts, ShardCopy, cluster_settings
 from es_simhash.doctor.finding import CODES, Finding, Level, accepting
 from es_simhash.documents import Documents
@@ -79,7 +79,6 @@ def facts(*indices: IndexFacts, **told: Any) -> Facts:
         "rights": None,
         "roles": [],
         "hides_rights": False,
-        "unseen": [],
         "changes_settings": False,
     }
     return Facts(**{**known, **told})
@@ -299,39 +298,22 @@ def test_a_source_that_is_not_whole_is_told(kept: Json, settings: dict[str, str]
 # --- texts
 
 
-@pytest.mark.parametrize(
-    ("path", "kept"),
-    [
-        ("title", True),
-        ("title.raw", False),
-        ("author.name", True),
-        ("a.b", True),
-        ("a", False),
-        ("nothing", False),
-        ("author.nothing", False),
-        ("old", False),
-        ("all", False),
-    ],
-)
-def test_a_mapping_tells_which_paths_documents_can_have(path: str, kept: bool) -> None:
-    keyword = {"type": "keyword"}
-    mapping = {
-        "properties": {
-            "title": {"type": "text", "fields": {"raw": keyword}, "copy_to": "all"},
-            "author": {"properties": {"name": {"type": "text", "copy_to": ["all"]}}},
-            "a.b": keyword,
-            "old": {"type": "alias", "path": "title"},
-            "all": {"type": "text"},
-        }
-    }
-    assert texts.is_kept(mapping, path) is kept
-
-
 def test_a_field_that_is_an_object_is_warned_of() -> None:
     index = there(mapping={"properties": {"body": {"properties": {"text": {"type": "text"}}}}})
     assert levels(fields.check_texts(facts(index), DOCUMENTS)) == [("text-fields", "warning")]
     assert levels(fields.check_texts(facts(there()), DOCUMENTS)) == [("text-fields", "ok")]
-    assert levels(fields.check_texts(facts(there(), unseen=["body"]), DOCUMENTS)) == [("text-fields", "warning")]
+
+
+def test_fields_without_text_stop_where_no_other_has_any() -> None:
+    both = Documents(Scheme(), ["body", "bdoy"])
+    half, none = replace(there("a"), unseen=["bdoy"]), replace(there("b"), unseen=["body", "bdoy"])
+    mapped = replace(half, mapping={"properties": {"bdoy": {"type": "text"}}})
+    assert levels(fields.check_texts(facts(mapped), both)) == [("text-fields", "ok")]
+    assert levels(fields.check_texts(facts(half), both)) == [("text-fields", "warning")]
+    assert levels(fields.check_texts(facts(none), both)) == [("text-fields", "stop")]
+    found = list(fields.check_texts(facts(half, none), both))
+    assert [(each.level, each.index) for each in found] == [("stop", "b"), ("warning", None)]
+    assert levels(fields.check_texts(facts(half, there("c")), both)) == [("text-fields", "ok")]
 
 
 # --- disks
@@ -513,7 +495,7 @@ def test_an_index_whose_fields_nobody_names_stops(embedded: Engine) -> None:
 
 def test_a_misspelt_field_is_warned_of_and_a_sparse_one_is_not(embedded: Engine) -> None:
     embedded.perform(PutMapping("articles", {"properties": {"sparse": {"type": "text"}}}))
-    found = Index("articles", embedded, fields=["bdoy", "sparse"]).doctor()
+    found = Index("articles", embedded, fields=["body", "bdoy", "sparse"]).doctor()
     assert "'bdoy'" in the_one(found, "text-fields").message
 
 

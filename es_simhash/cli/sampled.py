@@ -100,7 +100,10 @@ class Source:
         return scheme, sampled
 
     def _of_index(self, output: Output, size: int | None) -> tuple[Scheme | None, Sampled]:
+        from es_simhash.engines.base import run
         from es_simhash.jobs.sample_documents import all_of_index, sample_of_index
+        from es_simhash.operations import GetMappings
+        from es_simhash.plans.text_fields import check_text_fields
 
         assert self.index
         scheme = scheme_named(self.scheme)
@@ -108,7 +111,10 @@ class Source:
         with self.target.opened(output) as engine, output.progress("Reading") as advance:
             known = {"scheme": scheme, "fields": self.fields or None, "prefix": self.prefix}
             documents = wanted_documents(engine, self.index, known)
-            if not self.fields:
+            if self.fields:
+                mappings = engine.perform(GetMappings(self.index))
+                run(check_text_fields(mappings, documents), engine)
+            else:
                 scheme = scheme or documents.scheme
             if size is not None:
                 return scheme, sample_of_index(engine, self.index, documents.fields, query, size)

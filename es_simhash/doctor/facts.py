@@ -6,16 +6,17 @@ What it does not tell, because it has no such thing or not for this login, is No
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from es_simhash import mapping
-from es_simhash.doctor.texts import fields_in_no_document
 from es_simhash.documents import Documents
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.fields import Json
 from es_simhash.mapping import Change
 from es_simhash.operations import EngineInfo, GetInfo, GetMappings, GetSettings, Look, Operation, Plan
+from es_simhash.plans.source_mapping import Derived
+from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 
 # What a backfill does, by the names that Elasticsearch has for it.
 PRIVILEGES = ("read", "view_index_metadata", "index", "maintenance", "monitor", "manage")
@@ -42,7 +43,11 @@ class ShardCopy:
 
 @dataclass(frozen=True)
 class IndexFacts:
-    """One concrete index; ``copies`` is None where its statistics were not told."""
+    """One concrete index; ``copies`` is None where its statistics were not told.
+
+    Of the source fields, ``unseen`` are those in which no document has text, ``derived`` those of which documents can
+    have none, since the engine makes their values.
+    """
 
     name: str
     due: int
@@ -50,6 +55,8 @@ class IndexFacts:
     mapping: Json
     settings: Mapping[str, str]
     copies: Sequence[ShardCopy] | None
+    unseen: Sequence[str] = ()
+    derived: Mapping[str, Derived] = field(default_factory=dict)
 
     def is_set(self, setting: str) -> bool:
         """Whether a setting is true."""
@@ -78,8 +85,7 @@ class Facts:
 
     ``behind`` is what a name stands for, ``cluster`` the settings of the cluster, ``disks`` are by the nodes' ids.
     ``rights`` has for each index which of `PRIVILEGES` the login has, ``roles`` what its roles say of indices.
-    ``hides_rights`` is an engine that has logins but does not tell what they may do. ``unseen`` are source fields that
-    no document has.
+    ``hides_rights`` is an engine that has logins but does not tell what they may do.
     """
 
     engine: EngineInfo
@@ -91,7 +97,6 @@ class Facts:
     rights: Mapping[str, Mapping[str, bool]] | None
     roles: Sequence[Json]
     hides_rights: bool
-    unseen: Sequence[str]
     changes_settings: bool
 
 
@@ -100,7 +105,7 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
     engine = yield GetInfo()
     indices = []
     for each in due:
-        indices.append((yield from index_facts(each)))
+        indices.append((yield from index_facts(each, documents)))
     rights, roles, hides_rights = yield from _logins(engine, [each.index for each in due])
     return Facts(
         engine=engine,
@@ -112,15 +117,12 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
         rights=rights,
         roles=roles,
         hides_rights=hides_rights,
-        unseen=(yield from fields_in_no_document(documents, {each.name: each.mapping for each in indices}))
-        if documents
-        else [],
         changes_settings=changes_settings,
     )
 
 
-def index_facts(due: Due) -> Plan[IndexFacts]:
-    """Ask for everything about one index."""
+def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts]:
+    """Ask for everything about one index, and where texts are to come from ``documents``, whether it has any."""
     mappings = yield GetMappings(due.index)
     settings = (yield from _told(GetSettings(due.index))) or {}
     parts = ("routing.node", "routing.primary", "docs.count", "store.size_in_bytes")
@@ -128,7 +130,22 @@ def index_facts(due: Due) -> Plan[IndexFacts]:
     stats = yield from _look(f"/{_quoted(due.index)}/_stats/docs,store?level=shards&filter_path={wanted}")
     [body] = mappings.values()
     copies = list(_copies(stats)) if stats else None
-    return IndexFacts(due.index, due.due, due.documents, body, settings.get(due.index) or {}, copies)
+    paths = documents.fields if documents else ()
+    unseen = (yield from _unseen(due, paths)) if paths else []
+    kinds = derived_fields(body, paths, unseen if due.documents else paths)
+    return IndexFacts(due.index, due.due, due.documents, body, settings.get(due.index) or {}, copies, unseen, kinds)
+
+
+def _unseen(due: Due, paths: Sequence[str]) -> Plan[list[str]]:
+    """The source fields in which no document has text; none where there are no documents, or none can be searched."""
+    if not due.documents:
+        return []
+    try:
+        return (yield from fields_in_no_document(due.index, paths))
+    except (UnreachableError, UnavailableError):
+        raise
+    except EngineError:
+        return []
 
 
 def _copies(stats: Json) -> Iterator[ShardCopy]:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from es_simhash.doctor.facts import Facts, IndexFacts
 from es_simhash.doctor.finding import Finding, of_error
-from es_simhash.doctor.texts import field_at
 from es_simhash.documents import Documents
 from es_simhash.errors import EngineError, SchemeMismatchError
 from es_simhash.fields import Json
 from es_simhash.mapping import number_of_fields
+from es_simhash.plans.source_mapping import field_at
+from es_simhash.plans.text_fields import derived_errors, no_text
 
 _LIMIT = "index.mapping.total_fields.limit"
 _DEFAULT_LIMIT = 1000
@@ -103,17 +104,36 @@ def _nested(mapping: Json, prefix: str = "") -> Iterator[str]:
 
 def check_texts(facts: Facts, documents: Documents) -> Iterator[Finding]:
     """Whether there is anything in the fields that texts come from."""
-    objects = [
-        (path, there.name)
-        for path in documents.fields
-        for there in facts.indices
-        if "properties" in field_at(there.mapping, path)
-    ]
-    for path, index in objects:
-        message = f"The source field {path!r} is an object in the index {index!r}, so such documents are rejected."
-        yield Finding("text-fields", "warning", message, "Name the fields within it that hold text.", index)
-    for path in facts.unseen:
-        message = f"No mapping has the source field {path!r}, nor has any document that was looked at."
-        yield Finding("text-fields", "warning", message, "Check how it is written in the documents.")
-    if not objects and not facts.unseen:
-        yield Finding("text-fields", "ok", f"The texts are in {', '.join(documents.fields)}.")
+    found = [finding for there in facts.indices for finding in _texts_of(there, documents)]
+    found += [_misspelt(path) for path in documents.fields if _is_misspelt(facts, documents, path)]
+    yield from found or [Finding("text-fields", "ok", f"The texts are in {', '.join(documents.fields)}.")]
+
+
+def _texts_of(there: IndexFacts, documents: Documents) -> Iterator[Finding]:
+    for error in derived_errors(there.name, there.derived):
+        yield of_error("derived-field", error, there.name)
+    if _has_none(there, documents) and not there.derived:
+        message = f"{no_text(there.name, documents.fields)}, so all would be marked as empty."
+        remedy = "Check how the fields are written in the documents, or leave the index out."
+        yield Finding("text-fields", "stop", message, remedy, there.name)
+    for path in documents.fields:
+        if "properties" in field_at(there.mapping, path):
+            message = f"The source field {path!r} is an object in the index {there.name!r}, so documents are rejected."
+            yield Finding("text-fields", "warning", message, "Name the fields within it that hold text.", there.name)
+
+
+def _has_none(there: IndexFacts, documents: Documents) -> bool:
+    return set(there.unseen) == set(documents.fields)
+
+
+def _is_misspelt(facts: Facts, documents: Documents, path: str) -> bool:
+    """Whether no document has text in a field, nor is it mapped for some to come, while they have text in another."""
+    filled = [there for there in facts.indices if there.documents]
+    is_nowhere = all(path in there.unseen and not field_at(there.mapping, path) for there in filled)
+    is_one_of_several = not all(_has_none(there, documents) for there in filled)
+    return is_nowhere and is_one_of_several and not any(path in there.derived for there in filled)
+
+
+def _misspelt(path: str) -> Finding:
+    message = f"No mapping has the source field {path!r}, nor has any document text in it."
+    return Finding("text-fields", "warning", message, "Check how it is written in the documents.")

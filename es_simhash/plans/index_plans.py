@@ -11,12 +11,13 @@ from es_simhash.errors import InputError, MappingError, TextError
 from es_simhash.fields import Json
 from es_simhash.idf import IdfTable
 from es_simhash.mapping import DEFAULT_PREFIX
-from es_simhash.operations import Plan
+from es_simhash.operations import GetMappings, Plan
 from es_simhash.plans import finding, setup
 from es_simhash.plans.ingesting import Ingest, IngestRemoved, install_pipeline, remove_pipeline, show_pipeline
 from es_simhash.plans.options import Options
 from es_simhash.plans.scripting import Installed, install_scripts, remove_scripts
 from es_simhash.plans.setup import Expected, Initialised
+from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.plans.verifying import Rarity
 from es_simhash.plans.wanted import Wanted, wanted_by_id
 from es_simhash.rerank import Matches
@@ -68,6 +69,7 @@ class IndexPlans:
             functions,
         )
         self._opened: Documents | None = None
+        self._preview: Documents | None = None
         self._rarity = Rarity()
 
     def init(self, create: Json | None, dry_run: bool) -> Plan[Initialised]:
@@ -160,6 +162,10 @@ class IndexPlans:
 
     def _documents_for(self, options: Options) -> Plan[Documents]:
         """Without fields in the index, what the caller says of it must do."""
-        if options.candidates == "more_like_this" and self._expected.fields and self._opened is None:
-            return Documents(self._scheme, self._expected.fields, self._expected.prefix)
-        return (yield from self.documents())
+        if options.candidates != "more_like_this" or not self._expected.fields or self._opened is not None:
+            return (yield from self.documents())
+        if self._preview is None:
+            documents = yield from self.wanted_documents()
+            yield from check_text_fields((yield GetMappings(self.name)), documents)
+            self._preview = documents
+        return self._preview

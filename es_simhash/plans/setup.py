@@ -12,6 +12,7 @@ from es_simhash.errors import MappingError, MissingError, SchemeMismatchError
 from es_simhash.fields import Json
 from es_simhash.idf import IdfTable
 from es_simhash.operations import CreateIndex, GetMappings, Plan, PutMapping
+from es_simhash.plans.text_fields import check_text_fields, derived_errors, derived_fields
 from es_simhash.scheme import Scheme
 from es_simhash.scheme_json import Functions
 
@@ -31,18 +32,22 @@ class Initialised:
 def init(index: str, documents: Documents, create: Json | None = None, dry_run: bool = False) -> Plan[Initialised]:
     """Add the fields to the mapping of every index that the name stands for, or make a new index with them.
 
-    ``create`` holds settings and further mappings of a new index.
+    ``create`` holds settings and further mappings of a new index. Nothing is done where one of them cannot be given the
+    fields, or texts cannot come from the fields that are named.
     """
     wanted = documents.scheme.mapping(documents.prefix, documents.fields)
     try:
         present = yield GetMappings(index)
     except MissingError:
         body = new_index(index, wanted, create or {})
+        for error in derived_errors(index, derived_fields(body["mappings"], documents.fields, documents.fields)):
+            raise error from None
         if not dry_run:
             yield CreateIndex(index, body)
         return Initialised(True, {index: list(mapping.leaf_paths(wanted["properties"]))}, {index: body})
     changes = {name: mapping.merge(name, there, wanted) for name, there in present.items()}
     bodies = {name: change.body for name, change in changes.items() if change.body}
+    yield from check_text_fields(present, documents)
     if not dry_run:
         for name, body in bodies.items():
             yield PutMapping(name, body)

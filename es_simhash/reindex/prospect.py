@@ -14,6 +14,7 @@ from es_simhash.fields import Json
 from es_simhash.mapping import META
 from es_simhash.operations import Count, GetAliases, GetMappings, GetSettings, Plan, Refresh
 from es_simhash.plans.setup import new_index
+from es_simhash.plans.text_fields import check_text_fields, fields_in_no_document, has_these_fields, no_text
 from es_simhash.reindex import settings
 from es_simhash.reindex.aliases import alias_changes
 from es_simhash.reindex.copying import Copying
@@ -87,6 +88,7 @@ def look(source: str, destination: str, documents_of: Plan[Documents], options: 
         of_copy = (yield GetSettings(destination))[destination]
     yield Refresh(name)
     count = yield Count(name, {"match_all": {}})
+    yield from _check_texts(name, there, documents, count)
     due = yield Count(name, due_query(since))
     return Prospect(
         name,
@@ -102,6 +104,16 @@ def look(source: str, destination: str, documents_of: Plan[Documents], options: 
         settings.left_out(present) if create else [],
         aliases,
     )
+
+
+def _check_texts(source: str, there: Json, documents: Documents, count: int) -> Plan[None]:
+    """Refuse fields in which no document has text, unless the source is said to have its texts there."""
+    yield from check_text_fields({source: there}, documents)
+    if not count or has_these_fields(source, there, documents):
+        return
+    missing = yield from fields_in_no_document(source, documents.fields)
+    if len(missing) == len(documents.fields):
+        raise MappingError(f"{no_text(source, missing)}. Check how the fields are written in the documents.")
 
 
 def due_query(since: list[int] | None) -> Json:

@@ -1,0 +1,83 @@
+"""What a mapping says of the fields that texts are to come from: some have names under which no document has a value.
+
+An engine searches such a field like any other, but makes its values of those of other fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from es_simhash.fields import Json
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A field whose values come from elsewhere: ``what`` it is, and the ``remedy``.
+
+    With ``always`` no document can have a value under its name; else one may, which only documents can show.
+    """
+
+    what: str
+    remedy: str
+    always: bool
+
+
+def derived(mapping: Json, path: str) -> Derived | None:
+    """Return what a source field is instead of a field of documents; None where documents can have it."""
+    field = field_at(mapping, path)
+    if field.get("type") == "alias":
+        target = str(field["path"])
+        beyond = derived(mapping, target)
+        return Derived(f"an alias of {target!r}", beyond.remedy if beyond else _instead([target]), True)
+    if parent := _owner(mapping, path.split(".")):
+        return Derived(f"a multi-field of {parent!r}", _instead([parent]), True)
+    if not field and _is_computed(mapping, path):
+        return Derived("computed by a script at each search", "Name the fields that the script reads.", False)
+    if copied := [source for source, target in _copies(mapping) if target == path]:
+        return Derived(f"filled with copies of {', '.join(map(repr, copied))}", _instead(copied), False)
+    return None
+
+
+def field_at(mapping: Json, path: str) -> Json:
+    """Return the definition of a field, or of an object; nothing if there is none."""
+    return _within(mapping, path.split("."))
+
+
+def _instead(paths: Sequence[str]) -> str:
+    return f"Name what it is made of: {' '.join(f'--field {path}' for path in paths)}."
+
+
+def _within(mapping: Json, names: list[str]) -> Json:
+    properties = mapping.get("properties") or {}
+    for length in range(1, len(names) + 1):
+        if (there := properties.get(".".join(names[:length]))) is not None:
+            return _within(there, names[length:]) if names[length:] else there
+    return {}
+
+
+def _owner(mapping: Json, names: list[str]) -> str:
+    """The field within which a multi-field of this name lies; nothing if it is none."""
+    for length in range(len(names) - 1, 0, -1):
+        path, rest = ".".join(names[:length]), ".".join(names[length:])
+        if rest in (field_at(mapping, path).get("fields") or {}):
+            return path
+    return ""
+
+
+def _is_computed(mapping: Json, path: str) -> bool:
+    """Whether a runtime field (``derived`` on OpenSearch) is made by a script: without one it reads documents."""
+    fields: Json = {**(mapping.get("runtime") or {}), **(mapping.get("derived") or {})}
+    return any(
+        (path == name or path.startswith(f"{name}.")) and ("script" in field or field.get("type") == "lookup")
+        for name, field in fields.items()
+    )
+
+
+def _copies(mapping: Json, above: str = "") -> Iterator[tuple[str, str]]:
+    """Each field whose values are copied to another, with that other."""
+    for name, field in (mapping.get("properties") or {}).items():
+        target = field.get("copy_to") or []
+        for each in [target] if isinstance(target, str) else target:
+            yield f"{above}{name}", each
+        yield from _copies(field, f"{above}{name}.")

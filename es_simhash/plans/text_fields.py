@@ -1,0 +1,98 @@
+"""Whether documents have text in the fields that it is to come from, or somebody has misspelt one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from es_simhash.documents import Documents
+from es_simhash.errors import EngineError, MappingError, UnavailableError, UnreachableError
+from es_simhash.fields import Json
+from es_simhash.mapping import entries
+from es_simhash.operations import Plan, Sample, Search
+from es_simhash.plans.source_mapping import Derived, derived
+from es_simhash.sources import values_at
+
+# So many documents nearly always show all fields; of a field that none of them has, so many more are looked at.
+_FEW = 100
+_MANY = 1000
+
+
+def fields_in_no_document(index: str, paths: Sequence[str]) -> Plan[list[str]]:
+    """Return the fields in which no document of an index has text.
+
+    Where the engine knows which documents have a field, that is sure; else so many of them, drawn at random, decide.
+    """
+    missing = _in_none((yield Search(index, _body(paths, {"match_all": {}})))["hits"]["hits"], paths)
+    for path in missing.copy():
+        if not _in_none((yield from _having(index, path)), [path]):
+            missing.remove(path)
+    return _in_none((yield Sample(index, _MANY, missing, {"match_all": {}})), missing) if missing else []
+
+
+def derived_fields(mapping: Json, paths: Sequence[str], missing: Sequence[str]) -> dict[str, Derived]:
+    """Return the fields that are none of documents, given those that are ``missing`` in all of them."""
+    found = {path: there for path in paths if (there := derived(mapping, path))}
+    return {path: there for path, there in found.items() if there.always or path in missing}
+
+
+def check_text_fields(mappings: Mapping[str, Json], documents: Documents) -> Plan[None]:
+    """Raise a `MappingError` if texts are to come from a field that is none of documents.
+
+    An index whose texts do so already is left alone: of that the doctor speaks.
+    """
+    for index, there in mappings.items():
+        if has_these_fields(index, there, documents):
+            continue
+        doubtful = [path for path in documents.fields if (kind := derived(there, path)) and not kind.always]
+        missing = (yield from fields_in_no_document(index, doubtful)) if doubtful else []
+        for error in derived_errors(index, derived_fields(there, documents.fields, missing)):
+            raise error
+
+
+def has_these_fields(index: str, mapping: Json, documents: Documents) -> bool:
+    """Return whether an index says that its texts come from these fields."""
+    entry = entries({index: mapping}, documents.prefix)[index]
+    return entry is not None and entry.get("fields") == list(documents.fields)
+
+
+def no_text(index: str, paths: Sequence[str]) -> str:
+    """Return how an index is told of that has no text in any field."""
+    return f"No document of the index {index!r} has text in {' or '.join(paths)}"
+
+
+def derived_errors(index: str, found: Mapping[str, Derived]) -> Iterator[MappingError]:
+    """Return for each field that is none of documents what it is, and what to name instead."""
+    for path, there in found.items():
+        yield MappingError(
+            f"The source field {path!r} of the index {index!r} is {there.what}, so no document has a value under that "
+            f"name. {there.remedy}"
+        )
+
+
+def _having(index: str, path: str) -> Plan[list[Json]]:
+    """The first documents that have a field; none where the engine cannot find them by that."""
+    try:
+        reply = yield Search(index, _body([path], {"exists": {"field": path}}))
+    except (UnreachableError, UnavailableError):
+        raise
+    except EngineError:  # fields that OpenSearch derives, say
+        return []
+    hits: list[Json] = reply["hits"]["hits"]
+    return hits
+
+
+def _body(paths: Sequence[str], query: Json) -> Json:
+    return {"size": _FEW, "_source": list(paths), "query": query}
+
+
+def _in_none(hits: Sequence[Json], paths: Sequence[str]) -> list[str]:
+    """Those that no hit has text in."""
+    return [path for path in paths if not any(_has_text(hit.get("_source") or {}, path) for hit in hits)]
+
+
+def _has_text(source: Mapping[str, Any], path: str) -> bool:
+    try:
+        return any(value.strip() if isinstance(value, str) else value is not None for value in values_at(source, path))
+    except RecursionError:  # what is nested too deeply is rejected by itself
+        return True
