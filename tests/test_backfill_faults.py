@@ -315,6 +315,28 @@ def test_a_reader_that_is_lost_is_replaced(engine: Engine, meddler: Meddler, ind
     assert sum(isinstance(operation, OpenReader) for operation in meddler.seen) == 2
 
 
+@pytest.mark.parametrize("share", [(0, 1), (0, 2)])
+def test_a_page_whose_answer_is_lost_is_read_again(
+    engine: Engine, meddler: Meddler, index: Index, share: tuple[int, int]
+) -> None:
+    """A scroll, by which Elasticsearch reads shares, moves on by being read, and would leave the page out."""
+    index.backfill()
+    changed = change(engine, index, list(DOCUMENTS))
+    pages: list[ReadPage] = []
+
+    def lose(operation: Operation[Any], result: Any) -> Any:
+        if isinstance(operation, ReadPage):
+            pages.append(operation)
+            if len(pages) == 2:
+                raise UnreachableError("the answer was lost")
+        return result
+
+    meddler.after = lose
+    done = sum(index.backfill(BackfillOptions(stale=True, share=(i, share[1]))).written for i in range(share[1]))
+    assert done == COUNT
+    assert_right(engine, index, changed)
+
+
 def test_slices_of_one_machine_share_a_reader(meddler: Meddler, index: Index) -> None:
     assert index.backfill(BackfillOptions(slices=3)).written == COUNT
     assert len([operation for operation in meddler.seen if isinstance(operation, OpenReader)]) == 1

@@ -240,6 +240,17 @@ def test_what_can_be_repeated_is_repeated_as_the_client_is_set(client: str, oper
 
 
 @every_client
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_proxy_whose_server_is_away_for_now_is_worth_waiting_for(client: str, status: int) -> None:
+    with (
+        serving(Answer(PAGE, status, "text/html")) as server,
+        engine_over(client, server.url) as engine,
+        pytest.raises(UnavailableError, match="try again"),
+    ):
+        engine.perform(Search("index", {}))
+
+
+@every_client
 def test_a_client_with_another_use_keeps_its_retries(client: str) -> None:
     with (
         serving(Answer(PAGE, 503, "text/html")) as server,

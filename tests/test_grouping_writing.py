@@ -21,12 +21,14 @@ from es_simhash.index import AsyncIndex, Index
 from es_simhash.operations import (
     Action,
     Bulk,
+    CloseReader,
     Count,
     GetMappings,
     Look,
     OpenReader,
     Operation,
     PutMapping,
+    ReadPage,
     Refresh,
 )
 from es_simhash.settings import Verification
@@ -552,3 +554,14 @@ def test_what_comes_while_a_run_makes_the_index_visible_is_new_to_the_next_incre
     written(index, GroupOptions(incremental=True))
     groups = members(engine, index, [*DOCUMENTS, *late])
     assert all({f"{i} original/é", f"{i} newer"} in groups.values() for i in range(6, 9))
+
+
+def test_a_reader_that_is_lost_makes_no_document_a_near_duplicate_of_itself(
+    engine: Engine, meddler: Meddler, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("es_simhash.backfill.reading._FIRST_SIZE", 7)
+    meddler.before = once(ReadPage, lambda page: engine.perform(CloseReader(page.reader)), after=1)
+    with index.group() as grouped:
+        assert grouped.counts.documents == len(DOCUMENTS)
+        assert index.write_groups(grouped).written == 4 * GROUPS
+    assert set(map(frozenset, members(engine, index).values())) == COPIES

@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 from es_simhash.backfill.scope import RunOptions
-from es_simhash.errors import EngineError, ReaderLostError, TooLargeError
+from es_simhash.errors import EngineError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.fields import Json
-from es_simhash.operations import CloseReader, OpenReader, Plan, Reader, ReadPage, Refresh, Share
+from es_simhash.operations import CloseReader, OpenReader, Page, Plan, Reader, ReadPage, Refresh, Share
 from es_simhash.plans.patience import patiently
 
 _FIRST_SIZE, _MOST = 100, 1_000
@@ -18,14 +18,15 @@ _PAGE_LENGTH = 2 << 20
 # Of how many hits the length is looked at, which is not for nothing.
 _SAMPLE = 50
 # A reader that is lost so often is not lost by accident.
-_LOSSES = 20
+MOST_LOSSES = 20
 
 
 class Reading:
     """The documents of one index that a query finds, those of one share.
 
     A reader that is lost, by a restart or otherwise, is replaced by one from the beginning: what the query still finds
-    is then read, some of it perhaps once more. A ``common`` reader is that of all shares, and is not closed here.
+    is then read, some of it perhaps once more. For callers that may meet no document twice, it is not replaced if
+    ``once`` is set: they begin again themselves. A ``common`` reader is that of all shares, and is not closed here.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Reading:
         share: Share | None,
         patience: float,
         common: Reader | None = None,
+        once: bool = False,
     ) -> None:
         self._index = index
         self._query = query
@@ -46,6 +48,7 @@ class Reading:
         self._after: Any = None
         self._size = _FIRST_SIZE
         self._losses = 0
+        self._most_losses = 0 if once else MOST_LOSSES
         self._is_over = False
 
     def next(self) -> Plan[list[Json]]:
@@ -55,7 +58,7 @@ class Reading:
                 return (yield from self._page())
             except ReaderLostError:
                 self._losses += 1
-                if self._losses > _LOSSES:
+                if self._losses > self._most_losses:
                     raise
                 self._reader = self._common = self._after = None
                 # What was done meanwhile need not be found again.
@@ -77,13 +80,23 @@ class Reading:
             opening = OpenReader(self._index, shared=self._share is not None)
             self._reader = yield from patiently(opening, self._patience)
         asked = ReadPage(self._reader, self._query, self._size, self._source, self._share, self._after)
-        page = yield from patiently(asked, self._patience)
+        page = yield from self._answer(asked)
         self._reader, self._after = page.reader, page.after
         if page.hits:
             self._adapt(page.hits)
         else:
             yield from self.close()
         return page.hits
+
+    def _answer(self, asked: ReadPage) -> Plan[Page]:
+        if asked.reader.kind != "scroll" or asked.reader.id is None:
+            return (yield from patiently(asked, self._patience))
+        try:
+            page: Page = yield asked
+        except (UnreachableError, UnavailableError) as error:
+            # It moves on by being read: asked again, it would leave out a page whose answer was lost.
+            raise ReaderLostError(f"The scroll over {self._index!r} was broken off. Read it again.") from error
+        return page
 
     def _adapt(self, hits: Sequence[Json]) -> None:
         """Ask for as many documents next time as make a page of the right length, growing step by step."""

@@ -140,7 +140,12 @@ REMEDIES = (
         UnavailableError,
         "Some of the index's shards are not there: look at GET _cat/shards/{index}, and try again when they are.",
     ),
-    Remedy(r"^50[0-4]\b", EngineError, "Look at the engine's log, or that of the proxy before it, and try again."),
+    Remedy(
+        r"^50[234]\b",
+        UnavailableError,
+        "The engine, or a proxy before it, is not ready: look at their logs, and try again.",
+    ),
+    Remedy(r"^50[01]\b", EngineError, "Look at the engine's log, or that of the proxy before it, and try again."),
     Remedy("is not JSON of the engine", EngineError, "Look at the proxy before the engine, or correct the address."),
     Remedy("", EngineError, "Correct what the engine names, then try again."),
 )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from es_simhash.ahead import ahead
 from es_simhash.backfill.changes import make_visible
 from es_simhash.backfill.notes import noted
-from es_simhash.backfill.reading import Reading
+from es_simhash.backfill.reading import MOST_LOSSES, Reading
 from es_simhash.dedup.compare import Comparison, Exact
 from es_simhash.dedup.condense import needed
 from es_simhash.dedup.exact import verifier
@@ -26,6 +26,7 @@ from es_simhash.dedup.result import Counts
 from es_simhash.dedup.spool import Room
 from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine, run
+from es_simhash.errors import ReaderLostError
 from es_simhash.fields import Json
 from es_simhash.grouping import stored
 from es_simhash.grouping.options import GroupOptions
@@ -51,14 +52,22 @@ def group(
 ) -> Grouped:
     """All groups of near-duplicates in an index, or in those behind a name; ``on_read`` hears how many are read."""
     options = options or GroupOptions()
-    room = Room(options.memory // _SPOOL_SHARE, options.directory)
-    try:
-        grouping = _Grouping(engine, documents, options, room)
-        grouping.read(index, on_read or (lambda _: None))
-        return grouping.result()
-    except BaseException:
-        room.close()
-        raise
+    losses = 0
+    while True:
+        room = Room(options.memory // _SPOOL_SHARE, options.directory)
+        try:
+            grouping = _Grouping(engine, documents, options, room)
+            grouping.read(index, on_read or (lambda _: None))
+            return grouping.result()
+        except ReaderLostError:
+            # To read on would be to read some documents twice, which would be near-duplicates of themselves.
+            room.close()
+            losses += 1
+            if losses > MOST_LOSSES:
+                raise
+        except BaseException:
+            room.close()
+            raise
 
 
 class _Grouping:
@@ -130,7 +139,7 @@ class _Grouping:
 
     def _read(self, index: str, part: Share | None = None) -> Iterator[stored.StoredRows]:
         engine = self._engine
-        reading = Reading(index, self._query, stored.paths(self._documents), part, self._options.patience)
+        reading = Reading(index, self._query, stored.paths(self._documents), part, self._options.patience, once=True)
         with ExitStack() as stack:
             stack.callback(lambda: run(reading.close(), engine))
             # Nobody reads on once the reader is closed.

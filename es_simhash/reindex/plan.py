@@ -120,15 +120,17 @@ def _tell_differences(prospect: Prospect, verified: Verified, patience: float, t
 
 def _tell_late(prospect: Prospect, since: list[int] | None, patience: float, tell: OnUndone) -> Plan[int]:
     """Tell what came into the source too late, while the alias was being moved; the result is how much."""
-    late = 0
     if since is None or (yield from _settled(prospect.source, patience)) == since:
-        return late
+        return 0
+    late: set[str] = set()
     yield from patiently(Refresh(prospect.source), patience)
     reading = Reading(prospect.source, due_query(since), False, None, patience)
     while hits := (yield from reading.next()):
         # The numbers of the other shards may have brought some that are as they should be.
         for each in (yield from differences(prospect.source, prospect.copying, hits, patience)):
-            late += 1
+            if each.id in late:
+                continue
+            late.add(each.id)
             reason = "It was changed after the last look. See whether it, or its copy, is as it should be."
             tell(Undone(each.index, each.id, reason))
-    return late
+    return len(late)

@@ -101,16 +101,16 @@ def differences(source: str, copying: Copying, chosen: Sequence[Json], patience:
 
 def find_extra(source: str, destination: str, patience: float, tell: OnUndone) -> Plan[int]:
     """How many documents of the copy are not in the source: they were deleted there."""
-    extra = 0
+    extra: set[tuple[str, str | None]] = set()
     reading = Reading(destination, _EVERYTHING, False, None, patience)
     while hits := (yield from reading.next()):
         found = yield from patiently(_documents(source, hits, []), patience)
         for hit, there in zip(hits, found, strict=True):
-            if not there["found"]:
-                extra += 1
+            if not there["found"] and (key := (hit["_id"], hit.get("_routing"))) not in extra:
+                extra.add(key)
                 reason = f"It is in {source!r} no more. Delete this copy of it, then run the reindexing again."
                 tell(Undone(destination, hit["_id"], reason))
-    return extra
+    return len(extra)
 
 
 def _documents(index: str, hits: Sequence[Json], source: Sequence[str] | None) -> GetDocuments:
