@@ -72,11 +72,10 @@ class Task:
     @property
     def id(self) -> str | None:
         """The id that the action names."""
-        named = self.action.get("_id") if isinstance(self.action, Mapping) else None
-        return None if named is None else str(named)
+        return id_of(self.action)
 
     def _read(self) -> None:
-        _check_mapping(self.action, "is")
+        check_mapping(self.action, "is")
         kind = self.action.get("_op_type", "index")
         if kind in ("index", "create"):
             self._read_slot("", self._body)
@@ -106,7 +105,7 @@ class Task:
 
     @cached_property
     def _body(self) -> Document:
-        return _check_mapping(self.action["_source"] if self._is_wrapped else self.action, "has a body")
+        return check_mapping(self.action["_source"] if self._is_wrapped else self.action, "has a body")
 
     def _read_slot(self, name: str, document: Document) -> None:
         self.slots[name] = Slot(document, text_of(document, self.target.sources))
@@ -114,13 +113,13 @@ class Task:
     def _read_update(self) -> None:
         """An update that gives all source fields is fingerprinted; one that gives some of them is deferred."""
         if self._body.get("upsert") is not None:
-            upsert = _check_mapping(self._body["upsert"], "has an upsert")
+            upsert = check_mapping(self._body["upsert"], "has an upsert")
             if self._body.get("scripted_upsert"):
                 # The script has the last word on the text.
                 self.slots["upsert"] = Slot(upsert, None, {"status": stored.DEFERRED})
             else:
                 self._read_slot("upsert", upsert)
-        document = _check_mapping(self._body.get("doc") or {}, "has a doc")
+        document = check_mapping(self._body.get("doc") or {}, "has a doc")
         given = [says_something_of(document, path) for path in self.target.sources]
         if all(given):
             self._read_slot("doc", document)
@@ -140,7 +139,7 @@ class Task:
         there = slot.document.get(prefix)
         if there is None or there == []:
             there = {}
-        kept = _without(own, _check_mapping(there, f"has, where the fields belong in {prefix!r}, a value"))
+        kept = _without(own, check_mapping(there, f"has, where the fields belong in {prefix!r}, a value"))
         return {**_without(self.target.replaced, slot.document), prefix: slot.emptied | kept | (slot.fields or {})}
 
 
@@ -148,7 +147,14 @@ def _without(names: Collection[str], document: Document) -> Json:
     return {name: value for name, value in document.items() if name not in names}
 
 
-def _check_mapping(value: Any, has_what: str) -> Document:
+def id_of(action: Any) -> str | None:
+    """The id that an action names, if it does."""
+    named = action.get("_id") if isinstance(action, Mapping) else None
+    return None if named is None else str(named)
+
+
+def check_mapping(value: Any, has_what: str) -> Document:
+    """The value, if it is a mapping; ``has_what`` is how the problem begins."""
     if not isinstance(value, dict | Mapping):  # dict before all: it is told at once
         raise DocumentError(f"{has_what} of type {type(value).__name__}. Give a mapping.")
     return value

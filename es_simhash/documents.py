@@ -18,6 +18,7 @@ from es_simhash.bulk_actions import Document, Slot, Target, Task
 from es_simhash.chunks import Items, async_chunks, chunks
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.fields import Json
+from es_simhash.fingerprint import Fingerprints
 from es_simhash.mapping import DEFAULT_PREFIX, check_prefix
 from es_simhash.scheme import Scheme
 from es_simhash.sources import check_sources, text_of
@@ -33,6 +34,17 @@ class Rejected:
     id: str | None
     position: int
     reason: str
+
+    @classmethod
+    def of(cls, id: str | None, position: int, problem: str) -> Rejected:
+        """A document with a problem, which the reason names by its id or else by its place."""
+        return cls(id, position, f"Document {position if id is None else repr(id)} {problem}")
+
+    def tell(self, on_reject: OnReject | None) -> None:
+        """Tell ``on_reject``; without one, raise a `DocumentError`."""
+        if on_reject is None:
+            raise DocumentError(self.reason) from None
+        on_reject(self)
 
 
 OnReject: TypeAlias = Callable[[Rejected], object]
@@ -100,17 +112,26 @@ class Documents:
     def fields_of(self, texts: Sequence[str]) -> list[Json | InputError]:
         """The fields of each text, or why it has none."""
         made: list[Json | InputError] = []
-        while len(made) < len(texts):
+        for batch in self.batches(texts):
+            made += [batch] if isinstance(batch, InputError) else batch[1]
+        return made
+
+    def batches(self, texts: Sequence[str]) -> Iterator[tuple[Fingerprints, list[Json]] | InputError]:
+        """Fingerprints and their fields, a batch after the other, and in its place why a text has none."""
+        done = 0
+        while done < len(texts):
             try:
-                for batch in self.scheme.fingerprint_batches(texts[len(made) :]):
-                    chunk = texts[len(made) : len(made) + len(batch)]
-                    made += stored.write(self.scheme, self.scheme.id, chunk, batch)
+                for batch in self.scheme.fingerprint_batches(texts[done:]):
+                    chunk = texts[done : done + len(batch)]
+                    fields = list(stored.write(self.scheme, self.scheme.id, chunk, batch))
+                    done += len(batch)
+                    yield batch, fields
             except InputError as error:
                 # What stands before the text that cannot be read has been made by now.
                 if error.position is None:
                     raise
-                made.append(error)
-        return made
+                done += 1
+                yield error
 
     def _prepared(self, batch: tuple[int, Sequence[Document]]) -> tuple[int, list[Task]]:
         """A batch of actions, fingerprinted, with the place of its first among all."""
@@ -126,15 +147,9 @@ class Documents:
             try:
                 result = task.result()
             except DocumentError as error:
-                self._reject(task, position, error.problem, on_reject)
+                Rejected.of(task.id, position, error.problem).tell(on_reject)
             else:
                 yield result
-
-    def _reject(self, task: Task, position: int, problem: str, on_reject: OnReject | None) -> None:
-        name = f"Document {position}" if task.id is None else f"Document {task.id!r}"
-        if on_reject is None:
-            raise DocumentError(f"{name} {problem}") from None
-        on_reject(Rejected(task.id, position, f"{name} {problem}"))
 
     def _fill(self, slots: Sequence[tuple[Task, Slot]]) -> None:
         """Fingerprint the texts of slots; a text that cannot be is a problem of its task."""

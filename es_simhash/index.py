@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash.bulk_actions import Document
 from es_simhash.chunks import Items, async_chunks, chunks
-from es_simhash.documents import Documents
+from es_simhash.documents import Documents, OnReject
 from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run, run_async
 from es_simhash.engines.connect import connect, connect_async
 from es_simhash.errors import InputError
@@ -144,8 +144,8 @@ class Index:
         """The same of many, which are read as they are needed; an empty text has no matches."""
         kind, items = _one(text=texts, id=ids, doc=docs)
         chosen = Options(**options)
-        for _, chunk in chunks(items, _SEARCHES):
-            yield from self._run(self._plans.find_many(kind, chunk, chosen))
+        for first, chunk in chunks(items, _SEARCHES):
+            yield from self._run(self._plans.find_many(kind, chunk, chosen, first))
 
     def explain(
         self, a: str, b: str, *, by: By | None = None, distance: int | None = None, similarity: float | None = None
@@ -156,11 +156,16 @@ class Index:
         """
         return self._run(self._plans.explain((a, b), Options(by=by, distance=distance, similarity=similarity)))
 
-    def check(self, documents: Iterable[Document], **options: Unpack[FindOptions]) -> Iterator[Checked]:
-        """For each document that may be added: its near-duplicates in the index, and earlier in the same list."""
+    def check(
+        self, documents: Iterable[Document], *, on_reject: OnReject | None = None, **options: Unpack[FindOptions]
+    ) -> Iterator[Checked]:
+        """For each document that may be added: its near-duplicates in the index, and earlier in the same list.
+
+        A document that cannot be read raises a `DocumentError` that names it, or is told to ``on_reject`` and left out.
+        """
         seen = Seen(self.documents, Options(**options))
         for _, chunk in chunks(documents, _SEARCHES):
-            yield from self._run(check(self.name, seen, chunk))
+            yield from self._run(check(self.name, seen, chunk, on_reject))
 
     def backfill(
         self,
@@ -366,8 +371,8 @@ class AsyncIndex:
         """See `Index.find_many`."""
         kind, items = _one(text=texts, id=ids, doc=docs)
         chosen = Options(**options)
-        async for _, chunk in async_chunks(items, _SEARCHES):
-            for matches in await self._run(self._plans.find_many(kind, chunk, chosen)):
+        async for first, chunk in async_chunks(items, _SEARCHES):
+            for matches in await self._run(self._plans.find_many(kind, chunk, chosen, first)):
                 yield matches
 
     async def explain(
@@ -376,11 +381,13 @@ class AsyncIndex:
         """See `Index.explain`."""
         return await self._run(self._plans.explain((a, b), Options(by=by, distance=distance, similarity=similarity)))
 
-    async def check(self, documents: Items[Document], **options: Unpack[FindOptions]) -> AsyncIterator[Checked]:
+    async def check(
+        self, documents: Items[Document], *, on_reject: OnReject | None = None, **options: Unpack[FindOptions]
+    ) -> AsyncIterator[Checked]:
         """See `Index.check`."""
         seen = Seen(await self.documents(), Options(**options))
         async for _, chunk in async_chunks(documents, _SEARCHES):
-            for checked in await self._run(check(self.name, seen, chunk)):
+            for checked in await self._run(check(self.name, seen, chunk, on_reject)):
                 yield checked
 
     async def backfill(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import uuid
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from es_simhash.engines.connect import connect
 from es_simhash.index import Index
+from es_simhash.operations import Action, Bulk, CreateIndex, DeleteIndex
 from es_simhash.scheme import Scheme
 from tests.commands import lines, run
 from tests.labelled import clusters, documents
@@ -45,6 +48,55 @@ def test_a_walk_from_labels_to_an_index(folder: Path) -> None:
     assert {"1 near", "1 same"} <= {match["id"] for match in copies["matches"]}
     run("evaluate", *given, "--scheme", "scheme.json", "--samples", "0", cwd=folder)
     assert not (folder / "rejected.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("load", "news", "news.jsonl", "--field", "body"),
+        ("check", "known", "news.jsonl"),
+        ("dedup", "news.jsonl", "--field", "body"),
+        ("sample", "news.jsonl", "--field", "body"),
+        ("tune", "news.jsonl", "--field", "body", "--similarity", "0.6"),
+        ("evaluate", "news.jsonl", "--field", "body", "--labels", "clusters.jsonl", "--samples", "0"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_each_command_names_a_document_of_a_file_that_it_cannot_read_and_goes_on(
+    folder: Path, arguments: tuple[str, ...]
+) -> None:
+    run("init", "known", "--field", "body", cwd=folder)
+    rest = (folder / "news.jsonl").read_text(encoding="utf-8")
+    (folder / "news.jsonl").write_text('{"id": "bad", "body": {"an": "object"}}\n' + rest, encoding="utf-8")
+    done = run(*arguments, cwd=folder, code=1)
+    [rejected] = [json.loads(line) for line in (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (rejected["file"], rejected["line"], rejected["id"]) == ("news.jsonl", 1, "bad")
+    assert rejected["reason"].startswith("Document 'bad' has a value of type dict in the source field 'body'.")
+    assert done.out
+    assert "could not be used; rejected.jsonl tells which, and why." in done.err
+
+
+@pytest.mark.parametrize("command", ["sample", "tune", "evaluate"])
+def test_each_command_names_a_document_of_an_index_that_it_cannot_read_and_goes_on(
+    folder: Path, place: str, command: str
+) -> None:
+    name = f"tuned-{uuid.uuid4().hex[:10]}"
+    engine = connect(place)
+    engine.perform(CreateIndex(name, {"mappings": {"properties": {"body": {"type": "object", "enabled": False}}}}))
+    index = Index(name, engine, fields=["body"])
+    index.init()
+    index.add([{"_id": id_, "body": text} for id_, text in documents()])
+    fields = index.documents.add_fields({"body": "some text"})["dedup"]
+    bad = Action("index", "bad", {"body": {"an": "object"}, "dedup": fields})
+    assert engine.perform(Bulk(name, [bad], refresh=True))[0].error is None
+    given = {"tune": ["--labels", "clusters.jsonl"], "evaluate": ["--labels", "clusters.jsonl", "--samples", "0"]}
+    engine.close()
+    run(command, "--index", name, *given.get(command, []), cwd=folder, code=1, ES_SIMHASH_URL=place)
+    [rejected] = [json.loads(line) for line in (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (rejected["index"], rejected["id"]) == (name, "bad")
+    assert "Document 'bad' has a value of type dict in the source field 'body'." in rejected["reason"]
+    with closing(connect(place)) as engine:
+        engine.perform(DeleteIndex(name))
 
 
 def test_people_read_tables_and_a_sentence(folder: Path) -> None:

@@ -74,7 +74,7 @@ class Source:
 
     def read(self, output: Output, rejects: RejectFile, size: int | None) -> tuple[Scheme | None, Sampled]:
         """The scheme that is named, or that of the index; and so many documents, or all."""
-        return self._of_index(output, size) if self.index else self._of_files(output, rejects, size)
+        return self._of_index(output, rejects, size) if self.index else self._of_files(output, rejects, size)
 
     def _of_files(self, output: Output, rejects: RejectFile, size: int | None) -> tuple[Scheme | None, Sampled]:
         from es_simhash.files import total_bytes
@@ -99,7 +99,7 @@ class Source:
         output.warn(absent.warning)
         return scheme, sampled
 
-    def _of_index(self, output: Output, size: int | None) -> tuple[Scheme | None, Sampled]:
+    def _of_index(self, output: Output, rejects: RejectFile, size: int | None) -> tuple[Scheme | None, Sampled]:
         from es_simhash.engines.base import run
         from es_simhash.jobs.sample_documents import all_of_index, sample_of_index
         from es_simhash.operations import GetMappings
@@ -117,5 +117,5 @@ class Source:
             else:
                 scheme = scheme or documents.scheme
             if size is not None:
-                return scheme, sample_of_index(engine, self.index, documents.fields, query, size)
-            return scheme, all_of_index(engine, self.index, documents.fields, query, advance, _PATIENCE)
+                return scheme, sample_of_index(engine, self.index, documents.fields, query, size, rejects)
+            return scheme, all_of_index(engine, self.index, documents.fields, query, rejects, advance, _PATIENCE)

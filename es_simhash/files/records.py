@@ -24,6 +24,10 @@ class FileDocument(NamedTuple):
     line: int
     routing: str | None = None
 
+    def rejected(self, reason: str) -> RejectedLine:
+        """The document as one that cannot be used."""
+        return RejectedLine(self.file, self.line, reason, id=self.id)
+
 
 @dataclass(frozen=True)
 class RejectedLine:

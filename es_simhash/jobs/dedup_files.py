@@ -10,7 +10,7 @@ from typing import IO
 
 from es_simhash.dedup.result import Duplicates
 from es_simhash.errors import DocumentError
-from es_simhash.files import FileDocument, OnReject, RejectedLine
+from es_simhash.files import FileDocument, OnReject
 from es_simhash.jobs.absent_fields import AbsentFields
 from es_simhash.jobs.compared_pairs import compared
 from es_simhash.sources import text_of
@@ -34,7 +34,7 @@ def texts(
         try:
             text = text_of(each.document, paths)
         except DocumentError as error:
-            on_reject(RejectedLine(each.file, each.line, f"The document {error.problem}", id=each.id))
+            on_reject(each.rejected(f"Document {each.id!r} {error.problem}"))
             continue
         for pattern in strip:
             text = pattern.sub("", text)

@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from es_simhash.backfill.found import Place
+from es_simhash.backfill.progress import OnUndone
 from es_simhash.backfill.reading import Reading
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
 from es_simhash.fields import Json
-from es_simhash.files import FileDocument, OnReject, RejectedLine
+from es_simhash.files import FileDocument, OnReject
 from es_simhash.grouping.keeping import Keep
 from es_simhash.index import Index
 from es_simhash.operations import GetMappings, Refresh
+from es_simhash.sources import text_of
 
 OnRead = Callable[[int], object]
 
@@ -52,30 +55,41 @@ def gather_files(
     for each, text in found:
         if not gathered.add(each.id, text, dict(each.document)):
             reason = "An earlier document has the same id, so that labels cannot tell them apart. Give it another."
-            on_reject(RejectedLine(each.file, each.line, reason, id=each.id))
+            on_reject(each.rejected(reason))
         on_read(len(gathered.documents))
     return gathered
 
 
 def gather_index(
-    index: Index, keep: Keep, query: Json | None, strip: Sequence[re.Pattern[str]], on_read: OnRead, patience: float
+    index: Index,
+    keep: Keep,
+    query: Json | None,
+    strip: Sequence[re.Pattern[str]],
+    on_undone: OnUndone,
+    on_read: OnRead,
+    patience: float,
 ) -> Gathered:
     """The documents of an index that have fingerprints of its scheme, or those of them that a query finds.
 
     Of several indices behind a name, the first document of an id counts.
     """
-    documents, gathered = index.documents, Gathered(keep)
-    for hit in _hits(index, keep, query, patience):
-        source = hit.get("_source") or {}
-        try:
-            text = documents.text_of(source)
-        except DocumentError:
-            continue
+    gathered = Gathered(keep)
+    for hit, whole in with_texts(_hits(index, keep, query, patience), index.documents.fields, on_undone):
+        text = whole
         for pattern in strip:
             text = pattern.sub("", text)
-        gathered.add(hit["_id"], text, source)
+        gathered.add(hit["_id"], text, hit.get("_source") or {})
         on_read(len(gathered.documents))
     return gathered
+
+
+def with_texts(hits: Iterable[Json], fields: Sequence[str], on_undone: OnUndone) -> Iterator[tuple[Json, str]]:
+    """Hits with the texts in these fields; one whose text cannot be read is told."""
+    for hit in hits:
+        try:
+            yield hit, text_of(hit.get("_source") or {}, fields)
+        except DocumentError as error:
+            on_undone(Place.at(hit).undone(error.problem))
 
 
 def _hits(index: Index, keep: Keep, query: Json | None, patience: float) -> Iterator[Json]:

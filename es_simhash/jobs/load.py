@@ -10,7 +10,7 @@ from es_simhash.bulk_actions import Document
 from es_simhash.chunks import chunks
 from es_simhash.documents import Documents, Rejected
 from es_simhash.fields import Json
-from es_simhash.files import FileDocument, OnReject, RejectedLine
+from es_simhash.files import FileDocument, OnReject
 from es_simhash.index import Index
 from es_simhash.jobs.absent_fields import AbsentFields
 from es_simhash.plans.writing import OnWritten, Written
@@ -61,8 +61,7 @@ class Loader:
 
     def _on_written(self, batch: Written) -> None:
         for rejected in batch.rejected:
-            source = self._under_way[rejected.position]
-            self.on_reject(RejectedLine(source.file, source.line, rejected.reason, id=source.id))
+            self.on_reject(self._under_way[rejected.position].rejected(rejected.reason))
         self._under_way.clear()
         self.written.done += batch.done
         self.written.refused += batch.refused

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from es_simhash.backfill.progress import OnUndone
 from es_simhash.engines.base import Engine
-from es_simhash.errors import DocumentError
 from es_simhash.fields import Json
 from es_simhash.files import FileDocument
-from es_simhash.jobs.evaluate_documents import hits_of
+from es_simhash.jobs.evaluate_documents import hits_of, with_texts
 from es_simhash.operations import Count, Refresh, Sample
-from es_simhash.sources import text_of
 
 OnRead = Callable[[int], object]
 _ALL: Json = {"match_all": {}}
@@ -42,28 +41,29 @@ def sample_of_files(
     return Sampled([(id_, text) for _, id_, text in sorted(kept)], total)
 
 
-def sample_of_index(engine: Engine, index: str, fields: Sequence[str], query: Json | None, size: int) -> Sampled:
+def sample_of_index(
+    engine: Engine, index: str, fields: Sequence[str], query: Json | None, size: int, on_undone: OnUndone
+) -> Sampled:
     """So many documents with a text in the fields, which need not have fingerprints."""
     wanted = query or _ALL
     engine.perform(Refresh(index))
     hits = engine.perform(Sample(index, size, fields, wanted))
-    return Sampled(list(_with_texts(hits, fields)), engine.perform(Count(index, wanted)))
+    texts = [(hit["_id"], text) for hit, text in with_texts(hits, fields, on_undone)]
+    return Sampled(texts, engine.perform(Count(index, wanted)))
 
 
 def all_of_index(
-    engine: Engine, index: str, fields: Sequence[str], query: Json | None, on_read: OnRead, patience: float
+    engine: Engine,
+    index: str,
+    fields: Sequence[str],
+    query: Json | None,
+    on_undone: OnUndone,
+    on_read: OnRead,
+    patience: float,
 ) -> Sampled:
     """All documents, as labels need them; of several indices behind a name, the first of an id."""
     found: dict[str, str] = {}
-    for id_, text in _with_texts(hits_of(engine, index, query or _ALL, list(fields), patience), fields):
-        found.setdefault(id_, text)
+    for hit, text in with_texts(hits_of(engine, index, query or _ALL, list(fields), patience), fields, on_undone):
+        found.setdefault(hit["_id"], text)
         on_read(len(found))
     return Sampled(list(found.items()), len(found))
-
-
-def _with_texts(hits: Iterable[Json], fields: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for hit in hits:
-        try:
-            yield hit["_id"], text_of(hit.get("_source") or {}, fields)
-        except DocumentError:
-            continue

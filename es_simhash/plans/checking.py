@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from es_simhash import fields
 from es_simhash.bulk_actions import Document
-from es_simhash.documents import Documents
+from es_simhash.documents import Documents, OnReject, Rejected
+from es_simhash.errors import InputError
 from es_simhash.fields import Json
-from es_simhash.fingerprint import Fingerprint, Fingerprints
+from es_simhash.fingerprint import Fingerprint
 from es_simhash.operations import Plan
 from es_simhash.plans.finding import find_fingerprinted
 from es_simhash.plans.options import Options
 from es_simhash.plans.verifying import Rarity, exact_similarities, verifier
-from es_simhash.plans.wanted import Wanted
+from es_simhash.plans.wanted import Wanted, wanted_of
 from es_simhash.query import Criteria
 from es_simhash.rerank import Matches, compare, matches_of
 from es_simhash.verification import Verifier
@@ -42,7 +44,7 @@ class Checked:
 
 @dataclass
 class Seen:
-    """The documents of a list so far, found by their keys like those of an index.
+    """The documents of a list so far, found by their keys like those of an index; ``count`` has all that were given.
 
     Each takes about 4 kB of memory, and its text.
     """
@@ -69,10 +71,9 @@ class Seen:
             exact = exact_similarities(verifier, wanted.text, [self._texts[place] for place in places])
         return matches_of(compared, criteria, exact=exact, status=fingerprint.status)
 
-    def add(self, wanted: Wanted, fingerprint: Fingerprint, stored: Json) -> None:
-        """Take in the next document, given its fields."""
-        id_ = str(self.count) if wanted.id is None else wanted.id
-        self.count += 1
+    def add(self, position: int, wanted: Wanted, fingerprint: Fingerprint, stored: Json) -> None:
+        """Take in a document, given its place in the list and its fields."""
+        id_ = str(position) if wanted.id is None else wanted.id
         if fingerprint.status == "empty":
             return
         scheme = self.documents.scheme
@@ -97,27 +98,37 @@ class Seen:
         return Counter(place for term in terms for place in self._by_key.get(term, ()))
 
 
-def check(index: str, seen: Seen, documents: Sequence[Document]) -> Plan[list[Checked]]:
-    """Check the next documents of the list, and remember them."""
+def check(
+    index: str, seen: Seen, documents: Sequence[Document], on_reject: OnReject | None = None
+) -> Plan[list[Checked]]:
+    """Check the next documents of the list, and remember them.
+
+    One that cannot be read raises a `DocumentError` that names it, or is told to ``on_reject`` and left out.
+    """
     own = seen.documents
-    wanted = [Wanted.of_action(own, document) for document in documents]
-    made = _fingerprinted(own, wanted)
-    prints = [fingerprint for fingerprint, _ in made]
+    wanted = wanted_of(own, documents, seen.count, on_reject)
+    seen.count += len(documents)
+    made = _fingerprinted(own, wanted, on_reject)
+    known, prints = [wanted[position] for position in made], [fingerprint for fingerprint, _ in made.values()]
     compare = yield from verifier(index, own, seen.options, seen.options.criteria(own.scheme), seen.rarity)
-    in_index = yield from find_fingerprinted(index, own, wanted, prints, seen.options, compare)
+    in_index = yield from find_fingerprinted(index, own, known, prints, seen.options, compare)
     checked = []
-    for each, matches, (fingerprint, stored) in zip(wanted, in_index, made, strict=True):
-        checked.append(Checked(seen.count, each.id, matches, seen.matches(each, fingerprint, compare)))
-        seen.add(each, fingerprint, stored)
+    for each, matches, (position, (fingerprint, stored)) in zip(known, in_index, made.items(), strict=True):
+        checked.append(Checked(position, each.id, matches, seen.matches(each, fingerprint, compare)))
+        seen.add(position, each, fingerprint, stored)
     return checked
 
 
-def _fingerprinted(documents: Documents, wanted: Sequence[Wanted]) -> list[tuple[Fingerprint, Json]]:
-    """The fingerprint of each text, and its fields."""
-    texts = [each.text for each in wanted]
-    batches: list[Fingerprints] = list(documents.scheme.fingerprint_batches(texts))
-    made: list[tuple[Fingerprint, Json]] = []
-    for batch in batches:
-        stored = fields.write(documents.scheme, documents.scheme.id, texts[len(made) : len(made) + len(batch)], batch)
-        made += zip(batch, stored, strict=True)
+def _fingerprinted(
+    documents: Documents, wanted: Mapping[int, Wanted], on_reject: OnReject | None
+) -> dict[int, tuple[Fingerprint, Json]]:
+    """The fingerprint of each text that has one, and its fields."""
+    positions = iter(wanted)
+    made: dict[int, tuple[Fingerprint, Json]] = {}
+    for batch in documents.batches([each.text for each in wanted.values()]):
+        if isinstance(batch, InputError):
+            position = next(positions)
+            Rejected.of(wanted[position].id, position, batch.problem).tell(on_reject)
+        else:
+            made.update(zip(islice(positions, len(batch[1])), zip(*batch, strict=True), strict=True))
     return made

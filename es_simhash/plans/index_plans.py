@@ -19,7 +19,7 @@ from es_simhash.plans.scripting import Installed, install_scripts, remove_script
 from es_simhash.plans.setup import Expected, Initialised
 from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.plans.verifying import Rarity
-from es_simhash.plans.wanted import Wanted, wanted_by_id
+from es_simhash.plans.wanted import Wanted, wanted_by_id, wanted_of
 from es_simhash.rerank import Matches
 from es_simhash.scheme import Scheme
 from es_simhash.scheme_json import Functions
@@ -149,15 +149,15 @@ class IndexPlans:
             raise TextError("An empty text has nothing to be found by. Give a text with letters or digits.")
         return matches
 
-    def find_many(self, kind: str, items: Sequence[Any], options: Options) -> Plan[list[Matches]]:
-        """The near-duplicates of each of several."""
+    def find_many(self, kind: str, items: Sequence[Any], options: Options, first: int = 0) -> Plan[list[Matches]]:
+        """The near-duplicates of each of several; ``first`` is the place of the first."""
         documents = yield from self._documents_for(options)
         if kind == "id":
             wanted = yield from wanted_by_id(self.name, documents, items)
         elif kind == "text":
             wanted = [Wanted.of_text(documents, item) for item in items]
         else:
-            wanted = [Wanted.of_action(documents, item) for item in items]
+            wanted = list(wanted_of(documents, items, first).values())
         return (yield from finding.find_many(self.name, documents, wanted, options, self._rarity))
 
     def _documents_for(self, options: Options) -> Plan[Documents]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from es_simhash.bulk_actions import Document
-from es_simhash.documents import Documents
-from es_simhash.errors import MissingError
+from es_simhash.bulk_actions import Document, check_mapping, id_of
+from es_simhash.documents import Documents, OnReject, Rejected
+from es_simhash.errors import DocumentError, MissingError
 from es_simhash.fields import Json
 from es_simhash.operations import GetDocuments, Plan, Search
 from es_simhash.sources import text_of
@@ -41,13 +41,29 @@ class Wanted:
     @classmethod
     def of_action(cls, documents: Documents, action: Document) -> Wanted:
         """A document in the form of a bulk action: with its ``_id``, if it has one, and ``_source`` or the fields."""
-        id_ = action.get("_id")
-        body = action.get("_source", action)
+        id_ = check_mapping(action, "is").get("_id")
+        body = check_mapping(action.get("_source", action), "has a body")
         return cls.of_document(documents, body, None if id_ is None else str(id_), action.get("_index"))
 
     def is_self(self, hit: Json) -> bool:
         """Whether a hit is this document itself."""
         return bool(hit["_id"] == self.id and self.index in (None, hit["_index"]))
+
+
+def wanted_of(
+    documents: Documents, actions: Sequence[Document], first: int = 0, on_reject: OnReject | None = None
+) -> dict[int, Wanted]:
+    """Documents by their places, of which that of the first is ``first``.
+
+    One that cannot be read raises a `DocumentError` that names it, or is told to ``on_reject`` and left out.
+    """
+    wanted: dict[int, Wanted] = {}
+    for position, action in enumerate(actions, first):
+        try:
+            wanted[position] = Wanted.of_action(documents, action)
+        except DocumentError as error:
+            Rejected.of(id_of(action), position, error.problem).tell(on_reject)
+    return wanted
 
 
 def wanted_by_id(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[Wanted]]:
@@ -63,6 +79,5 @@ def wanted_by_id(index: str, documents: Documents, ids: Sequence[str]) -> Plan[l
     for id_ in missing:
         if id_ not in hits:
             raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
-    return [
-        Wanted.of_document(documents, hit["_source"], hit["_id"], hit["_index"]) for hit in map(hits.get, ids) if hit
-    ]
+    actions = [{name: hits[id_][name] for name in ("_id", "_index", "_source")} for id_ in ids]
+    return list(wanted_of(documents, actions).values())

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from es_simhash.documents import Rejected
 from es_simhash.errors import (
+    DocumentError,
     InputError,
     MappingError,
     MissingError,
@@ -391,6 +393,33 @@ class IndexSuite(IndexBase):
         assert [ids(each.in_index) for each in checked] == [["3", "3a"], [], [], [], ["3a"], [], []]
         assert [ids(each.earlier) for each in checked] == [[], [], [], ["q"], ["p"], ["2"], []]
         assert [each.is_new for each in checked] == [False, True, True, False, False, False, True]
+
+    def test_check_names_documents_that_cannot_be_read_and_goes_on(self, filled: Any) -> None:
+        given = [
+            {"_id": "p", **corpus()[3]},
+            {"_id": "q", "title": {"an": "object"}, "body": "text"},
+            {"title": "half \ud83d a pair"},
+            "no mapping",
+            {"_id": "s", "_source": None},
+            {"_id": "t", **corpus()[3]},
+        ]
+        rejected: list[Rejected] = []
+        checked = list(filled.check(given, on_reject=rejected.append))
+        assert [(each.id, each.position) for each in checked] == [("p", 0), ("t", 5)]
+        assert ids(checked[1].earlier) == ["p"]
+        assert [(each.id, each.position) for each in rejected] == [("q", 1), (None, 2), (None, 3), ("s", 4)]
+        named = ["Document 'q' has a value of type dict in the source field 'title'", "Document 2 has a lone surrogate"]
+        named += ["Document 3 is of type str", "Document 's' has a body of type NoneType"]
+        assert [each.reason.startswith(name) for each, name in zip(rejected, named, strict=True)] == [True] * 4
+        with pytest.raises(DocumentError, match="'q' has a value of type dict in the source field 'title'"):
+            list(filled.check(given))
+
+    def test_find_names_a_document_that_cannot_be_read(self, filled: Any) -> None:
+        bad = {"title": {"an": "object"}, "body": "text"}
+        with pytest.raises(DocumentError, match=r"Document 'q' has .* in the source field 'title'.*Choose"):
+            filled.find(doc={"_id": "q", **bad})
+        with pytest.raises(DocumentError, match="Document 60 has"):
+            list(filled.find_many(docs=[*corpus(60), bad]))
 
     def test_check_by_simhash_and_exactly(self, filled: Any) -> None:
         given = [{"_id": "q", **corpus(1, seed=5)[0]}, {"_id": "r", **edited(corpus(1, seed=5)[0])}]

@@ -46,6 +46,7 @@ def command(
     from es_simhash.index import Index
 
     new = total = 0
+    under_way: dict[int, FileDocument] = {}
     with (
         saying_if_interrupted(
             lambda: f"{counted(total, 'document was', 'documents were')} checked. Nothing was written to {index}."
@@ -53,7 +54,13 @@ def command(
         target.opened(output) as engine,
         files.opened(output, "Checking") as (found, rejects, advance),
     ):
-        for checked in Index(index, engine, **known).check(_actions(found), **wanted):
+        checking = Index(index, engine, **known).check(
+            _actions(found, under_way),
+            on_reject=lambda one: rejects(under_way.pop(one.position).rejected(one.reason)),
+            **wanted,
+        )
+        for checked in checking:
+            del under_way[checked.position]
             total, new = total + 1, new + checked.is_new
             if checked.is_new or not new_only:
                 _show(output, checked)
@@ -62,8 +69,9 @@ def command(
     return SOME_FAILED if rejects.count else FINE
 
 
-def _actions(found: Iterator[FileDocument]) -> Iterator[dict[str, Any]]:
-    for each in found:
+def _actions(found: Iterator[FileDocument], under_way: dict[int, FileDocument]) -> Iterator[dict[str, Any]]:
+    for position, each in enumerate(found):
+        under_way[position] = each
         yield {"_id": each.id, "_source": each.document}
 
 

@@ -19,7 +19,7 @@ from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
 
 if TYPE_CHECKING:
-    from es_simhash.files import OnReject
+    from es_simhash.files import OnReject, RejectFile
     from es_simhash.jobs.evaluate_documents import Gathered
     from es_simhash.settings import Settings
 
@@ -103,7 +103,7 @@ def command(
         read = read_labels(labels, rejects)
         if index:
             source = _FromIndex(index, prefix, query, target)
-            settings, gathered = source.read(output, keep, strip)
+            settings, gathered = source.read(output, keep, strip, rejects)
         else:
             settings = _scheme(scheme)
             gathered = _from_files(files, fields, output, keep, strip, rejects)
@@ -157,7 +157,7 @@ class _FromIndex:
     query: str | None
     target: Target
 
-    def read(self, output: Output, keep: str, strip: tuple[str, ...]) -> tuple[Settings, Gathered]:
+    def read(self, output: Output, keep: str, strip: tuple[str, ...], rejects: RejectFile) -> tuple[Settings, Gathered]:
         """The scheme of the index, and its documents."""
         from es_simhash.grouping.keeping import keep_named
         from es_simhash.index import Index
@@ -168,4 +168,4 @@ class _FromIndex:
         with self.target.opened(output) as engine, output.progress("Reading") as advance:
             opened = Index(self.index, engine, prefix=self.prefix)
             rule = keep_named(keep, opened.documents.fields)
-            return opened.scheme, gather_index(opened, rule, query, patterns(strip), advance, _PATIENCE)
+            return opened.scheme, gather_index(opened, rule, query, patterns(strip), rejects, advance, _PATIENCE)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash.cli.exits import FINE, SOME_FAILED
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.sampled import Source, sampled_options
 
@@ -21,7 +22,7 @@ _BAR = 40
     "--examples", type=click.IntRange(0), default=2, show_default=True, help="How many pairs of each level are shown."
 )
 @output_options
-def command(size: int, examples: int, output: Output, **given: Any) -> None:
+def command(size: int, examples: int, output: Output, **given: Any) -> int:
     """Show how similar the texts of FILEs, or of an index, are to each other, with examples of each level.
 
     Look at the examples from the top: the threshold lies where the first pairs are no duplicates to you. Nothing is
@@ -42,6 +43,9 @@ def command(size: int, examples: int, output: Output, **given: Any) -> None:
     output.result(histogram_form(found))
     if not output.as_json:
         _show(output, found)
+    if rejects.count:
+        output.note(f"{rejects.count:,} could not be used; {source.files.rejects} tells which, and why.")
+    return SOME_FAILED if rejects.count else FINE
 
 
 def _show(output: Output, found: Histogram) -> None:
