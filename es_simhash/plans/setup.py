@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 
 from es_simhash import mapping
 from es_simhash.documents import Documents
-from es_simhash.errors import MappingError, MissingError, SchemeMismatchError
+from es_simhash.errors import IndexStateError, MappingError, MissingError, SchemeMismatchError
 from es_simhash.fields import Json
 from es_simhash.idf import IdfTable
 from es_simhash.operations import CreateIndex, GetMappings, Plan, PutMapping
 from es_simhash.plans.text_fields import check_text_fields, derived_errors, derived_fields
 from es_simhash.scheme import Scheme
 from es_simhash.scheme_json import Functions
+
+# How often the fields are put into a mapping that others change at the same time; the last look finds them there.
+_ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
@@ -42,16 +45,44 @@ def init(index: str, documents: Documents, create: Json | None = None, dry_run: 
         body = new_index(index, wanted, create or {})
         for error in derived_errors(index, derived_fields(body["mappings"], documents.fields, documents.fields)):
             raise error from None
-        if not dry_run:
-            yield CreateIndex(index, body)
-        return Initialised(True, {index: list(mapping.leaf_paths(wanted["properties"]))}, {index: body})
+        made_by_others = None if dry_run else (yield from make_index(index, body))
+        if made_by_others is None:
+            return Initialised(True, {index: list(mapping.leaf_paths(wanted["properties"]))}, {index: body})
+        present = made_by_others
     changes = {name: mapping.merge(name, there, wanted) for name, there in present.items()}
     bodies = {name: change.body for name, change in changes.items() if change.body}
     yield from check_text_fields(present, documents)
     if not dry_run:
-        for name, body in bodies.items():
-            yield PutMapping(name, body)
+        for name in bodies:
+            yield from _bring(name, wanted)
     return Initialised(False, {name: change.added for name, change in changes.items()}, bodies)
+
+
+def make_index(index: str, body: Json) -> Plan[dict[str, Json] | None]:
+    """Make an index; if somebody else has just made it, its mapping is returned instead of an error."""
+    try:
+        yield CreateIndex(index, body)
+    except IndexStateError as error:
+        try:
+            present: dict[str, Json] = yield GetMappings(index)
+        except MissingError:
+            raise error from None
+        return present
+    return None
+
+
+def _bring(index: str, wanted: Json) -> Plan[None]:
+    """Put what the mapping lacks, until it is there: whoever puts something else at the same time replaces our note."""
+    for _ in range(_ATTEMPTS):
+        there = (yield GetMappings(index))[index]
+        body = mapping.merge(index, there, wanted).body
+        if body is None:
+            return
+        yield PutMapping(index, body)
+    raise IndexStateError(
+        f"The mapping of the index {index!r} was changed by others each time that the fields were put into it. "
+        "See who else runs init there, and run it again."
+    )
 
 
 def new_index(index: str, wanted: Json, create: Json) -> Json:

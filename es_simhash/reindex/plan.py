@@ -15,10 +15,12 @@ from es_simhash.backfill.passes import Pass
 from es_simhash.backfill.progress import OnUndone, Progress
 from es_simhash.backfill.reading import Reading
 from es_simhash.backfill.tuning import are_changed, change, set_back
-from es_simhash.operations import CreateIndex, GetAliases, GetMappings, Plan, PutMapping, Refresh, UpdateAliases
+from es_simhash.mapping import merge
+from es_simhash.operations import GetAliases, GetMappings, Plan, PutMapping, Refresh, UpdateAliases
 from es_simhash.plans.patience import patiently
+from es_simhash.plans.setup import make_index
 from es_simhash.reindex.aliases import alias_changes
-from es_simhash.reindex.prospect import ORIGIN, Prospect, ReindexOptions, due_query
+from es_simhash.reindex.prospect import ORIGIN, Prospect, ReindexOptions, check_copy, due_query
 from es_simhash.reindex.verifying import Verified, differences, find_extra, verify
 
 # How often the source is gone through for what was changed meanwhile, and compared with the copy.
@@ -52,7 +54,7 @@ def reindex(prospect: Prospect, options: ReindexOptions, progress: Progress, tel
     """Do all that is to be done, and tell which copies are not as they should be in the end."""
     done = Reindexed(progress)
     source, destination, patience = prospect.source, prospect.destination, options.patience
-    yield from _begin(prospect)
+    yield from _begin(prospect, options)
     changes = yield from _copy(prospect, patience, prospect.since, progress)
     for _ in range(_MOST_LOOKS):
         done.verified = yield from verify(source, prospect.copying, options.sample, patience)
@@ -73,11 +75,11 @@ def reindex(prospect: Prospect, options: ReindexOptions, progress: Progress, tel
     return done
 
 
-def _begin(prospect: Prospect) -> Plan[None]:
+def _begin(prospect: Prospect, options: ReindexOptions) -> Plan[None]:
     """Make the destination, or add to its mapping; and change its settings for the time being."""
     destination = prospect.destination
     if prospect.create:
-        yield CreateIndex(destination, prospect.create)
+        yield from _make(prospect, options)
         # A template may have put it behind an alias that programs use.
         if aliases := (yield GetAliases(destination))[destination]:
             yield UpdateAliases([{"remove": {"index": destination, "alias": alias}} for alias in aliases])
@@ -87,6 +89,17 @@ def _begin(prospect: Prospect) -> Plan[None]:
         yield from note(destination, ORIGIN, prospect.origin)
     if prospect.meanwhile and not are_changed((yield GetMappings(destination))[destination]):
         yield from change(destination, prospect.meanwhile)
+
+
+def _make(prospect: Prospect, options: ReindexOptions) -> Plan[None]:
+    """Make the destination; another run of the same that was quicker has made the same one."""
+    assert prospect.create
+    made_by_others = yield from make_index(prospect.destination, prospect.create)
+    if made_by_others is not None:
+        yield from check_copy(prospect.destination, made_by_others, prospect.origin, options)
+        documents = prospect.copying.documents
+        wanted = documents.scheme.mapping(documents.prefix, documents.fields)
+        merge(prospect.destination, made_by_others[prospect.destination], wanted)
 
 
 def _copy(prospect: Prospect, patience: float, since: list[int] | None, progress: Progress) -> Plan[list[int] | None]:

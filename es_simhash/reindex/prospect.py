@@ -75,7 +75,7 @@ def look(source: str, destination: str, documents_of: Plan[Documents], options: 
     origin = {"index": name, "uuid": present.get("index.uuid")}
     wanted = documents.scheme.mapping(documents.prefix, documents.fields)
     aliases = yield from alias_changes(name, destination, options.aliases)
-    copy = yield from _mapping_of(destination)
+    copy = yield from _mappings_of(destination)
     create = change = since = None
     if copy is None:
         mappings = _without_ours(there, documents.prefix)
@@ -83,8 +83,8 @@ def look(source: str, destination: str, documents_of: Plan[Documents], options: 
         create["mappings"]["_meta"] = with_note(create["mappings"]["_meta"], ORIGIN, origin)
         of_copy = create["settings"]
     else:
-        since = yield from _check_copy(destination, copy, origin, options)
-        change = mapping.merge(destination, copy, wanted).body
+        since = yield from check_copy(destination, copy, origin, options)
+        change = mapping.merge(destination, copy[destination], wanted).body
         of_copy = (yield GetSettings(destination))[destination]
     yield Refresh(name)
     count = yield Count(name, {"match_all": {}})
@@ -139,21 +139,24 @@ def _source(source: str) -> Plan[tuple[str, Json]]:
     return name, there
 
 
-def _mapping_of(destination: str) -> Plan[Json | None]:
-    """The mapping of the destination, or None where it is to be made."""
+def _mappings_of(destination: str) -> Plan[dict[str, Json] | None]:
+    """What the destination's name stands for, or None where it is to be made."""
     try:
         mappings: dict[str, Json] = yield GetMappings(destination)
     except MissingError:
         return None
+    return mappings
+
+
+def check_copy(
+    destination: str, mappings: dict[str, Json], origin: Json, options: ReindexOptions
+) -> Plan[list[int] | None]:
+    """Refuse to write to an index that is no copy of the source, or already in use; else, how far it is."""
     if list(mappings) != [destination]:
         raise IndexStateError(
             f"{destination!r} stands for {', '.join(sorted(mappings))}. Name an index to copy to, or a new one."
         )
-    return mappings[destination]
-
-
-def _check_copy(destination: str, there: Json, origin: Json, options: ReindexOptions) -> Plan[list[int] | None]:
-    """Refuse to write to an index that is no copy of the source, or already in use; else, how far it is."""
+    there = mappings[destination]
     if origin["index"] == destination:
         raise IndexStateError(f"{destination!r} is the index that is to be copied. Choose another name for the copy.")
     noted_origin: Json | None = noted(there, ORIGIN)
