@@ -96,7 +96,9 @@ class IdfTable:
         """The weights of features by their 64-bit hashes, in units of 1 / `UNIT`."""
         found = np.full(len(hashes), self.unseen, dtype=np.int64)
         if len(self.hashes):
-            places = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+            order = np.argsort(hashes)  # in order they are found several times as fast
+            places = np.empty(len(hashes), dtype=np.int64)
+            places[order] = np.minimum(np.searchsorted(self.hashes, hashes[order]), len(self.hashes) - 1)
             known = self.hashes[places] == hashes
             found[known] = self.weights[places[known]]
         return found

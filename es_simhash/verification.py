@@ -17,12 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash import conditions, fingerprinting, similarity
-from es_simhash.arrays import Integers, offsets_from_counts, spread
+from es_simhash.arrays import Integers
 from es_simhash.codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.features import FeatureBatch, distinct
+from es_simhash.held import Held
 from es_simhash.idf import UNIT, IdfTable
 from es_simhash.settings import Measure, Settings, Verification
+from es_simhash.weighed import Weighed, shared_weights, weighed
 
 Similarities = npt.NDArray[np.float64]
 
@@ -33,6 +35,8 @@ MEASURES: dict[str, Callable[[similarity.Features, similarity.Features], float]]
     "overlap": similarity.overlap,
     "cosine": similarity.cosine,
 }
+# How much a feature weighs at least, as a share of one that no document of the sample has, to be looked at first.
+_HEAVY = 0.5
 _OTHERS = 100  # documents that are taken to have none of the features of a sample
 
 
@@ -84,11 +88,18 @@ class Verifier:
     weights: IdfTable | None = None
     common: Codes | None = None
 
-    def similarities(self, texts: Sequence[str], pairs: Integers) -> Similarities:
-        """The similarity of each pair of texts, given as two rows of positions; 0 where a condition is not met."""
-        found = self._of_features(texts, pairs)
-        if self.verification.has_conditions:
-            found[~conditions.are_met(self.settings, self.verification, texts, pairs)] = 0.0
+    def similarities(self, texts: Sequence[str], pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
+        """The similarity of each pair of texts, given as two rows of positions; see `of_held`.
+
+        Equal texts are looked at once.
+        """
+        numbers: dict[str, int] = {}
+        first, second = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)[pairs]
+        codes, places = np.unique(first * len(numbers) + second, return_inverse=True)
+        wanted = np.full(len(codes), np.inf)
+        np.minimum.at(wanted, places, least)
+        distinct = np.stack(np.divmod(codes, max(len(numbers), 1)))
+        found: Similarities = self.of_held(Held.of(self.prepared, list(numbers)), distinct, wanted)[places]
         return found
 
     def to_others(self, text: str, others: Sequence[str]) -> list[float]:
@@ -96,65 +107,89 @@ class Verifier:
         rows = np.arange(1, len(others) + 1)
         return self.similarities([text, *others], np.stack([np.zeros_like(rows), rows])).tolist()
 
-    def _of_features(self, texts: Sequence[str], pairs: Integers) -> Similarities:
-        if self.weights is None and self.settings.weights not in ("set", "idf"):
-            return self._one_by_one(texts, pairs)
-        batches = list(fingerprinting.in_batches(texts, self._features))
-        counts = np.concatenate([np.empty(0, dtype=np.int64), *(np.diff(batch.offsets) for batch in batches)])
-        hashes = np.concatenate([np.empty(0, dtype=np.uint64), *(batch.hashes for batch in batches)])
-        # Numbers stand for features from here on, so that each is weighed once.
-        known, places = np.unique(hashes, return_inverse=True)
-        features = FeatureBatch(places.astype(np.uint64), offsets_from_counts(counts))
-        weights = self._weights(known)
-        totals = _totals(features, weights)
-        first, second = totals[pairs]
-        shared = first + second - _totals(distinct(_joined(features, pairs)), weights)
+    def of_held(self, held: Held, pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
+        """The similarity of each pair of texts, given as two rows of their numbers.
+
+        It is 0 where a condition is not met, and where it is below ``least``, which may be another for each pair.
+        """
+        found = np.zeros(pairs.shape[1], dtype=np.float64)
+        wanted = np.broadcast_to(np.float64(least), found.shape)
+        for some in held.parts(pairs):
+            found[some] = self._of_part(held, pairs[:, some], wanted[some])
+        return found
+
+    def _of_part(self, held: Held, pairs: Integers, least: Similarities) -> Similarities:
+        """First by the features that weigh the most: where these leave no hope, the others need not be looked at."""
+        rows, places = _numbered(pairs)
+        outlines = held.outlines(rows)
+        found = self._at_most(outlines, places)
+        has_rest = np.array([outline.rest > 0 for outline in outlines])
+        open_ = np.flatnonzero((found >= least) & has_rest[places].any(axis=0))
+        if len(open_):
+            rows, places = _numbered(pairs[:, open_])
+            found[open_] = self._at_most(held.whole(rows), places)
+        found[found < least] = 0.0
+        alike = np.flatnonzero(found)
+        if self.verification.has_conditions and len(alike):
+            rows, places = _numbered(pairs[:, alike])
+            met = conditions.are_met(self.settings, self.verification, held.texts(rows), places)
+            found[alike[~met]] = 0.0
+        return found
+
+    def _at_most(self, texts: Sequence[Weighed], pairs: Integers) -> Similarities:
+        """The similarity of each pair; more than that where it takes what a text lacks here for shared."""
+        if self._depends_on_texts:
+            compare = measure_named(self.verification.measure)
+            sides = [(text.hashes, text.weights) for text in texts]
+            return np.array([compare(sides[a], sides[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
+        first, second = np.array([text.total for text in texts], dtype=np.int64)[pairs]
+        rests = np.array([text.rest for text in texts], dtype=np.int64)[pairs]
+        # What one text lacks, the other has in its own rest; or among all its features, if it has no rest.
+        unseen = np.where(rests.all(axis=0), rests.min(axis=0), rests.max(axis=0))
+        shared = np.minimum(shared_weights(texts, *pairs) + unseen, np.minimum(first, second))
         found = _OF_SHARED[self.verification.measure](shared, first, second)
         if self.common is None:
             found[(first == 0) & (second == 0)] = 1.0
         return found
 
+    @property
+    def _depends_on_texts(self) -> bool:
+        """Whether a feature may weigh more in one text than in another."""
+        return self.weights is None and self.settings.weights not in ("set", "idf")
+
+    def prepared(self, texts: Iterable[str]) -> Iterator[Weighed]:
+        """What is compared of each text."""
+        if self._depends_on_texts:
+            yield from map(self._counted, comparable_features(self.settings, texts))
+            return
+        table = self.weights or self.settings.idf
+        for batch in fingerprinting.in_batches(texts, self._features):
+            weights = np.ones(len(batch.hashes), dtype=np.int64) if table is None else table.weights_of(batch.hashes)
+            heavy = weights >= (table.unseen * _HEAVY if table else 0)
+            if self.common is not None:
+                weights[np.isin(batch.hashes, self.common)] = 0
+            if self.verification.measure == "cosine":
+                weights **= 2
+            yield from weighed(batch, weights, heavy)
+
     def _features(self, texts: Sequence[str]) -> FeatureBatch:
         """The features of texts, each once."""
         batch = fingerprinting.features_of_texts(plain(self.settings), texts)
-        return distinct(FeatureBatch(batch.first_words, batch.offsets))
+        return FeatureBatch(batch.first_words, batch.offsets)
 
-    def _weights(self, hashes: Codes) -> Integers:
-        """The weight of each feature; squared, for the cosine."""
-        table = self.weights or self.settings.idf
-        weights = np.ones(len(hashes), dtype=np.int64) if table is None else table.weights_of(hashes)
+    def _counted(self, features: similarity.ArrayFeatures) -> Weighed:
+        """Features with weights of their own."""
+        hashes, weights = features if isinstance(features, tuple) else (features, np.ones(len(features)))
         if self.common is not None:
-            weights[np.isin(hashes, self.common)] = 0
-        return weights**2 if self.verification.measure == "cosine" else weights
-
-    def _one_by_one(self, texts: Sequence[str], pairs: Integers) -> Similarities:
-        """The same of features whose weights depend on the text."""
-        compare = measure_named(self.verification.measure)
-        features = [self._counted(each) for each in comparable_features(self.settings, texts)]
-        return np.array([compare(features[a], features[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
-
-    def _counted(self, features: similarity.Features) -> similarity.Features:
-        if self.common is None or not isinstance(features, tuple):
-            return features
-        hashes, weights = features
-        stays = ~np.isin(hashes, self.common)
-        return hashes[stays], weights[stays]
+            stays = ~np.isin(hashes, self.common)
+            hashes, weights = hashes[stays], weights[stays]
+        return Weighed(hashes, weights, len(hashes), 0)
 
 
-def _totals(features: FeatureBatch, weights: Integers) -> Integers:
-    """The weight of all features of each document, which are given as numbers."""
-    ends = np.concatenate([[0], np.cumsum(weights[features.hashes])])
-    totals: Integers = np.diff(ends[features.offsets])
-    return totals
-
-
-def _joined(features: FeatureBatch, pairs: Integers) -> FeatureBatch:
-    """The features of both documents of each pair: the distinct ones of these are |A ∪ B| = |A| + |B| - |A ∩ B|."""
-    sides = pairs.T.reshape(-1)
-    counts = np.diff(features.offsets)[sides]
-    which, place = spread(counts)
-    hashes = features.hashes[features.offsets[sides][which] + place]
-    return FeatureBatch(hashes, offsets_from_counts(counts.reshape(-1, 2).sum(axis=1)))
+def _numbered(pairs: Integers) -> tuple[Integers, Integers]:
+    """The numbers in pairs, in ascending order, and the pairs as places among these."""
+    rows, places = np.unique(pairs, return_inverse=True)
+    return rows, places.reshape(pairs.shape)
 
 
 def _share(shared: Integers, whole: Integers | Similarities) -> Similarities:
@@ -183,8 +218,8 @@ def exact_similarities(
 
 
 def comparable_features(
-    settings: Settings, texts: Sequence[str], idf: IdfTable | None = None
-) -> Iterator[similarity.Features]:
+    settings: Settings, texts: Iterable[str], idf: IdfTable | None = None
+) -> Iterator[similarity.ArrayFeatures]:
     """The features of each text, each once and in order, with their weights if they have any."""
     for features in fingerprinting.in_batches(texts, lambda batch: fingerprinting.features_of_texts(settings, batch)):
         yield from _by_document(_weighted(settings, features, idf))
@@ -199,7 +234,7 @@ def _weighted(settings: Settings, features: FeatureBatch, idf: IdfTable | None) 
     return distinct(features)
 
 
-def _by_document(features: FeatureBatch) -> Iterator[similarity.Features]:
+def _by_document(features: FeatureBatch) -> Iterator[similarity.ArrayFeatures]:
     hashes = features.first_words
     for start, end in zip(features.offsets[:-1].tolist(), features.offsets[1:].tolist(), strict=True):
         own = hashes[start:end]

@@ -14,6 +14,7 @@ LAYERS = [
     {"manku", "bands", "native_kernels"},
     {"planning"},
     {"search", "self_join", "settings", "fingerprint"},
+    {"weighed", "held"},
     {"presets", "fingerprinting", "scheme_json", "fields", "group_fields", "sources", "source_filter", "conditions"},
     {"mapping", "verification", "bulk_actions"},
     {"query", "distinct_hits", "scripts"},

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -9,13 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from es_simhash import fingerprinting
 from es_simhash.dedup import deduplicator as module
 from es_simhash.dedup.deduplicator import Deduplicator
 from es_simhash.dedup.result import Duplicates
 from es_simhash.errors import DocumentError, SchemeError, TextError
+from es_simhash.features import FeatureBatch
+from es_simhash.fingerprinting import features_of_texts
 from es_simhash.idf import IdfTable
 from es_simhash.scheme import Scheme
-from es_simhash.settings import MinHash, SimHash, Verification
+from es_simhash.settings import MinHash, Settings, SimHash, Verification
 from es_simhash.tokens.kinds import Chars, Custom, Words
 from es_simhash.verification import Verifier, exact_similarities, rarity_of
 
@@ -157,7 +161,7 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
         counts = found.counts
     # Less than anyone can ask for, so that a few documents need files and pieces.
     monkeypatch.setattr("es_simhash.dedup.linking._BYTES_A_NUMBER", LITTLE // 50)
-    monkeypatch.setattr("es_simhash.dedup.job.BYTES_A_BYTE", LITTLE // 50)
+    monkeypatch.setattr("es_simhash.dedup.exact._SHARE", LITTLE // 50)
     monkeypatch.setattr("es_simhash.dedup.deduplicator._SPOOL_SHARE", LITTLE)
     with run(texts, memory=LITTLE, **options) as found:
         assert pairs(found) == ample
@@ -206,6 +210,28 @@ def test_fingerprints_that_very_many_share_make_one_group_and_the_rest_is_counte
         assert found.counts.identical == 0
         assert found.counts.near < 10 * count
         assert found.counts.left_out > count
+
+
+def test_features_of_a_text_are_made_a_few_times_however_many_texts_share_its_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = [0]
+
+    def counted(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
+        made[0] += len(texts)
+        return features_of_texts(settings, texts)
+
+    rng = np.random.default_rng(7)
+    frame = words(rng, 200)
+    # In an order of its own, each text shares some keys with any other.
+    texts = [" ".join(rng.permutation([*frame, *words(rng, 20)])) for _ in range(300)]
+    texts.append(f"{texts[0]} {words(rng, 1)[0]}")
+    monkeypatch.setattr(fingerprinting, "features_of_texts", counted)
+    with run(texts, Scheme.preset("default")) as found:
+        assert list(found.groups) == [[0, 300]]
+        assert found.counts.verified > 30 * len(texts)
+    # For the fingerprints, for the rarity of features, and to compare them.
+    assert made[0] <= 3 * len(texts) + 2
 
 
 def test_near_duplicates_are_found_behind_a_boilerplate_that_all_share(monkeypatch: pytest.MonkeyPatch) -> None:

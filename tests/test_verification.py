@@ -1,22 +1,35 @@
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from es_simhash import similarity
+from es_simhash.arrays import Integers
 from es_simhash.errors import SchemeError
+from es_simhash.held import Held
 from es_simhash.idf import UNIT, IdfTable
 from es_simhash.scheme import Scheme
-from es_simhash.settings import MinHash, SimHash
+from es_simhash.settings import Measure, MinHash, SimHash, Verification
 from es_simhash.text.normalise import Normalisation
 from es_simhash.tokens.kinds import Chars, Custom, Words
-from es_simhash.verification import MEASURES, comparable_features, exact_similarities, measure_named
+from es_simhash.verification import (
+    MEASURES,
+    Verifier,
+    comparable_features,
+    exact_similarities,
+    measure_named,
+    rarity_of,
+)
+from es_simhash.weighed import Weighed, shared_weights
 from tests.texts import any_text
 
 TEXTS = [
@@ -172,3 +185,88 @@ def test_an_unknown_measure_is_refused_with_those_there_are(name: str) -> None:
 
 def test_measures_are_found_by_their_names() -> None:
     assert {name: measure_named(name) for name in MEASURES} == MEASURE_OF
+
+
+# ---- work that is saved
+
+WORDS = [f"{a}{b}{c}" for a in "bdgklmnprst" for b in "aeiou" for c in "mnprst"]
+FRAME = " ".join(WORDS[:120])
+
+
+def framed(seed: int, count: int, own: int) -> list[str]:
+    """Texts with the same frame, each with some words of its own, and for every third a copy with one word changed."""
+    rng = random.Random(seed)
+    texts: list[str] = []
+    for number in range(count):
+        mine = rng.sample(WORDS[120:], own)
+        if number % 3 == 2:
+            mine = [*texts[-1].removeprefix(FRAME).split()[1:], rng.choice(WORDS)]
+        texts.append(f"{FRAME} {' '.join(mine)}")
+    return texts
+
+
+FRAMED = framed(1, 30, 12)
+
+
+def pairs_of(texts: list[str]) -> Integers:
+    return np.array(list(combinations(range(len(texts)), 2))).T
+
+
+@pytest.mark.parametrize("table", [None, rarity_of(PLAIN, FRAMED)], ids=["plain", "by rarity"])
+@pytest.mark.parametrize("least", [0.05, 0.5, 0.9, 1.0])
+@each_measure
+def test_what_is_below_the_least_is_nothing_and_all_else_as_it_is(
+    measure: Measure, least: float, table: IdfTable | None
+) -> None:
+    for common in (None, np.unique(next(iter(PLAIN.features([FRAME]))).hashes)):
+        verifier = Verifier(PLAIN, Verification(measure=measure), table, common)
+        pairs = pairs_of(FRAMED)
+        everything = verifier.similarities(FRAMED, pairs)
+        assert (everything > 0).any()
+        expected = np.where(everything >= least, everything, 0.0)
+        assert verifier.similarities(FRAMED, pairs, least).tolist() == expected.tolist()
+        # Each pair may have a least of its own, and memory for as few texts as there can be.
+        mixed = np.where(np.arange(pairs.shape[1]) % 2 == 0, least, 0.0)
+        little = Held(verifier.prepared, lambda rows: [FRAMED[row] for row in rows.tolist()], np.ones_like, 1)
+        expected = np.where(everything >= mixed, everything, 0.0)
+        assert verifier.of_held(little, pairs, mixed).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "conditions", [Verification(lengths=0.9), Verification(numbers=0.5), Verification(first_lines=0.9)], ids=str
+)
+def test_conditions_hold_whatever_the_least(conditions: Verification) -> None:
+    texts = [f"{text} {number % 4}" for number, text in enumerate(framed(2, 12, 6))]
+    verifier = Verifier(PLAIN, conditions, rarity_of(PLAIN, texts))
+    everything = verifier.similarities(texts, pairs_of(texts))
+    expected = np.where(everything >= 0.5, everything, 0.0)
+    assert verifier.similarities(texts, pairs_of(texts), 0.5).tolist() == expected.tolist()
+
+
+class Looking:
+    """Counts the features that are looked up when texts are compared."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.features = 0
+        monkeypatch.setattr("es_simhash.verification.shared_weights", self)
+
+    def __call__(self, texts: Sequence[Weighed], first: Integers, second: Integers) -> Integers:
+        self.features += sum(len(texts[place].hashes) for place in second.tolist())
+        return shared_weights(texts, first, second)
+
+
+def test_texts_with_the_same_frame_are_told_apart_by_what_is_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(3)
+    texts = [f"{FRAME} {''.join(rng.choices('abcdefghijklmnopqrstuvwxyz', k=120))}" for _ in range(25)]
+    pairs, looking = pairs_of(texts), Looking(monkeypatch)
+    verifier = Verifier(PLAIN, Verification(), rarity_of(PLAIN, texts))
+    assert not verifier.similarities(texts, pairs, 0.5).any()
+    assert looking.features < pairs.shape[1] * len(ngrams(texts[0])) / 2
+
+
+def test_equal_texts_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looking = Looking(monkeypatch)
+    verifier = Verifier(PLAIN, Verification(weights="scheme"))
+    found = verifier.to_others(FRAMED[0], [FRAMED[1], FRAMED[0]] * 500)
+    assert found == verifier.to_others(FRAMED[0], [FRAMED[1], FRAMED[0]]) * 500
+    assert looking.features < 5 * max(len(ngrams(text)) for text in FRAMED)

@@ -5,7 +5,7 @@ Estimates are off by their standard error, so of pairs near the threshold only t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,18 +14,17 @@ import numpy.typing as npt
 from es_simhash import hamming
 from es_simhash.arrays import Integers
 from es_simhash.dedup.candidates import positions
+from es_simhash.dedup.exact import Exact
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.sorting import Numbers, distinct
 from es_simhash.dedup.spool import Columns
 from es_simhash.minhash.estimate import estimates, standard_error, standard_errors
 from es_simhash.query import Criteria
-from es_simhash.verification import Similarities, estimates_below
+from es_simhash.verification import estimates_below
 
 # Who decides whether a pair is similar enough: its estimate; the texts, where the estimate leaves doubt; always they.
 Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
 Pairs: TypeAlias = npt.NDArray[Any]
-# The exact similarities of the pairs of documents at these positions.
-Exact: TypeAlias = Callable[[Integers, Integers], Similarities]
 
 # How far from the threshold, in standard errors, an estimate leaves no doubt.
 _DOUBT = 3.0
@@ -80,7 +79,7 @@ class Comparison:
             if self._criteria.distance is not None:
                 meets |= self._are_near(pairs)
             if self._criteria.similarity is not None:
-                meets |= self._are_similar(pairs, self._criteria.similarity)
+                meets |= self._are_similar(pairs, self._criteria.similarity, meets)
             yield self._with_errors(pairs[meets])
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
@@ -96,23 +95,26 @@ class Comparison:
         pairs["distance"] = hamming.distances(first[:, 0], second[:, 0]) if narrow else hamming.distances(first, second)
         return pairs["distance"] <= self._criteria.distance
 
-    def _are_similar(self, pairs: Pairs, threshold: float) -> npt.NDArray[np.bool_]:
+    def _are_similar(self, pairs: Pairs, threshold: float, are_near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         first, second = _rows(self._kept.values, pairs["first"], pairs["second"])
         bits, size = self._kept.value_bits, first.shape[1]
         for start in range(0, len(pairs), _ESTIMATED_AT_ONCE):
             here = slice(start, start + _ESTIMATED_AT_ONCE)
             pairs["similarity"][here] = estimates(first[here], second[here], bits)
         if self._exact is not None:
-            self._look_at_texts(self._exact, pairs, threshold, _DOUBT * standard_error(threshold, size, bits))
+            self._look_at_texts(self._exact, pairs, threshold, _DOUBT * standard_error(threshold, size, bits), are_near)
         return pairs["similarity"] >= threshold
 
-    def _look_at_texts(self, exact: Exact, pairs: Pairs, threshold: float, doubt: float) -> None:
+    def _look_at_texts(
+        self, exact: Exact, pairs: Pairs, threshold: float, doubt: float, are_near: npt.NDArray[np.bool_]
+    ) -> None:
         """Put exact similarities in the place of estimates that leave doubt, or of all that are not too low."""
         asked = pairs["similarity"] >= threshold - doubt - self._shift
         if self._verify == "doubtful":
             asked &= pairs["similarity"] < threshold + doubt
         first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
-        pairs["similarity"][asked] = exact(first, second)
+        # How similar a pair is that is near anyway is shown, be it much or little.
+        pairs["similarity"][asked] = exact(first, second, np.where(are_near[asked], 0.0, threshold))
         pairs["is_exact"][asked] = True
         self.verified += len(first)
 

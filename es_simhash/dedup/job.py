@@ -12,7 +12,7 @@ import numpy as np
 from es_simhash.arrays import Integers
 from es_simhash.dedup.compare import Comparison, Verify
 from es_simhash.dedup.condense import needed
-from es_simhash.dedup.exact import BYTES_A_BYTE, exact_similarities, sample_of, verifier
+from es_simhash.dedup.exact import Exact, exact_similarities, sample_of, verifier
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.linkage import Linkage, groups_among, together
 from es_simhash.dedup.linking import Bounds, link
@@ -24,7 +24,7 @@ from es_simhash.errors import DocumentError
 from es_simhash.groups import Groups
 from es_simhash.query import Criteria
 from es_simhash.settings import Settings
-from es_simhash.verification import Similarities, Verifier
+from es_simhash.verification import Similarities
 
 Documents = Iterable[tuple[str, str]]
 Progress = Callable[[int], object]
@@ -79,13 +79,14 @@ class Job:
                 self._texts.append(text)
             yield text
 
-    def _exact(self, first: Integers, second: Integers) -> Similarities:
-        assert self._texts is not None
-        return exact_similarities(self._verifier, self._texts, first, second, self._memory // BYTES_A_BYTE)
+    def _exact(self, first: Integers, second: Integers, least: Similarities | float) -> Similarities:
+        return self._by_texts(first, second, least)
 
     @cached_property
-    def _verifier(self) -> Verifier:
-        return verifier(self._settings, self._criteria.verification, self._sample, self._choices.common)
+    def _by_texts(self) -> Exact:
+        assert self._texts is not None
+        by = verifier(self._settings, self._criteria.verification, self._sample, self._choices.common)
+        return exact_similarities(by, self._texts, self._memory)
 
     def _sample(self) -> list[str]:
         assert self._texts is not None

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from es_simhash import hamming
 from es_simhash.arrays import Integers
-from es_simhash.dedup.compare import Exact
+from es_simhash.dedup.exact import Exact
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.spool import Columns, Rows
 from es_simhash.minhash.estimate import estimates, standard_errors
@@ -88,7 +88,7 @@ class Nearness:
         similarities = np.ones(len(rows) - 1, dtype=np.float64)
         if self._exact:
             others = rows[1:][~is_equal]
-            similarities[~is_equal] = self._exact(np.full_like(others, rows[0]), others)
+            similarities[~is_equal] = self._exact(np.full_like(others, rows[0]), others, 0.0)
         else:
             values = self._taken(self._kept.values, rows)
             similarities = np.where(is_equal, 1.0, estimates(values[1:], values[:1], self._kept.value_bits))

@@ -16,9 +16,9 @@ from es_simhash.ahead import ahead
 from es_simhash.backfill.changes import make_visible
 from es_simhash.backfill.notes import noted
 from es_simhash.backfill.reading import MOST_LOSSES, Reading
-from es_simhash.dedup.compare import Comparison, Exact
+from es_simhash.dedup.compare import Comparison
 from es_simhash.dedup.condense import needed
-from es_simhash.dedup.exact import verifier
+from es_simhash.dedup.exact import Exact, verifier
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.linking import Bounds, Links, link
 from es_simhash.dedup.nearness import Nearness
@@ -196,7 +196,7 @@ class _Grouping:
         options = self._options
         texts = Texts(looking, self._documents, self._places, self._room, options.memory, options.strip)
         scheme, verification = self._documents.scheme, self._criteria.verification
-        return partial(texts.similarities, verifier(scheme, verification, texts.sample, options.common))
+        return texts.exact(verifier(scheme, verification, texts.sample, options.common))
 
 
 def _counts(kept: Kept, links: Links, comparison: Comparison) -> Counts:

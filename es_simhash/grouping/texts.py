@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from es_simhash.arrays import Integers
 from es_simhash.backfill.found import Place
-from es_simhash.dedup.exact import BYTES_A_BYTE, exact_similarities, sample_of
+from es_simhash.dedup.exact import Exact, exact_similarities, sample_of
 from es_simhash.dedup.sorting import distinct
 from es_simhash.dedup.spool import Room, Strings
 from es_simhash.documents import Documents
@@ -75,7 +76,7 @@ class Texts:
         self._places = places
         self._read = Strings(room)
         self._count = 0
-        self._limit = memory // BYTES_A_BYTE
+        self._memory = memory
         self._numbers = np.full(len(places), _UNKNOWN, dtype=np.int64)
         self._strip = patterns(strip)
         self.gone = 0
@@ -85,14 +86,18 @@ class Texts:
         places = self._places.take(sample_of(len(self._places)).tolist())
         return [text for text in map(self._text, self._looking.look(places, self._source)) if text is not None]
 
-    def similarities(self, verifier: Verifier, first: Integers, second: Integers) -> Similarities:
-        """The exact similarities of pairs of documents."""
+    def exact(self, verifier: Verifier) -> Exact:
+        """What gives the exact similarities of pairs of documents."""
+        return partial(self._similarities, exact_similarities(verifier, self._read, self._memory))
+
+    def _similarities(
+        self, exact: Exact, first: Integers, second: Integers, least: Similarities | float
+    ) -> Similarities:
         self._read_all(distinct(np.sort(np.concatenate([first, second]))))
         a, b = self._numbers[first], self._numbers[second]
         known = (a != _USELESS) & (b != _USELESS)
         found = np.zeros(len(first), dtype=np.float64)
-        if known.any():
-            found[known] = exact_similarities(verifier, self._read, a[known], b[known], self._limit)
+        found[known] = exact(a[known], b[known], np.broadcast_to(np.float64(least), known.shape)[known])
         return found
 
     def _read_all(self, positions: Integers) -> None:

@@ -14,6 +14,7 @@ from es_simhash.codes import Codes
 from es_simhash.dedup.candidates import codes as codes_of
 from es_simhash.dedup.candidates import positions
 from es_simhash.dedup.sorting import Numbers
+from es_simhash.held import Held
 from es_simhash.minhash.estimate import standard_error
 from es_simhash.quality.keys import Keys
 from es_simhash.quality.predictions import Predicted
@@ -23,7 +24,6 @@ from es_simhash.verification import Verifier, plain
 EXAMPLES = 10
 # Of more pairs that were missed than these, only so many are compared, evenly spread.
 _MOST_MISSED = 20_000
-_AT_ONCE = 200
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Comparing:
 
     def __init__(self, settings: Settings, texts: Sequence[str], apart: Integers, keys: Keys) -> None:
         self._verifier = Verifier(plain(settings), Verification(weights="scheme"))
+        self._held = Held.of(self._verifier.prepared, texts)
         self._settings = settings
         self._texts = texts
         self._apart = apart
@@ -69,13 +70,8 @@ class Comparing:
 
     def jaccards(self, pairs: Numbers) -> npt.NDArray[np.float64]:
         """The exact Jaccard similarity of each pair."""
-        found = [np.empty(0)]
-        for start in range(0, len(pairs), _AT_ONCE):
-            both = np.stack(positions(pairs[start : start + _AT_ONCE]))
-            rows, places = np.unique(both, return_inverse=True)
-            texts = [self._texts[row] for row in rows.tolist()]
-            found.append(self._verifier.similarities(texts, places.reshape(both.shape)))
-        return np.concatenate(found)
+        first, second = positions(pairs)
+        return self._verifier.of_held(self._held, np.stack([self._apart[first], self._apart[second]]))
 
     def _errors(self, pairs: Numbers, order: Integers, known: Predicted, count: int) -> list[Error]:
         chosen = pairs[self._unequal(pairs, order)[:count]]
