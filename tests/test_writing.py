@@ -186,6 +186,17 @@ def test_results_are_in_order_although_refused_documents_are_sent_last(engine: E
     assert [each.position for each in done.rejected] == list(range(9))
 
 
+def test_actions_on_one_document_are_done_in_their_order_whatever_is_refused(engine: Engine, name: str) -> None:
+    """A request that is sent again must not put an earlier state in the place of a later one."""
+    refused_once = iter([True])
+    busy = Overloaded(engine, lambda bulk, place: place > 0 or not next(refused_once, False))
+    last = {"title": "last", "body": "the last of the texts"}
+    own = [*actions()[:3], *({"_id": "id0", "_source": {**last, "body": f"text {i}"}} for i in range(3))]
+    done = Index(name, busy).add([*own, {"_id": "id0", "_source": last}, {"_id": "id1", "_op_type": "delete"}])
+    assert (done.done, done.rejected) == (len(own) + 2, [])
+    assert written_to(engine, name) == {"id0": last, "id2": BODIES["id2"]}
+
+
 # --- replies that are lost
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
+from itertools import islice
 from typing import TypeAlias
 
 from es_simhash.errors import EngineError, TooLargeError, UnavailableError, UnreachableError
@@ -60,17 +61,23 @@ def send(bulk: Bulk, take: Take, pressure: Pressure, patience: float) -> Plan[in
 
 @dataclass
 class _Sending:
-    """Actions on their way: the places of those still ``waiting``, and how many ``refusals`` there were."""
+    """Actions on their way: the places of those still ``waiting``, and how many ``refusals`` there were.
+
+    Actions on one document are done in their order: ``after`` has the place of the one that each has to wait for.
+    """
 
     bulk: Bulk
     take: Take
     waiting: list[int] = field(init=False)
+    after: dict[int, int] = field(init=False)
     refusals: int = 0
     _is_answered: bool = False
     _unsure: set[int] = field(default_factory=set)
+    _settled: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.waiting = list(range(len(self.bulk.actions)))
+        self.after = dict(_on_one_document(self.bulk))
 
     def request(self, most: int) -> Plan[EngineError | None]:
         """Send the first of those that wait; return why some of them must wait on."""
@@ -78,7 +85,8 @@ class _Sending:
         request = replace(self.bulk, actions=[self.bulk.actions[place] for place in batch])
         # What is refused goes to the end, so that what is never taken, being too large for the engine, does not hold
         # up the rest.
-        self.waiting = self.waiting[len(batch) :]
+        chosen = set(batch)
+        self.waiting = [place for place in self.waiting if place not in chosen]
         try:
             results = yield request
         except TooLargeError as error:
@@ -100,19 +108,29 @@ class _Sending:
         if isinstance(problem, UnreachableError) or not self._is_answered:
             raise problem
         reason = f"the engine is overloaded, and refused this again and again: {problem}"
-        self.take(self.waiting, [self._refusal(place, HTTPStatus.TOO_MANY_REQUESTS, reason) for place in self.waiting])
+        self._settle(
+            self.waiting, [self._refusal(place, HTTPStatus.TOO_MANY_REQUESTS, reason) for place in self.waiting]
+        )
         self.waiting = []
 
     def _batch(self, most: int) -> list[int]:
         """The first of those that wait: so many, and no more than a request should hold."""
         batch: list[int] = []
         length = 0
-        for place in self.waiting[:most]:
+        for place in islice(filter(self._is_next, self.waiting), most):
             length += len(str(self.bulk.actions[place].body))
             if batch and length > _MOST_LENGTH:
                 break
             batch.append(place)
         return batch
+
+    def _is_next(self, place: int) -> bool:
+        """Whether no earlier action on the same document waits, which would undo this one if it came later."""
+        return place not in self.after or self.after[place] in self._settled
+
+    def _settle(self, places: Sequence[int], results: Sequence[ActionResult]) -> None:
+        self._settled.update(places)
+        self.take(places, results)
 
     def _too_large(self, batch: list[int], error: TooLargeError) -> EngineError | None:
         """Let several wait for smaller requests; one alone is refused."""
@@ -120,7 +138,7 @@ class _Sending:
             self.waiting += batch
             return error
         reason = f"too large, even alone: {error}"
-        self.take(batch, [self._refusal(batch[0], HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)])
+        self._settle(batch, [self._refusal(batch[0], HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)])
         return None
 
     def _answered(self, batch: list[int], results: Sequence[ActionResult]) -> EngineError | None:
@@ -136,7 +154,7 @@ class _Sending:
                 places.append(place)
                 settled.append(self._with_doubt(place, result))
         if places:
-            self.take(places, settled)
+            self._settle(places, settled)
         return UnavailableError(busy) if busy else None
 
     def _with_doubt(self, place: int, result: ActionResult) -> ActionResult:
@@ -148,6 +166,17 @@ class _Sending:
 
     def _refusal(self, place: int, status: int, reason: str) -> ActionResult:
         return ActionResult(self.bulk.actions[place].id or "", status, reason)
+
+
+def _on_one_document(bulk: Bulk) -> Iterator[tuple[int, int]]:
+    """The place of each action on a document that an earlier one is on, and the place of that."""
+    last: dict[tuple[str, str], int] = {}
+    for place, action in enumerate(bulk.actions):
+        if action.id is not None:
+            key = (action.index or bulk.index, action.id)
+            if key in last:
+                yield place, last[key]
+            last[key] = place
 
 
 def _adds_each_time(action: Action) -> bool:
