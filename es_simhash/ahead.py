@@ -1,37 +1,118 @@
-"""Working ahead: the next results are made in threads while the caller deals with the last one."""
+"""Working ahead: the next results are made in threads while the caller deals with the last one.
+
+The threads are daemons, so that no process waits at its end for one that hangs in a request.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import CancelledError, Future, InvalidStateError
+from concurrent.futures import TimeoutError as NotDoneError  # the built-in one from Python 3.11 on
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Any, TypeVar
+
+from es_simhash.errors import EngineError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+# How many seconds what has failed, or was interrupted, waits for a server while it tidies up.
+MOMENT = 0.5
 
-def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1) -> Generator[Result, None, None]:
+
+class StoppedError(Exception):
+    """What ends the steps of work that nobody needs any more."""
+
+
+class Stop:
+    """What ends the work of several threads: what they wait for, at once, and whatever they would begin next.
+
+    ``reason`` is what the first of them failed with, if that is why.
+    """
+
+    def __init__(self) -> None:
+        self._is_set = Event()
+        self._lock = Lock()
+        self._awaited: set[Future[Any]] = set()
+        self.reason: BaseException | None = None
+
+    def set(self, reason: BaseException | None = None) -> None:
+        """End the work; the first reason stays."""
+        with self._lock:
+            if not self._is_set.is_set():
+                self.reason = reason
+            self._is_set.set()
+            awaited = list(self._awaited)
+        for future in awaited:
+            future.cancel()
+
+    def check(self) -> None:
+        """Raise a `StoppedError` once the work is ended."""
+        if self._is_set.is_set():
+            raise StoppedError
+
+    def sleep(self, seconds: float) -> None:
+        """Let time go by; the end of the work ends that, too."""
+        if self._is_set.wait(seconds):
+            raise StoppedError
+
+    def result(self, future: Future[Result]) -> Result:
+        """Wait for a future that is not marked as running, so that the end of the work can cancel it."""
+        with self._lock:
+            self.check()
+            self._awaited.add(future)
+        try:
+            return future.result()
+        except CancelledError:
+            raise StoppedError from None
+        finally:
+            with self._lock:
+                self._awaited.discard(future)
+
+
+def ahead(
+    make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1, stop: Stop | None = None
+) -> Generator[Result, None, None]:
     """What is made of each item, in their order, of as many at once as there are threads.
 
     Items are read in the caller's thread, as many more than results were taken; an error comes where its item stands. A
-    caller that stops, or is interrupted, does not wait for what is being made.
+    caller that stops, or is interrupted, does not wait for what is being made; nor does one of whose work ``stop`` is
+    the end.
     """
-    rest = iter(items)
-    pool = ThreadPoolExecutor(threads)
+    rest, stop = iter(items), stop or Stop()
+    crew = _Crew(threads)
     waiting: deque[Future[Result]] = deque()
     try:
         while True:
-            while len(waiting) <= threads and (begun := _begun(pool, make, rest)):
+            while len(waiting) <= threads and (begun := _begun(crew, make, rest)):
                 waiting.append(begun)
             if not waiting:
                 return
-            yield waiting.popleft().result()
+            yield stop.result(waiting.popleft())
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        crew.dismiss()
 
 
-def _begun(pool: ThreadPoolExecutor, make: Callable[[Item], Result], rest: Iterator[Item]) -> Future[Result] | None:
+def in_a_moment(do: Callable[[], object]) -> bool:
+    """Do what need not succeed, and wait a moment only; return whether it was done.
+
+    So a server that does not answer keeps nobody from ending.
+    """
+    crew = _Crew(1)
+    done = crew.begin(do)
+    crew.release()
+    try:
+        done.result(MOMENT)
+    except (EngineError, NotDoneError):
+        return False
+    return True
+
+
+def _begun(crew: _Crew, make: Callable[[Item], Result], rest: Iterator[Item]) -> Future[Result] | None:
     """The result of the next item, if there is one, or the error with which it could not be read."""
     try:
         item = next(rest)
@@ -41,4 +122,50 @@ def _begun(pool: ThreadPoolExecutor, make: Callable[[Item], Result], rest: Itera
         unreadable: Future[Result] = Future()
         unreadable.set_exception(error)
         return unreadable
-    return pool.submit(make, item)
+    return crew.begin(partial(make, item))
+
+
+class _Crew:
+    """A number of threads, each started when there is something to make for it."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._started = 0
+        self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+
+    def begin(self, make: Callable[[], Result]) -> Future[Result]:
+        """What is to be made by the next thread that has nothing else to do."""
+        future: Future[Result] = Future()
+        self._tasks.put(partial(_settle, future, make))
+        if self._started < self._size:
+            self._started += 1
+            Thread(target=_work, args=(self._tasks,), name="es-simhash", daemon=True).start()
+        return future
+
+    def dismiss(self) -> None:
+        """Drop what is not begun, and let each thread end."""
+        with suppress(Empty):
+            while True:
+                self._tasks.get_nowait()
+        self.release()
+
+    def release(self) -> None:
+        """Let each thread end when all is made."""
+        for _ in range(self._started):
+            self._tasks.put(None)
+
+
+def _work(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
+    while task := tasks.get():
+        task()
+
+
+def _settle(future: Future[Result], make: Callable[[], Result]) -> None:
+    # Nobody waits for a future that is cancelled.
+    with suppress(InvalidStateError):
+        try:
+            result = make()
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)

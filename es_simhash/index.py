@@ -6,13 +6,14 @@ Both run the same plans (`es_simhash.plans`) and differ in nothing but ``await``
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from es_simhash.ahead import Stop
 from es_simhash.bulk_actions import Document
 from es_simhash.chunks import Items, async_chunks, chunks
 from es_simhash.documents import Documents, OnReject
-from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run, run_async
+from es_simhash.engines.base import AsyncEngine, FromThread, run, run_async
 from es_simhash.engines.connect import connect, connect_async
 from es_simhash.errors import InputError
 from es_simhash.fields import Json
@@ -442,8 +443,7 @@ class AsyncIndex:
         """See `Index.group`; it is done in a thread."""
         from es_simhash.grouping.run import group
 
-        documents = await self.documents()
-        return await asyncio.to_thread(group, await self._from_thread(), self.name, documents, options, progress)
+        return await self._in_thread(group, self.name, await self.documents(), options, progress)
 
     async def write_groups(
         self, grouped: Grouped, *, progress: OnGroupsWritten | None = None, **options: Unpack[WriteOptions]
@@ -451,11 +451,20 @@ class AsyncIndex:
         """See `Index.write_groups`; it is done in a thread."""
         from es_simhash.grouping.writing import write_groups
 
-        engine, documents = await self._from_thread(), await self.documents()
-        return await asyncio.to_thread(write_groups, engine, grouped, documents, on_written=progress, **options)
+        return await self._in_thread(write_groups, grouped, await self.documents(), progress, **options)
 
-    async def _from_thread(self) -> Engine:
-        return FromThread(await self.engine(), asyncio.get_running_loop())
+    async def _in_thread(self, work: Callable[..., Result], *given: Any, **options: Any) -> Result:
+        """Do work in a thread, which ends when it is no longer awaited."""
+        engine, stop = FromThread(await self.engine(), asyncio.get_running_loop()), Stop()
+        working = asyncio.ensure_future(asyncio.to_thread(work, engine, *given, stop=stop, **options))
+        try:
+            await asyncio.wait([working])
+        except BaseException:
+            stop.set()
+            await asyncio.wait([working])
+            working.exception()  # nobody wants it any more
+            raise
+        return await working
 
     async def pipeline(self, *, install: bool = False, default: bool = False) -> Ingest:
         """See `Index.pipeline`."""

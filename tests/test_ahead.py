@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from threading import Barrier, Event, get_ident
+from threading import Barrier, Event, Timer, get_ident
+from threading import enumerate as enumerate_threads
 
 import pytest
 
-from es_simhash.ahead import ahead
+from es_simhash.ahead import Stop, StoppedError, ahead, in_a_moment
+from es_simhash.errors import EngineError
 
 
 def test_results_come_in_the_order_of_the_items() -> None:
@@ -72,3 +74,59 @@ def test_a_caller_may_stop_at_any_time() -> None:
     next(made)
     made.close()
     assert list(made) == []
+
+
+def test_the_threads_keep_no_process_from_ending() -> None:
+    made = ahead(lambda _: [each.daemon for each in enumerate_threads() if each.name == "es-simhash"], range(2))
+    assert all(next(made))
+
+
+# --- the end of work
+
+
+def test_the_end_of_work_ends_a_wait_for_a_result() -> None:
+    stop, hangs = Stop(), Event()
+    made = ahead(lambda _: hangs.wait(), range(2), stop=stop)
+    Timer(0.01, stop.set).start()
+    with pytest.raises(StoppedError):
+        next(made)
+    hangs.set()
+
+
+def test_the_end_of_work_ends_a_sleep() -> None:
+    stop = Stop()
+    Timer(0.01, stop.set).start()
+    with pytest.raises(StoppedError):
+        stop.sleep(10_000)
+
+
+def test_nothing_is_waited_for_after_the_end_of_work() -> None:
+    stop = Stop()
+    made = ahead(str, range(9), stop=stop)
+    next(made)
+    stop.set()
+    with pytest.raises(StoppedError):
+        next(made)
+
+
+def test_the_first_reason_for_the_end_of_work_stays() -> None:
+    stop, first = Stop(), ValueError("first")
+    stop.set(first)
+    stop.set(ValueError("second"))
+    assert stop.reason is first
+
+
+def test_what_need_not_succeed_is_waited_for_a_moment_only() -> None:
+    hangs = Event()
+    assert not in_a_moment(hangs.wait)
+    hangs.set()
+
+
+def test_what_need_not_succeed_may_fail_for_the_engine_only() -> None:
+    def fail(error: Exception) -> None:
+        raise error
+
+    assert in_a_moment(lambda: None)
+    assert not in_a_moment(lambda: fail(EngineError("away")))
+    with pytest.raises(ZeroDivisionError):
+        in_a_moment(lambda: fail(ZeroDivisionError()))

@@ -117,6 +117,13 @@ def common_reader(index: str, options: RunOptions) -> Plan[Reader | None]:
     return None
 
 
+def close_all(readings: Sequence[Reading], common: Reader | None) -> Plan[None]:
+    """Let go of all readers of a run."""
+    for reading in readings:
+        yield from reading.close()
+    yield from close(common)
+
+
 def close(reader: Reader | None) -> Plan[None]:
     """Let go of a reader; if the engine is away, it forgets the reader by itself."""
     if reader:

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from es_simhash.backfill.found import Prepared
 from es_simhash.backfill.passes import Pass, passes, settings_for
 from es_simhash.backfill.progress import OnProgress, OnUndone, Pace, Progress, Teller
-from es_simhash.backfill.reading import Reading, close, common_reader
+from es_simhash.backfill.reading import Reading, close_all, common_reader
 from es_simhash.backfill.run import WRITERS
 from es_simhash.backfill.scope import BackfillOptions, RunOptions
 from es_simhash.backfill.survey import Survey, survey
-from es_simhash.backfill.tuning import set_back
+from es_simhash.backfill.tuning import all_set_back
 from es_simhash.backfill.work import Fingerprinting, Work
 from es_simhash.backfill.writing import Outcome, write
-from es_simhash.engines.base import AsyncEngine, run_async
+from es_simhash.engines.base import AsyncEngine, leave_async, run_async
 from es_simhash.errors import EngineError
 from es_simhash.plans.sending import Pressure
 
 if TYPE_CHECKING:
     from es_simhash.doctor.finding import Finding
     from es_simhash.documents import Documents
-    from es_simhash.operations import Operation, Plan, Reader, Share
+    from es_simhash.operations import Operation, Plan
 
 Result = TypeVar("Result")
 
@@ -51,19 +51,21 @@ class AsyncRunner:
         """Leave the engine open."""
 
     async def _pass(self, operation: Pass) -> None:
-        shares = self._options.shares
-        common = await self._run(common_reader(operation.index, self._options)) if len(shares) > 1 else None
-        slices = [asyncio.ensure_future(self._slice(operation, share, common)) for share in shares]
+        index, options = operation.index, self._options
+        common = await self._run(common_reader(index, options)) if len(options.shares) > 1 else None
+        readings = [
+            Reading(index, operation.query, self._work.source, share, options.patience, common)
+            for share in options.shares
+        ]
+        slices = [asyncio.ensure_future(self._slice(operation, reading)) for reading in readings]
         try:
             await asyncio.gather(*slices)
         finally:
             await _end(slices)
-            await self._run(close(common))
+            await leave_async(close_all(readings, common), self._engine)
 
-    async def _slice(self, operation: Pass, share: Share | None, common: Reader | None) -> None:
+    async def _slice(self, operation: Pass, reading: Reading) -> None:
         pressure = Pressure()
-        index, patience = operation.index, self._options.patience
-        reading = Reading(index, operation.query, self._work.source, share, patience, common)
         coming = asyncio.ensure_future(self._run(reading.next()))
         writing: deque[asyncio.Future[Outcome]] = deque()
         try:
@@ -77,7 +79,6 @@ class AsyncRunner:
                 self._teller.add(await writing.popleft(), operation.again)
         finally:
             await _end([coming, *writing])
-            await self._run(reading.close())
 
     async def _write(self, prepared: Prepared, pressure: Pressure) -> Outcome:
         await self._run(self._pace.turn(len(prepared.updates)))
@@ -126,17 +127,19 @@ class AsyncBackfill:
         """Do what is to be done; the result counts it. If the doctor found what stops it, that is raised."""
         self.survey.check()
         parts = self.survey.parts
+        indices = [part.index for part in parts]
         teller = Teller(self.progress, on_progress, on_undone)
         runner = AsyncRunner(self._engine, Fingerprinting(self._documents), self._options, teller)
+        # What cannot be set back, since the engine is away for good, the next run sets back.
         try:
             for part in parts:
                 await run_async(settings_for(part, self._options), runner)
             await run_async(passes(parts, self._documents, self._options, self.progress), runner)
-        finally:
-            # If the engine is away for good, the next run does it.
-            with suppress(EngineError):
-                for part in parts:
-                    await run_async(set_back(part.index), runner)
+        except BaseException:
+            await leave_async(all_set_back(indices), self._engine)
+            raise
+        with suppress(EngineError):
+            await run_async(all_set_back(indices), runner)
         return self.progress
 
 

@@ -6,6 +6,8 @@ on whatever machine, sets them back first.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from es_simhash.backfill.notes import note, noted
 from es_simhash.fields import Json
 from es_simhash.operations import GetMappings, GetSettings, Plan, PutSettings
@@ -32,3 +34,9 @@ def set_back(index: str) -> Plan[Json | None]:
         yield PutSettings(index, before)
         yield from note(index, _KEPT, None)
     return before
+
+
+def all_set_back(indices: Iterable[str]) -> Plan[None]:
+    """The same for several indices."""
+    for index in indices:
+        yield from set_back(index)

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from es_simhash.ahead import MOMENT, Stop, StoppedError, in_a_moment
+from es_simhash.errors import EngineError
 from es_simhash.operations import Operation, Plan, Wait
 
 Result = TypeVar("Result")
@@ -46,16 +51,61 @@ class FromThread:
         self._engine = engine
         self._loop = loop
 
+    def begin(self, operation: Operation[Result]) -> Future[Result]:
+        """Let the event loop carry out one operation, which whoever waits for it can cancel."""
+        return asyncio.run_coroutine_threadsafe(self._engine.perform(operation), self._loop)
+
     def perform(self, operation: Operation[Result]) -> Result:
         """Carry out one operation."""
-        return asyncio.run_coroutine_threadsafe(self._engine.perform(operation), self._loop).result()
+        return self.begin(operation).result()
 
     def close(self) -> None:
         """Leave the engine open."""
 
 
-def run(plan: Plan[Result], engine: Engine, sleep: Callable[[float], object] | None = None) -> Result:
-    """What a plan comes to on an engine; ``sleep`` lets time go by where the plan waits."""
+class StoppableEngine:
+    """An engine for the threads of one piece of work: once that is stopped, it begins nothing and waits for nothing."""
+
+    def __init__(self, engine: Engine, stop: Stop | None = None) -> None:
+        self._engine = engine
+        self.stop = stop or Stop()
+
+    def perform(self, operation: Operation[Result]) -> Result:
+        """Carry out one operation."""
+        if isinstance(self._engine, FromThread):
+            return self.stop.result(self._engine.begin(operation))
+        self.stop.check()
+        return self._engine.perform(operation)
+
+    def close(self) -> None:
+        """Leave the engine open."""
+
+    @contextmanager
+    def stopped_by_errors(self) -> Iterator[None]:
+        """Within it, an error or an interruption ends the work of all threads; the first is raised in each."""
+        try:
+            yield
+        except StoppedError as stopped:
+            reason = self.stop.reason or stopped
+            raise reason from reason.__cause__
+        except BaseException as error:
+            self.stop.set(error)
+            raise
+
+    def leave(self, plan: Plan[Any]) -> None:
+        """Tidy up, also where the work was stopped; nobody waits for it longer than a moment."""
+        in_a_moment(partial(run, plan, self._engine))
+
+
+async def leave_async(plan: Plan[Any], engine: AsyncEngine) -> None:
+    """Tidy up; nobody waits for it longer than a moment."""
+    with suppress(EngineError, asyncio.TimeoutError):
+        await asyncio.wait_for(run_async(plan, engine), MOMENT)
+
+
+def run(plan: Plan[Result], engine: Engine) -> Result:
+    """What a plan comes to on an engine."""
+    sleep = engine.stop.sleep if isinstance(engine, StoppableEngine) else time.sleep
     reply: Any = None
     send = plan.send
     while True:
@@ -67,7 +117,7 @@ def run(plan: Plan[Result], engine: Engine, sleep: Callable[[float], object] | N
         try:
             reply, send = None, plan.send
             if isinstance(operation, Wait):
-                (sleep or time.sleep)(operation.seconds)
+                sleep(operation.seconds)
             else:
                 reply = engine.perform(operation)
         except Exception as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.ahead import ahead
+from es_simhash.ahead import Stop, ahead
 from es_simhash.backfill.changes import make_visible
 from es_simhash.backfill.notes import noted
 from es_simhash.backfill.reading import MOST_LOSSES, Reading
@@ -25,7 +25,7 @@ from es_simhash.dedup.nearness import Nearness
 from es_simhash.dedup.result import Counts
 from es_simhash.dedup.spool import Room
 from es_simhash.documents import Documents
-from es_simhash.engines.base import Engine, run
+from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import ReaderLostError
 from es_simhash.fields import Json
 from es_simhash.grouping import stored
@@ -49,31 +49,37 @@ def group(
     documents: Documents,
     options: GroupOptions | None = None,
     on_read: OnRead | None = None,
+    stop: Stop | None = None,
 ) -> Grouped:
-    """All groups of near-duplicates in an index, or in those behind a name; ``on_read`` hears how many are read."""
+    """All groups of near-duplicates in an index, or in those behind a name; ``on_read`` hears how many are read.
+
+    By ``stop`` another thread can end it.
+    """
     options = options or GroupOptions()
+    stoppable = StoppableEngine(engine, stop)
     losses = 0
-    while True:
-        room = Room(options.memory // _SPOOL_SHARE, options.directory)
-        try:
-            grouping = _Grouping(engine, documents, options, room)
-            grouping.read(index, on_read or (lambda _: None))
-            return grouping.result()
-        except ReaderLostError:
-            # To read on would be to read some documents twice, which would be near-duplicates of themselves.
-            room.close()
-            losses += 1
-            if losses > MOST_LOSSES:
+    with stoppable.stopped_by_errors():
+        while True:
+            room = Room(options.memory // _SPOOL_SHARE, options.directory)
+            try:
+                grouping = _Grouping(stoppable, documents, options, room)
+                grouping.read(index, on_read or (lambda _: None))
+                return grouping.result()
+            except ReaderLostError:
+                # To read on would be to read some documents twice, which would be near-duplicates of themselves.
+                room.close()
+                losses += 1
+                if losses > MOST_LOSSES:
+                    raise
+            except BaseException:
+                room.close()
                 raise
-        except BaseException:
-            room.close()
-            raise
 
 
 class _Grouping:
     """One search for all groups."""
 
-    def __init__(self, engine: Engine, documents: Documents, options: GroupOptions, room: Room) -> None:
+    def __init__(self, engine: StoppableEngine, documents: Documents, options: GroupOptions, room: Room) -> None:
         self._engine = engine
         self._documents = documents
         self._options = options
@@ -101,11 +107,12 @@ class _Grouping:
         for name, changes in since.items():
             self._indices[name] = self._made_visible(name)
             first = len(self._places)
-            for found in self._pages(name):
-                self._places.append(found.places, found.stored)
-                self._kept.add(found.condensed)
-                self._others += found.others
-                on_read(len(self._kept) + self._others)
+            with closing(self._pages(name)) as pages:
+                for found in pages:
+                    self._places.append(found.places, found.stored)
+                    self._kept.add(found.condensed)
+                    self._others += found.others
+                    on_read(len(self._kept) + self._others)
             if self._is_incremental:
                 self._places.flush()
                 self._new.append(self._places.changed_after(first, changes or []))
@@ -117,7 +124,7 @@ class _Grouping:
         changes = run(make_visible(index, self._options.patience), self._engine)
         return changes.safe if changes else None
 
-    def _pages(self, index: str) -> Iterator[stored.StoredRows]:
+    def _pages(self, index: str) -> Generator[stored.StoredRows, None, None]:
         """What the documents of an index tell, page by page; or part by part, as far as they were read before."""
         if self._saved is None:
             yield from self._read(index)
@@ -137,15 +144,15 @@ class _Grouping:
             self._indices[index] = list(map(min, known, changes)) if known and changes else None
             yield rows
 
-    def _read(self, index: str, part: Share | None = None) -> Iterator[stored.StoredRows]:
+    def _read(self, index: str, part: Share | None = None) -> Generator[stored.StoredRows, None, None]:
         engine = self._engine
         reading = Reading(index, self._query, stored.paths(self._documents), part, self._options.patience, once=True)
         with ExitStack() as stack:
-            stack.callback(lambda: run(reading.close(), engine))
-            # Nobody reads on once the reader is closed.
-            pages = stack.enter_context(closing(ahead(lambda _: run(reading.next(), engine), count())))
+            stack.callback(engine.leave, reading.close())
+            next_page = ahead(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
+            pages = stack.enter_context(closing(next_page))
             rows = partial(stored.rows, self._documents, self._kept.settings)
-            yield from stack.enter_context(closing(ahead(rows, takewhile(bool, pages))))
+            yield from stack.enter_context(closing(ahead(rows, takewhile(bool, pages), stop=engine.stop)))
 
     @property
     def _what(self) -> Json:

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
 from es_simhash import group_fields, mapping
-from es_simhash.ahead import ahead
+from es_simhash.ahead import Stop, ahead
 from es_simhash.backfill.found import Place, Prepared, Undone, Update
 from es_simhash.backfill.notes import note, note_where_allowed, noted
 from es_simhash.backfill.progress import Pace
@@ -23,7 +23,7 @@ from es_simhash.backfill.writing import Outcome, write
 from es_simhash.doctor.finding import Finding, check_accepted, refusal, stopped
 from es_simhash.doctor.source import losses
 from es_simhash.documents import Documents
-from es_simhash.engines.base import Engine, run
+from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import DocumentError
 from es_simhash.fields import Json, content_hash
 from es_simhash.grouping.result import Grouped
@@ -85,28 +85,31 @@ def write_groups(
     grouped: Grouped,
     documents: Documents,
     on_written: OnWritten | None = None,
+    stop: Stop | None = None,
     **options: Unpack[WriteOptions],
 ) -> GroupsWritten:
     """Write the fields of groups into their members, and take them out of documents that are in no group any more.
 
-    If the doctor finds what stops it, that is raised (see `look`).
+    If the doctor finds what stops it, that is raised (see `look`). By ``stop`` another thread can end it.
     """
-    run(look(grouped.indices, options.get("accept", ())), engine)
-    writing = _Writing(engine, grouped, documents, options)
-    writing.prepare()
-    for _ in range(_ROUNDS):
-        lost = writing.go_through(on_written or (lambda _: None))
-        if not lost:
-            break
-        grouped.leave_out(lost)
-    writing.finish()
+    stoppable = StoppableEngine(engine, stop)
+    with stoppable.stopped_by_errors():
+        run(look(grouped.indices, options.get("accept", ())), stoppable)
+        writing = _Writing(stoppable, grouped, documents, options)
+        writing.prepare()
+        for _ in range(_ROUNDS):
+            lost = writing.go_through(on_written or (lambda _: None))
+            if not lost:
+                break
+            grouped.leave_out(lost)
+        writing.finish()
     return writing.done
 
 
 class _Writing:
     """One run; ``_there`` is what documents have by now, as far as they have anything."""
 
-    def __init__(self, engine: Engine, grouped: Grouped, documents: Documents, options: WriteOptions) -> None:
+    def __init__(self, engine: StoppableEngine, grouped: Grouped, documents: Documents, options: WriteOptions) -> None:
         self._engine = engine
         self._grouped = grouped
         self._documents = documents
@@ -133,7 +136,8 @@ class _Writing:
         """Write what differs; the result has the documents that were changed or deleted meanwhile."""
         lost: set[int] = set()
         pressure = Pressure()
-        with closing(ahead(partial(self._write, pressure), self._batches(), _WRITERS)) as outcomes:
+        write_batch = partial(self._write, pressure)
+        with closing(ahead(write_batch, self._batches(), _WRITERS, self._engine.stop)) as outcomes:
             for outcome, positions in outcomes:
                 lost |= positions
                 self.done.written += outcome.written

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import click
 
-from es_simhash.cli.exits import saying_if_interrupted
+from es_simhash.cli.exits import Interrupted, saying_if_interrupted, tell
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.places import is_server
 from es_simhash.cli.target import Target, target_options
@@ -95,12 +95,18 @@ def _place(target: Target | None, keep: bool, output: Output) -> Iterator[_Place
 @contextmanager
 def _removing(remove: Callable[[], object], keep: bool, by_hand: Sequence[str]) -> Iterator[None]:
     """Remove what was made, in the end or when something goes wrong; only what is complete is kept."""
+    from es_simhash.ahead import in_a_moment
+
     left = f"What the demo made may be there still. Remove it: {shlex.join(by_hand)}"
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         with saying_if_interrupted(lambda: left):
-            remove()
+            is_removed = in_a_moment(remove)
+        if not is_removed and isinstance(error, KeyboardInterrupt):
+            raise Interrupted(left) from None
+        if not is_removed:
+            tell(left)
         raise
     if not keep:
         with saying_if_interrupted(lambda: left):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -92,7 +92,7 @@ def _refresh(index: Index, output: Output) -> None:
 @contextmanager
 def _telling_how_many(loader: Loader, index: Index) -> Iterator[None]:
     """If not all can be loaded, tell how many were, and make them visible all the same."""
-    from es_simhash.errors import EngineError
+    from es_simhash.ahead import in_a_moment
 
     again = "replaced" if loader.op_type == "index" else "refused"
     try:
@@ -106,8 +106,7 @@ def _telling_how_many(loader: Loader, index: Index) -> Iterator[None]:
     except BaseException as error:
         if loader.written.done and not isinstance(error, Interrupted):
             tell(f"{_so_far(loader, index.name)} until then.")
-        with suppress(EngineError):
-            index.refresh()
+        in_a_moment(index.refresh)
         raise
 
 
