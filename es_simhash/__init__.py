@@ -9,10 +9,10 @@ libraries of their own: `es_simhash.simhash`, `es_simhash.minhash`, `es_simhash.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from es_simhash._version import __version__
 
+TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
     from es_simhash.documents import Documents, Rejected
     from es_simhash.errors import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from es_simhash.cli.app import app
+from es_simhash.cli.program import app
 
 _BETWEEN_COMMANDS = set("|&;<>()")
 _EXPANDED = set("$*?~`")

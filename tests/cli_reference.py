@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from es_simhash.cli.app import COMMANDS, app
+from es_simhash.cli.program import COMMANDS, app
 
 PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
 BEGIN, END = "<!-- commands -->\n", "<!-- end of commands -->\n"

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from es_simhash.cli import exits
-from es_simhash.cli.app import app
+from es_simhash.cli.program import app
 from es_simhash.cli.target import Target, target_options
 from tests.commands import only
 

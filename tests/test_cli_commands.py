@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.app import COMMANDS
+from es_simhash.cli.program import COMMANDS
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError
 from es_simhash.operations import Action, Bulk, CreateIndex, Operation, Refresh

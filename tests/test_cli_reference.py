@@ -5,7 +5,7 @@ import re
 import click
 import pytest
 
-from es_simhash.cli.app import COMMANDS, app
+from es_simhash.cli.program import COMMANDS, app
 from tests import cli_reference
 
 CONTEXT = click.Context(app, info_name="es-simhash")

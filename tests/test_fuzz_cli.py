@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.cli.app import COMMANDS, app, run
+from es_simhash.cli.app import run
 from es_simhash.cli.places import deployment, is_server, server_at
 from es_simhash.cli.profiles import SETTINGS, profile_named
+from es_simhash.cli.program import COMMANDS, app
 from es_simhash.cli.texts import json_object
 from es_simhash.environment import CONFIG
 from tests.fuzzing import damaged_bytes, fuzzed_in_a_directory, json_values

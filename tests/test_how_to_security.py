@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from click.testing import CliRunner
 
-from es_simhash.cli.app import app
+from es_simhash.cli.program import app
 from es_simhash.engines.connect import connect
 from es_simhash.index import Index
 from tests.documentation import ROOT

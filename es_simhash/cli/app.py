@@ -1,102 +1,94 @@
-"""The command ``es-simhash``: its commands, and how every run ends.
+"""The process of ``es-simhash``: how it begins, and how every run ends.
 
-Commands are loaded when they are used, so that ``--help`` and completion answer at once.
+Nothing is imported here that is not loaded already, so that an interruption finds the process prepared for it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
-from typing import Any
 
-import click
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
 
-from es_simhash._version import __version__
-from es_simhash.cli import exits
-
-# Each command's module in `es_simhash.cli.commands`, and what it does in one line.
-COMMANDS = {
-    "init": "Bring the fields of fingerprints into an index, or make one.",
-    "load": "Write the documents of files, with their fingerprints.",
-    "doctor": "Tell what would go wrong with a backfill, before it begins.",
-    "backfill": "Give the documents that an index has their fingerprints.",
-    "reindex": "Copy an index, with fingerprints, into another, and move an alias to it.",
-    "remove": "Take the fields of fingerprints out of the documents of an index.",
-    "pipeline": "Have the server itself make the fingerprints of what is written.",
-    "find": "Find the near-duplicates of a text, a document or a file.",
-    "scripts": "Print or install scripts and search templates, for searches without this program.",
-    "explain": "Tell why two documents, or texts, are near-duplicates or are none.",
-    "check": "Tell which documents of a file are already in an index.",
-    "group": "Find all groups of near-duplicates in an index, and store them on the documents.",
-    "dashboard": "Make a dashboard about the groups, for Kibana and OpenSearch Dashboards.",
-    "info": "Show what an index holds.",
-    "sample": "Show how similar texts are to each other, to choose a threshold by eye.",
-    "tune": "Choose a scheme for your own texts, by labels or for a similarity.",
-    "evaluate": "Measure how well near-duplicates are found, by documents that are labelled.",
-    "dedup": "Find the groups of near-duplicates in files, without any index.",
-    "fingerprint": "Show the fingerprint of a text.",
-    "mapping": "Print the mapping or component template of a scheme.",
-    "schemes": "List the presets: what each is good for, finds and costs.",
-    "demo": "Try everything on a small corpus that it makes itself.",
-    "completion": "Print the script that completes commands in a shell.",
-}
-
-
-class _Commands(click.Group):
-    """A group whose commands are imported one by one, when they are asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"es_simhash.cli.commands.{name}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.command(
-    cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exits.MEANINGS.items())}.",
-)
-@click.version_option(__version__, prog_name="es-simhash")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def app(debug: bool) -> None:
-    """Near-duplicate detection for the Elasticsearch or OpenSearch index that you have, or an embedded one.
-
-    Try it now: es-simhash demo
-    """
+# As in `es_simhash.cli.exits`.
+_INTERRUPTED = 130
+# How long after a place where an interruption cannot be raised it is raised.
+_A_LITTLE_LATER = 0.01
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
-    # Numpy would start a thread a core for linear algebra, of which there is none here; it takes longer than a search.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    given = sys.argv[1:] if arguments is None else arguments
-    code = run(given)
-    _flush()
-    sys.exit(code)
+    try:
+        code = _code(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # another one, while the first was dealt with
+        code = _INTERRUPTED
+    _end(code)
 
 
 def run(arguments: list[str]) -> int:
     """Run the command line; the result is the exit code."""
+    from es_simhash.cli import exits
+    from es_simhash.cli.program import app
+
     try:
         result: Any = app.main(arguments, prog_name="es-simhash", standalone_mode=False)
+        sys.stdout.flush()
     except BaseException as error:
         return exits.code_of(error, debug="--debug" in arguments)
     return result if isinstance(result, int) else exits.FINE
 
 
-def _flush() -> None:
-    """Write out what is left; a reader that has gone away (``| head``) is no error."""
+def _code(arguments: list[str]) -> int:
+    """Load what is needed, and run the command line."""
+    import signal
+
+    is_interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_interruptible:
+        signal.signal(signal.SIGINT, _end_while_loading)
+    # Numpy would start a thread a core for linear algebra, of which there is none here; it takes longer than a search.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from es_simhash.cli import program, streams  # noqa: F401 - loaded while an interruption ends the process at once
+
+    sys.unraisablehook = _raise_later
+    if is_interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return streams.use() or run(arguments)
+
+
+def _end_while_loading(number: int, frame: FrameType | None) -> None:
+    """End the process at once: modules that are being loaded do not all let an interruption pass."""
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.write(2, b"Interrupted. Nothing was changed.\n")
+    finally:
+        os._exit(_INTERRUPTED)
+
+
+def _raise_later(unraisable: Any) -> None:
+    """Interrupt again what was interrupted where nothing can be raised, as in a finaliser; show what else that was."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+        return
+    from _thread import interrupt_main
+    from threading import Timer
+
+    timer = Timer(_A_LITTLE_LATER, interrupt_main)
+    timer.daemon = True
+    timer.start()
+
+
+def _end(code: int) -> None:
+    """End the process, also where threads are still waiting for an answer that nobody needs any more."""
+    import signal
+    import threading
+
+    # All is said.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from es_simhash.cli import streams
+
+    streams.flush()
+    if threading.active_count() > 1:
+        os._exit(code)
+    sys.exit(code)

@@ -6,7 +6,7 @@ import errno
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import click
 
@@ -83,9 +83,12 @@ def _remedy(error: OSError) -> str:
             return "Make room, or name a file on another disk."
         case errno.EMFILE | errno.ENFILE:
             return "Allow more open files: ulimit -n"
+        case errno.EBADF:
+            return "Open it, or name a file."
     return "Check the path and its permissions."
 
 
 def tell(message: str) -> None:
-    """Print a message on standard error."""
-    print(message, file=sys.stderr, flush=True)
+    """Print a message on standard error; work goes on where its reader has gone away."""
+    with suppress(BrokenPipeError):
+        print(message, file=sys.stderr, flush=True)

@@ -13,7 +13,7 @@ def command(shell: str) -> None:
 
     Example: es-simhash completion bash >> ~/.bashrc
     """
-    from es_simhash.cli.app import app
+    from es_simhash.cli.program import app
 
     completion = get_completion_class(shell)
     assert completion
