@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from opensearchpy import AsyncOpenSearch, OpenSearch
 
-from es_simhash.cli.app import app
+from es_simhash.cli.program import app
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError
 from es_simhash.index import AsyncIndex, Index
@@ -19,8 +19,8 @@ from es_simhash.operations import EngineInfo, GetInfo
 from es_simhash.testing.corpus import corpus
 from tests.fake_server import Answer, serving
 from tests.nodes import Node
+from tests.proxies import reticent
 from tests.rest_engines import new_name
-from tests.reticent_proxy import reticent
 
 Distribution = Literal["elasticsearch", "opensearch"]
 DOCUMENTS = [{"_id": str(i), **each} for i, each in enumerate([*corpus(9), corpus(9)[4]])]
