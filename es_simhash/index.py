@@ -59,7 +59,8 @@ class Index:
 
     ``target`` is a client of Elasticsearch or OpenSearch that you hold, a URL, or a directory for the embedded engine;
     without one it is the directory ``.es-simhash`` (see `es_simhash.engines.connect.connect`). The scheme and the
-    source ``fields`` are read from the index once `init` has stored them there; what is given besides must agree.
+    source ``fields`` are read from the index once `init` has stored them there; what is given besides must agree. Of
+    several indices those without our fields are left out of what is read and removed (see `without_fields`).
     """
 
     def __init__(self, name: str, target: Any = None, **known: Unpack[Known]) -> None:
@@ -84,6 +85,11 @@ class Index:
         return self._run(self._plans.documents())
 
     @property
+    def without_fields(self) -> list[str]:
+        """The indices behind the name that have no fields of fingerprints, so that nothing is found in them."""
+        return self._run(self._plans.opened()).without_fields
+
+    @property
     def scheme(self) -> Scheme:
         """The scheme that the index holds fingerprints of."""
         return self.documents.scheme
@@ -105,7 +111,7 @@ class Index:
         An engine that is away or overloaded is waited for ``patience`` seconds. Documents without an ``_id`` are not
         sent again to one that is away, since it may have written them.
         """
-        written, writer = Written(), Writer(self.name, self.documents, refresh, patience)
+        written, writer = Written(), Writer(self.name, self._run(self._plans.documents_to_write()), refresh, patience)
         for first, chunk in chunks(documents, _WRITES):
             batch = Written()
             try:
@@ -224,7 +230,7 @@ class Index:
         """
         from es_simhash.backfill.survey import diagnose
 
-        return self._run(diagnose(self.name, self._plans.wanted_documents(), options))
+        return self._run(diagnose(self.name, self._plans.wanted_documents(), options, self._plans.brings_fields))
 
     def group(self, options: GroupOptions | None = None, *, progress: OnRead | None = None) -> Grouped:
         """All groups of near-duplicates among the documents that have fingerprints; close the result in the end.
@@ -276,7 +282,7 @@ class Index:
 
     def info(self) -> Info:
         """What the index holds."""
-        return self._run(describe(self.name, self.documents))
+        return self._run(describe(self.name, self._run(self._plans.opened())))
 
     def close(self) -> None:
         """Let go of what was opened here; a client, or an engine, that was given stays open."""
@@ -318,6 +324,10 @@ class AsyncIndex:
         """See `Index.documents`."""
         return await self._run(self._plans.documents())
 
+    async def without_fields(self) -> list[str]:
+        """See `Index.without_fields`."""
+        return (await self._run(self._plans.opened())).without_fields
+
     async def scheme(self) -> Scheme:
         """See `Index.scheme`."""
         return (await self.documents()).scheme
@@ -331,7 +341,8 @@ class AsyncIndex:
         on_written: OnWritten | None = None,
     ) -> Written:
         """See `Index.add`."""
-        written, writer = Written(), Writer(self.name, await self.documents(), refresh, patience)
+        own = await self._run(self._plans.documents_to_write())
+        written, writer = Written(), Writer(self.name, own, refresh, patience)
         async for first, chunk in async_chunks(documents, _WRITES):
             batch = Written()
             try:
@@ -437,7 +448,8 @@ class AsyncIndex:
         """See `Index.doctor`."""
         from es_simhash.backfill.survey import diagnose
 
-        return await self._run(diagnose(self.name, self._plans.wanted_documents(), options))
+        plans = self._plans
+        return await self._run(diagnose(self.name, plans.wanted_documents(), options, plans.brings_fields))
 
     async def group(self, options: GroupOptions | None = None, *, progress: OnRead | None = None) -> Grouped:
         """See `Index.group`; it is done in a thread."""
@@ -488,7 +500,7 @@ class AsyncIndex:
 
     async def info(self) -> Info:
         """See `Index.info`."""
-        return await self._run(describe(self.name, await self.documents()))
+        return await self._run(describe(self.name, await self._run(self._plans.opened())))
 
     async def close(self) -> None:
         """See `Index.close`."""

@@ -14,15 +14,17 @@ from es_simhash.backfill.passes import Pass
 from es_simhash.backfill.progress import OnProgress, OnUndone, Progress, Teller
 from es_simhash.backfill.run import Runner
 from es_simhash.backfill.run_async import AsyncRunner
-from es_simhash.backfill.scope import UpdateOptions, resolve
+from es_simhash.backfill.scope import UpdateOptions, part_of
 from es_simhash.backfill.survey import Survey
 from es_simhash.backfill.work import as_they_are_now
-from es_simhash.doctor.finding import stopped
+from es_simhash.doctor.finding import Finding, of_error, stopped
 from es_simhash.doctor.source import losses
 from es_simhash.documents import Documents
 from es_simhash.engines.base import AsyncEngine, Engine, run, run_async
 from es_simhash.fields import Json
-from es_simhash.operations import Action, Count, GetInfo, Plan, Refresh
+from es_simhash.mapping import entries
+from es_simhash.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
+from es_simhash.plans.closed import closed_index, closed_ones
 from es_simhash.plans.patience import patiently
 
 # How often an index is gone through; the rest is for the next run.
@@ -105,12 +107,23 @@ class Removed:
 def look(index: str, documents: Documents, options: UpdateOptions) -> Plan[Prospect]:
     """What is to be done, and what would be lost by it."""
     by_script = (yield GetInfo()).distribution != "embedded"
-    parts = yield from resolve(index, _query(documents))
-    due = [part.index for part in parts if part.due]
-    findings = yield from losses(due, options.accept)
-    left_out = stopped(due, findings)
+    found = entries((yield GetMappings(index)), documents.prefix)
+    parts = []
+    for name, entry in sorted(found.items()):
+        if entry:
+            parts.append((yield from part_of(name, _query(documents))))
+    due, closed = [part.index for part in parts if part.due], (yield from closed_ones(index))
+    findings = [_not_ours(name, documents.prefix) for name, entry in sorted(found.items()) if not entry]
+    findings += [of_error("closed", closed_index(name), name) for name in closed]
+    findings += yield from losses(due, options.accept)
+    left_out = stopped([*due, *closed], findings)
     parts = [part for part in parts if part.index not in left_out]
     return Prospect(index, parts, left_out, findings, Removing(documents, by_script))
+
+
+def _not_ours(index: str, prefix: str) -> Finding:
+    message = f"The index {index!r} has no fields for fingerprints under {prefix!r}, so nothing is taken out of it."
+    return Finding("no-fields", "warning", message, "See that the prefix is right, or name fewer indices.", index)
 
 
 def _query(documents: Documents) -> Json:

@@ -90,7 +90,10 @@ class Runner(StoppableEngine):
 
 
 class Backfill:
-    """One run over an index, or over the indices behind a name."""
+    """One run over an index, or over the indices behind a name.
+
+    Those without our fields are left out, unless the caller ``brings_fields`` to them before it runs.
+    """
 
     def __init__(
         self,
@@ -98,11 +101,12 @@ class Backfill:
         index: str,
         documents: Documents,
         options: BackfillOptions | None = None,
+        brings_fields: bool = False,
     ) -> None:
         self._engine = engine
         self._documents = documents
         self._options = options or BackfillOptions()
-        self.survey = run(survey(index, documents, self._options), engine)
+        self.survey = run(survey(index, documents, self._options, brings_fields), engine)
         self.progress = Progress.of(index, self.survey.parts, self.survey.left_out)
 
     @property

@@ -117,10 +117,11 @@ class AsyncBackfill:
         index: str,
         documents: Documents,
         options: BackfillOptions | None = None,
+        brings_fields: bool = False,
     ) -> AsyncBackfill:
         """A run, with what is to be done already known."""
         options = options or BackfillOptions()
-        found = await run_async(survey(index, documents, options), engine)
+        found = await run_async(survey(index, documents, options, brings_fields), engine)
         return cls(engine, index, documents, found, options)
 
     async def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Progress:

@@ -11,7 +11,7 @@ from es_simhash.doctor.finding import check_accepted
 from es_simhash.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.fields import DEFERRED, Json
-from es_simhash.operations import Count, GetMappings, Plan, Share
+from es_simhash.operations import Count, Plan, Share
 
 
 @dataclass(frozen=True)
@@ -150,15 +150,6 @@ def changed_query(options: BackfillOptions, changes: Sequence[int]) -> Json:
 
 def _all_of(filters: list[Json]) -> Json:
     return {"bool": {"filter": filters}} if filters else {"match_all": {}}
-
-
-def resolve(index: str, query: Json) -> Plan[list[Part]]:
-    """The indices behind a name, with how much a query finds in each."""
-    names = sorted((yield GetMappings(index)))
-    parts = []
-    for name in names:
-        parts.append((yield from part_of(name, query)))
-    return parts
 
 
 def part_of(index: str, query: Json) -> Plan[Part]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import quote
 
 from es_simhash.backfill.begun import begun
 from es_simhash.backfill.scope import BackfillOptions, Part, due_query, part_of
@@ -13,8 +12,19 @@ from es_simhash.doctor.examine import examine
 from es_simhash.doctor.facts import Due
 from es_simhash.doctor.finding import Finding, accepting, of_error, refusal, stopped
 from es_simhash.documents import Documents
-from es_simhash.errors import AccessError, EngineError, IndexStateError, MappingError, SchemeMismatchError
-from es_simhash.operations import GetMappings, Look, Plan
+from es_simhash.errors import (
+    AccessError,
+    EngineError,
+    IndexStateError,
+    MappingError,
+    MissingError,
+    SchemeMismatchError,
+)
+from es_simhash.fields import Json
+from es_simhash.mapping import entries
+from es_simhash.operations import GetMappings, Plan
+from es_simhash.plans.closed import closed_ones
+from es_simhash.plans.setup import no_fields
 
 
 @dataclass(frozen=True)
@@ -32,9 +42,12 @@ class Survey:
             raise refusal(self.index, self.findings)
 
 
-def survey(index: str, documents: Documents, options: BackfillOptions) -> Plan[Survey]:
-    """Count what is due; if anything is, examine the indices that it is in."""
-    parts, unreadable = yield from _count(index, documents, options)
+def survey(index: str, documents: Documents, options: BackfillOptions, brings_fields: bool = False) -> Plan[Survey]:
+    """Count what is due; if anything is, examine the indices that it is in.
+
+    An index without our fields is left out, unless the caller ``brings_fields``.
+    """
+    parts, unreadable = yield from _count(index, documents, options, brings_fields)
     due = [Due(part.index, part.due, part.documents) for part in parts if part.due or part.index in unreadable]
     if not due:
         return Survey(index, parts, [], [])
@@ -44,48 +57,55 @@ def survey(index: str, documents: Documents, options: BackfillOptions) -> Plan[S
 
 
 def diagnose(
-    index: str, opening: Generator[Any, Any, Documents], options: BackfillOptions | None = None
+    index: str,
+    opening: Generator[Any, Any, Documents],
+    options: BackfillOptions | None = None,
+    brings_fields: bool = False,
 ) -> Plan[list[Finding]]:
     """What would go wrong with a backfill, whether or not anything is due; ``opening`` tells how to fingerprint."""
     options = options or BackfillOptions()
     try:
         documents = yield from opening
-    except (MappingError, SchemeMismatchError) as error:
-        code = "no-fields" if isinstance(error, MappingError) else "scheme-mismatch"
-        due = [Due(name, 0, 0) for name in sorted((yield GetMappings(index)))]
+    except (MappingError, SchemeMismatchError, IndexStateError) as error:
+        due = [Due(name, 0, 0) for name in sorted((yield from _mappings(index)))]
         found = yield from examine(index, None, due, bool(options.settings))
-        return accepting([*found, of_error(code, error, index)], options.accept)
-    parts, unreadable = yield from _count(index, documents, options)
+        if not isinstance(error, IndexStateError):  # that an index is closed has been found already
+            found.append(of_error(_code_of(error), error, index))
+        return accepting(found, options.accept)
+    parts, unreadable = yield from _count(index, documents, options, brings_fields)
     due = [Due(part.index, part.due, part.documents) for part in parts]
     return (yield from _examine(index, documents, due, unreadable, options))
 
 
 def _count(
-    index: str, documents: Documents, options: BackfillOptions
+    index: str, documents: Documents, options: BackfillOptions, brings_fields: bool
 ) -> Plan[tuple[list[Part], dict[str, EngineError]]]:
-    """All indices behind a name, with what is due in each, and why some cannot be counted: closed, or not allowed."""
+    """All indices behind a name, with what is due in each, and why some are not counted: closed, refused, not ours."""
     query = due_query(documents, options)
-    mappings = yield GetMappings(index)
+    mappings = yield from _mappings(index)
+    known = entries(mappings, documents.prefix)
     parts, unreadable = list[Part](), dict[str, EngineError]()
-    for name in sorted({*mappings, *(yield from _closed_ones(index))}):
+    for name, there in sorted(mappings.items()):
         try:
             part = yield from part_of(name, query)
-            parts.append(replace(part, begun=begun(mappings.get(name, {}), documents)))
-        except (IndexStateError, AccessError) as error:
+            if known[name] is None and not brings_fields:
+                raise no_fields(name, documents.prefix)
+            parts.append(replace(part, begun=begun(there, documents)))
+        except (IndexStateError, AccessError, MappingError) as error:
             unreadable[name] = error
             parts.append(Part(name, 0, 0, None))
     return parts, unreadable
 
 
-def _closed_ones(index: str) -> Plan[list[str]]:
-    """The closed indices that a pattern fits, which servers otherwise leave out without a word."""
-    if "*" not in index and index != "_all":
-        return []
+def _mappings(index: str) -> Plan[dict[str, Json]]:
+    """The mappings of all indices behind a name; of closed ones, which a pattern leaves out, nothing."""
+    closed: dict[str, Json] = {name: {} for name in (yield from closed_ones(index))}
     try:
-        reply = yield Look(f"/_resolve/index/{quote(index, safe='*,')}?expand_wildcards=closed", index)
-    except EngineError:
-        return []
-    return [found["name"] for found in reply["indices"]]
+        return {**closed, **(yield GetMappings(index))}
+    except MissingError:
+        if closed:
+            return closed
+        raise
 
 
 def _examine(
@@ -99,4 +119,11 @@ def _examine(
 
 
 def _code_of(error: EngineError) -> str:
-    return "privileges" if isinstance(error, AccessError) else "read-only"
+    match error:
+        case AccessError():
+            return "privileges"
+        case MappingError():
+            return "no-fields"
+        case SchemeMismatchError():
+            return "scheme-mismatch"
+    return "read-only"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from es_simhash.doctor.facts import Facts, IndexFacts
 from es_simhash.doctor.finding import Finding
 from es_simhash.fields import Json
+from es_simhash.plans.closed import CLOSED
 
 _BLOCKS = ("read_only", "read_only_allow_delete", "write", "metadata", "read")
 # `index.store.type` of Elasticsearch and of OpenSearch.
@@ -34,7 +35,7 @@ def check_index(there: IndexFacts) -> Iterator[Finding]:
 
 def is_closed(there: IndexFacts) -> bool:
     """Whether an index is closed, which it then has among its settings."""
-    return there.is_set("index.verified_before_close")
+    return there.is_set(CLOSED)
 
 
 def _reasons(there: IndexFacts) -> Iterator[Finding]:

@@ -29,7 +29,7 @@ CODES = {
     "read-only": Code("a block, of the index or of the cluster, or a full disk, refuses updates", ("stop",)),
     "searchable-snapshot": Code("the index is a snapshot that is searched, and cannot be written to", ("stop",)),
     "mapping": Code("the mapping has, or can take, the fields", ("ok",)),
-    "no-fields": Code("neither the index nor the caller says which fields the texts are in", ("stop",)),
+    "no-fields": Code("neither the index nor the caller says which fields the texts are in", ("warning", "stop")),
     "mapping-conflict": Code("the mapping has other fields where ours are to be", ("stop",)),
     "scheme-mismatch": Code("the index holds fingerprints of another scheme, or of other fields", ("stop",)),
     "subobjects": Code("the mapping takes no objects (`subobjects: false`)", ("stop",)),

@@ -155,7 +155,15 @@ def error_of(what: str, index: str, status: int, body: Any) -> EngineError | Inp
     """The exception for a reply that is an error; ``what`` says what was being done, and to which index."""
     reason = reason_of(body["error"]) if isinstance(body, dict) and "error" in body else _excerpt(status, body)
     remedy = _remedy(f"{status} {reason}")
-    return remedy.error(f"{what} failed: {reason.rstrip('.')}. {remedy.advice.format(index=index)}")
+    return remedy.error(f"{what} failed: {reason.rstrip('.')}. {remedy.advice.format(index=_index_in(body) or index)}")
+
+
+def _index_in(body: Any) -> str | None:
+    """The one index that an error is about, of several that were meant."""
+    match body:
+        case {"error": {"index": str(index)}}:
+            return index
+    return None
 
 
 def refusal(item: Json) -> str | None:

@@ -73,6 +73,7 @@ class Found:
     indices: dict[str, list[int] | None]
     note: tuple[str, Json]
     joined: tuple[Integers, Integers]
+    unread: Mapping[str, str]
 
 
 class Grouped:
@@ -114,6 +115,11 @@ class Grouped:
     def indices(self) -> dict[str, list[int] | None]:
         """The indices that were read, each with the changes of its shards before, where the engine tells them."""
         return self._found.indices
+
+    @property
+    def unread(self) -> Mapping[str, str]:
+        """The indices behind the name that were left out, and why."""
+        return self._found.unread
 
     @property
     def note(self) -> tuple[str, Json]:

@@ -35,7 +35,9 @@ from es_simhash.grouping.ranking import Ranking
 from es_simhash.grouping.result import Found, Grouped
 from es_simhash.grouping.saved import Saved, together
 from es_simhash.grouping.texts import Looking, Texts
+from es_simhash.mapping import entries
 from es_simhash.operations import Count, GetMappings, Share
+from es_simhash.plans.closed import closed_ones
 
 OnRead = Callable[[int], object]
 
@@ -98,11 +100,15 @@ class _Grouping:
         self._saved = Saved(options.state, self._what) if options.state else None
         self._new: list[npt.NDArray[np.bool_]] = []
         self._indices: dict[str, list[int] | None] = {}
+        self._unread: dict[str, str] = {}
 
     def read(self, index: str, on_read: OnRead) -> None:
         """Keep what the documents of the indices behind a name tell."""
         mappings = self._engine.perform(GetMappings(index))
-        since = {name: self._since(mappings[name]) for name in sorted(mappings)}
+        ours = entries(mappings, self._documents.prefix)
+        self._unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
+        self._unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
+        since = {name: self._since(mappings[name]) for name in sorted(ours) if ours[name]}
         self._is_incremental = self._options.incremental and None not in since.values()
         for name, changes in since.items():
             self._indices[name] = self._made_visible(name)
@@ -192,7 +198,8 @@ class _Grouping:
         while some := list(islice(members, _RANKED_AT_ONCE)):
             ranking.read(some)
         nearness = Nearness(self._kept, self._criteria, exact)
-        found = Found(self._places, links, nearness, ranking, options.linkage, self._indices, self._note, joined)
+        read = self._indices, self._note, joined, self._unread
+        found = Found(self._places, links, nearness, ranking, options.linkage, *read)
         counts = _counts(self._kept, links, comparison)
         grouped = Grouped(self._room, found, counts, self._others, None if new is None else int(new.sum()))
         if self._saved:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from es_simhash.documents import Documents
 from es_simhash.fields import DEFERRED
 from es_simhash.fingerprint import STATUSES
 from es_simhash.operations import Count, GetInfo, GetMappings, Plan
+from es_simhash.plans.setup import Opened
 
 
 @dataclass(frozen=True)
 class Info:
-    """An index: its engine, its scheme, and how many of its documents have fingerprints, of which status."""
+    """An index: its engine, its scheme, and how many of its documents have fingerprints, of which status.
+
+    Of the indices behind the name, some may be ``without_fields``: none of their documents has a fingerprint.
+    """
 
     engine: str
     indices: list[str]
+    without_fields: list[str]
     scheme: str
     preset: str
     fields: list[str]
@@ -30,10 +34,11 @@ class Info:
         return self.documents - self.fingerprinted
 
 
-def describe(index: str, documents: Documents) -> Plan[Info]:
+def describe(index: str, opened: Opened) -> Plan[Info]:
     """Count the documents of an index by what its fields say."""
     engine = yield GetInfo()
     indices = sorted((yield GetMappings(index)))
+    documents = opened.documents
     scheme, prefix = documents.scheme, documents.prefix
     total = yield Count(index, {"match_all": {}})
     fingerprinted = yield Count(index, {"term": {f"{prefix}.scheme": scheme.id}})
@@ -43,6 +48,7 @@ def describe(index: str, documents: Documents) -> Plan[Info]:
     return Info(
         " ".join([engine.distribution, *([".".join(map(str, engine.version))] if engine.version else [])]),
         indices,
+        opened.without_fields,
         scheme.id,
         scheme.name,
         list(documents.fields),

@@ -13,10 +13,11 @@ from es_simhash.idf import IdfTable
 from es_simhash.mapping import DEFAULT_PREFIX
 from es_simhash.operations import GetMappings, Plan
 from es_simhash.plans import finding, setup
+from es_simhash.plans.closed import check_open
 from es_simhash.plans.ingesting import Ingest, IngestRemoved, install_pipeline, remove_pipeline, show_pipeline
 from es_simhash.plans.options import Options
 from es_simhash.plans.scripting import Installed, install_scripts, remove_scripts
-from es_simhash.plans.setup import Expected, Initialised
+from es_simhash.plans.setup import Expected, Initialised, Opened
 from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.plans.verifying import Rarity
 from es_simhash.plans.wanted import Wanted, wanted_by_id, wanted_of
@@ -68,7 +69,7 @@ class IndexPlans:
             idf,
             functions,
         )
-        self._opened: Documents | None = None
+        self._opened: Opened | None = None
         self._preview: Documents | None = None
         self._rarity = Rarity()
 
@@ -88,11 +89,27 @@ class IndexPlans:
         """The scheme where the index says none."""
         return self._expected.scheme or Scheme.preset("default")
 
-    def documents(self) -> Plan[Documents]:
+    def opened(self) -> Plan[Opened]:
         """How the documents are fingerprinted, as the index says; it is asked once."""
         if self._opened is None:
             self._opened = yield from setup.open_index(self.name, self._expected)
         return self._opened
+
+    def documents(self) -> Plan[Documents]:
+        """The same, for whatever needs no fields in all indices behind the name."""
+        return (yield from self.opened()).documents
+
+    def documents_to_write(self) -> Plan[Documents]:
+        """The same, where documents may come into any index behind the name."""
+        opened = yield from self.opened()
+        for name in opened.without_fields:
+            raise setup.no_fields(name, self._expected.prefix)
+        return opened.documents
+
+    @property
+    def brings_fields(self) -> bool:
+        """Whether the caller says which fields the texts are in, by which an index can be given ours."""
+        return self._expected.fields is not None
 
     def wanted_documents(self) -> Plan[Documents]:
         """How the documents are to be fingerprinted: as the caller says, who may know it before the index does."""
@@ -104,7 +121,7 @@ class IndexPlans:
         """How documents are to be fingerprinted in a copy of the index: as the caller says, and else as the index."""
         given = self._expected
         try:
-            here = yield from setup.open_index(self.name, replace(given, scheme=None, fields=None))
+            here = (yield from setup.open_index(self.name, replace(given, scheme=None, fields=None))).documents
         except MappingError:
             if not given.fields:
                 raise
@@ -113,7 +130,8 @@ class IndexPlans:
 
     def pipeline(self, install: bool, default: bool) -> Plan[Ingest]:
         """The ingest pipeline, which may be installed."""
-        documents = yield from self.documents()
+        yield from check_open(self.name)
+        documents = yield from self.documents_to_write()
         if install or default:
             return (yield from install_pipeline(self.name, documents, default))
         return (yield from show_pipeline(self.name, documents))
@@ -124,6 +142,7 @@ class IndexPlans:
 
     def scripts(self, name: str | None) -> Plan[list[Stored]]:
         """The stored scripts and search templates."""
+        yield from check_open(self.name)
         documents = yield from self.documents()
         return stored(documents.scheme, documents.prefix, name)
 

@@ -12,6 +12,7 @@ from es_simhash.errors import IndexStateError, MappingError, MissingError, Schem
 from es_simhash.fields import Json
 from es_simhash.idf import IdfTable
 from es_simhash.operations import CreateIndex, GetMappings, Plan, PutMapping
+from es_simhash.plans.closed import check_open, closed_index, closed_ones
 from es_simhash.plans.text_fields import check_text_fields, derived_errors, derived_fields
 from es_simhash.scheme import Scheme
 from es_simhash.scheme_json import Functions
@@ -49,6 +50,7 @@ def init(index: str, documents: Documents, create: Json | None = None, dry_run: 
         if made_by_others is None:
             return Initialised(True, {index: list(mapping.leaf_paths(wanted["properties"]))}, {index: body})
         present = made_by_others
+    yield from check_open(index)
     changes = {name: mapping.merge(name, there, wanted) for name, there in present.items()}
     bodies = {name: change.body for name, change in changes.items() if change.body}
     yield from check_text_fields(present, documents)
@@ -117,17 +119,36 @@ class Expected:
         return Documents(self.scheme, self.fields, self.prefix) if self.scheme and self.fields else None
 
 
-def open_index(index: str, expected: Expected) -> Plan[Documents]:
-    """How the documents of an index are fingerprinted, as its mapping says; all indices of the name must agree."""
-    mappings = yield GetMappings(index)
+@dataclass(frozen=True)
+class Opened:
+    """How the documents of an index are fingerprinted; of the indices behind it, some may be ``without_fields``."""
+
+    documents: Documents
+    without_fields: list[str]
+
+
+def open_index(index: str, expected: Expected) -> Plan[Opened]:
+    """How the documents of an index are fingerprinted, as its mapping says; all indices with fields must agree."""
+    try:
+        mappings = yield GetMappings(index)
+    except MissingError:
+        for name in (yield from closed_ones(index)):
+            raise closed_index(name) from None
+        raise
     entries = mapping.entries(mappings, expected.prefix)
-    missing = [name for name, entry in entries.items() if entry is None]
-    if missing or not entries:
-        raise MappingError(
-            f"The index {missing[0] if missing else index!r} has no fields for fingerprints under "
-            f"{expected.prefix!r}. Add them with init, or find by candidates='more_like_this' for now."
-        )
-    return _agreed({name: entry for name, entry in entries.items() if entry}, expected)
+    without = sorted(name for name, entry in entries.items() if entry is None)
+    if len(without) == len(entries):
+        yield from check_open(index)
+        raise no_fields(without[0] if without else index, expected.prefix)
+    return Opened(_agreed({name: entry for name, entry in entries.items() if entry}, expected), without)
+
+
+def no_fields(index: str, prefix: str) -> MappingError:
+    """Return what is raised for an index that was not prepared."""
+    return MappingError(
+        f"The index {index!r} has no fields for fingerprints under {prefix!r}. Add them with init, or find by "
+        "candidates='more_like_this' for now."
+    )
 
 
 def _agreed(entries: Mapping[str, Json], expected: Expected) -> Documents:

@@ -78,7 +78,7 @@ def command(
     with target.opened(output) as engine, RejectFile(rejects) as undone:
         documents = wanted_documents(engine, index, known)
         report = Report(output, _checkpoint(target, index, documents, options))
-        backfill = Backfill(engine, index, documents, options)
+        backfill = Backfill(engine, index, documents, options, brings_fields=bool(known["fields"]))
         report.begin(backfill.survey, dry_run)
         if dry_run:
             return SOME_FAILED if backfill.survey.left_out else FINE

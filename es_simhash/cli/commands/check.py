@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.commands.find import match_as_json, similarity_of
+from es_simhash.cli.documents_of import warn_of_indices_without_fields
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.index_options import find_options, index_argument, index_options
 from es_simhash.cli.inputs import Files, file_options
@@ -54,7 +55,9 @@ def command(
         target.opened(output) as engine,
         files.opened(output, "Checking") as (found, rejects, advance),
     ):
-        checking = Index(index, engine, **known).check(
+        opened = Index(index, engine, **known)
+        warn_of_indices_without_fields(output, opened)
+        checking = opened.check(
             _actions(found, under_way),
             on_reject=lambda one: rejects(under_way.pop(one.position).rejected(one.reason)),
             **wanted,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash.cli.documents_of import warn_of_indices_without_fields
 from es_simhash.cli.index_options import find_options, index_argument, index_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
@@ -57,7 +58,10 @@ def command(
     wanted["source"] = list(source)
     wanted["candidates"] = "more_like_this" if preview else "keys"
     with target.opened(output) as engine:
-        matches = Index(index, engine, **known).find(text, id=id_, **wanted)
+        opened = Index(index, engine, **known)
+        matches = opened.find(text, id=id_, **wanted)
+        if not preview:
+            warn_of_indices_without_fields(output, opened)
     _show(output, matches)
 
 

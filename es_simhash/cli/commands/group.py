@@ -220,6 +220,8 @@ def _write_report(
 
 def _summarise(output: Output, grouped: Grouped, written: GroupsWritten | None) -> None:
     counts = grouped.counts
+    for index, reason in grouped.unread.items():
+        output.warn(f"Left out: the index {index!r} {reason}.")
     output.note(summary(counts))
     if grouped.new is not None:
         output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")
@@ -239,7 +241,7 @@ def _summarise(output: Output, grouped: Grouped, written: GroupsWritten | None) 
             f"{counts.left_out:,} comparisons were left out, of documents with keys that very many share; "
             f"{counts.cut_off:,} times a document was not compared because of --max-bucket."
         )
-    numbers = {**asdict(counts), "others": grouped.others, "new": grouped.new}
+    numbers = {**asdict(counts), "others": grouped.others, "new": grouped.new, "unread": grouped.unread}
     if written:
         _tell_written(output, written)
     output.result({"summary": {**numbers, "hot_keys": hot, "written": asdict(written) if written else None}})

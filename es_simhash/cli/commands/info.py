@@ -29,6 +29,7 @@ def command(index: str, prefix: str, target: Target, output: Output) -> None:
     rows = [
         ["engine", info.engine],
         ["indices", ", ".join(info.indices)],
+        *([["without fields", ", ".join(info.without_fields)]] if info.without_fields else []),
         ["scheme", f"{info.scheme} ({info.preset})"],
         ["source fields", ", ".join(info.fields)],
         ["fields under", info.prefix],

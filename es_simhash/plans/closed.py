@@ -1,0 +1,42 @@
+"""Closed indices: servers still tell their mappings, and leave them out of patterns without a word."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from es_simhash.errors import EngineError, IndexStateError, UnavailableError, UnreachableError
+from es_simhash.operations import GetSettings, Look, Plan
+
+# A setting that an index has while it is closed.
+CLOSED = "index.verified_before_close"
+
+
+def closed_index(index: str) -> IndexStateError:
+    """Return what is raised for a closed index."""
+    return IndexStateError(f"The index {index!r} is closed. Open it with POST {index}/_open, or name another.")
+
+
+def check_open(index: str) -> Plan[None]:
+    """Raise if an index of the name is closed, as far as the login may see that."""
+    try:
+        settings = yield GetSettings(index)
+    except (UnreachableError, UnavailableError):
+        raise
+    except EngineError:
+        return
+    for name, found in settings.items():
+        if str(found.get(CLOSED)).lower() == "true":
+            raise closed_index(name)
+
+
+def closed_ones(index: str) -> Plan[list[str]]:
+    """Return the closed indices that a pattern fits."""
+    if "*" not in index and index != "_all":
+        return []
+    try:
+        reply = yield Look(f"/_resolve/index/{quote(index, safe='*,')}?expand_wildcards=closed", index)
+    except (UnreachableError, UnavailableError):
+        raise
+    except EngineError:  # the embedded engine closes none
+        return []
+    return [found["name"] for found in reply["indices"]]
