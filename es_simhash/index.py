@@ -201,7 +201,8 @@ class Index:
         """Copy the index, with fingerprints, into another that is made for it; see `es_simhash.reindex`.
 
         The copy gets the scheme and the fields that were given to this `Index`, else those that the index has. To go on
-        where a run was stopped, and to catch up with what was changed since, run it again. Nothing is deleted.
+        where a run was stopped, and to catch up with what was changed since, run it again. Nothing is deleted,
+        except a copy just made that nothing could be written to.
         """
         from es_simhash.reindex.run import Reindexing
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from es_simhash.cli.program import app
 from es_simhash.engines.connect import connect
 from es_simhash.index import Index
+from tests.commands import run
 from tests.documentation import ROOT
 from tests.nodes import Node
 
@@ -110,6 +111,15 @@ def test_the_privileges_of_the_page_are_enough(
     node.request("DELETE", f"/{COPY}")
     assert done.exception is None, done.output
     assert not done.return_value, done.output
+
+
+def test_no_copy_is_made_by_a_login_that_may_not_fill_it(node: Node, tmp_path: Path) -> None:
+    of_copy = ["create_index", "view_index_metadata"]
+    given = Rights("", ["read", "view_index_metadata", "maintenance", "monitor"], of_copy, ["monitor"])
+    key = api_key(node, given)
+    done = run(*LINES["reindex"].split(), cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url, ES_SIMHASH_API_KEY=key)
+    assert f"update documents (index, or write), refresh (maintenance, or manage) in the index '{COPY}'" in done.err
+    assert node.request("GET", f"/{COPY}").status == 404
 
 
 def test_every_command_that_needs_a_login_is_told() -> None:

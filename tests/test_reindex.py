@@ -15,7 +15,15 @@ from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.errors import EngineError, IndexStateError, InputError, MappingError, MissingError, SchemeMismatchError
+from es_simhash.errors import (
+    AccessError,
+    EngineError,
+    IndexStateError,
+    InputError,
+    MappingError,
+    MissingError,
+    SchemeMismatchError,
+)
 from es_simhash.fields import Json
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.operations import (
@@ -23,6 +31,7 @@ from es_simhash.operations import (
     Bulk,
     Count,
     CreateIndex,
+    DeleteIndex,
     GetAliases,
     GetMappings,
     GetSettings,
@@ -512,6 +521,65 @@ def test_an_empty_index_is_filled_on_request(engine: Engine, index: Index, names
         index.reindex(other, ReindexOptions(into_existing=True), progress=stop)
     assert index.reindex(other).is_whole
     assert_copied(engine, other, DOCUMENTS)
+
+
+def refusing(copy: str, *kinds: type[Operation[Any]]) -> Callable[[Operation[Any]], None]:
+    """An engine that refuses requests of these kinds to the copy, as if the login might not do that."""
+
+    def refuse(operation: Operation[Any]) -> None:
+        if isinstance(operation, kinds) and getattr(operation, "index", "") == copy:
+            raise AccessError(f"{type(operation).__name__} refused. Have the privilege granted.")
+
+    return refuse
+
+
+def is_there(engine: Engine, name: str) -> bool:
+    try:
+        return bool(engine.perform(GetMappings(name)))
+    except MissingError:
+        return False
+
+
+@pytest.mark.parametrize("kind_refused", [Bulk, GetAliases])
+def test_a_copy_that_nothing_can_be_written_to_does_not_stay_behind(
+    engine: Engine, meddler: Meddler, index: Index, copy: str, kind_refused: type[Operation[Any]]
+) -> None:
+    meddler.before = refusing(copy, kind_refused)
+    with pytest.raises(AccessError, match=rf"{kind_refused.__name__} refused.*'{copy}', made for .* deleted again\.$"):
+        index.reindex(copy)
+    assert not is_there(engine, copy)
+    meddler.before = lambda _: None
+    assert index.reindex(copy).is_whole
+
+
+def test_an_empty_copy_that_cannot_be_deleted_is_named_and_filled_by_the_next_run(
+    engine: Engine, meddler: Meddler, index: Index, copy: str
+) -> None:
+    meddler.before = refusing(copy, Bulk, DeleteIndex)
+    with pytest.raises(AccessError, match=r"Bulk refused.*not be deleted again: DeleteIndex refused.*goes on with it"):
+        index.reindex(copy)
+    assert is_there(engine, copy)
+    meddler.before = lambda _: None
+    assert index.reindex(copy).is_whole
+
+
+def test_a_copy_with_documents_stays_whatever_ends_the_run(engine: Engine, index: Index, copy: str) -> None:
+    def refuse(_: Progress) -> None:
+        raise EngineError("refused")
+
+    with pytest.raises(EngineError, match=r"^refused$"):
+        index.reindex(copy, progress=refuse)
+    assert_copied(engine, copy, DOCUMENTS)
+
+
+def test_a_copy_that_was_there_before_is_never_deleted(
+    engine: Engine, meddler: Meddler, index: Index, copy: str
+) -> None:
+    create(engine, copy)
+    meddler.before = refusing(copy, Bulk)
+    with pytest.raises(AccessError, match=r"granted\.$"):
+        index.reindex(copy, ReindexOptions(into_existing=True))
+    assert is_there(engine, copy)
 
 
 def test_a_copy_of_another_index_or_by_another_scheme_is_refused(

@@ -192,12 +192,17 @@ def _logins(
         # OpenSearch's security has no such question.
         plugins = yield from _look("/_nodes/plugins?filter_path=nodes.*.plugins.name")
         return None, [], "opensearch-security" in str(plugins)
-    asked = {"index": [{"names": list(names), "privileges": list(PRIVILEGES)}]}
-    rights = yield from _look("/_security/user/_has_privileges", asked)
-    if not rights:  # there are no logins
+    rights = yield from rights_in(names)
+    if rights is None:
         return None, [], False
     roles = yield from _look("/_security/user/_privileges")
-    return rights["index"], roles.get("indices", []), False
+    return rights, roles.get("indices", []), False
+
+
+def rights_in(names: Sequence[str]) -> Plan[Mapping[str, Mapping[str, bool]] | None]:
+    """Which of `PRIVILEGES` the login has in indices, be they there or not; None where Elasticsearch has no logins."""
+    asked = {"index": [{"names": list(names), "privileges": list(PRIVILEGES)}]}
+    return (yield from _look("/_security/user/_has_privileges", asked)).get("index")
 
 
 def _look(path: str, question: Json | None = None) -> Plan[Json]:

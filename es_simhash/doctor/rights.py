@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from es_simhash.doctor.facts import Facts, IndexFacts
+from es_simhash.doctor.facts import Facts, IndexFacts, rights_in
 from es_simhash.doctor.finding import Finding
+from es_simhash.errors import AccessError
 from es_simhash.fields import Json
 from es_simhash.mapping import Change
+from es_simhash.operations import GetInfo, Plan
 
 # Without these there is no backfill at all, and what each is for.
 _ALWAYS = {
@@ -37,16 +39,26 @@ def check_rights(facts: Facts) -> Iterator[Finding]:
 def _of_index(facts: Facts, there: IndexFacts, rights: Mapping[str, Mapping[str, bool]]) -> Iterator[Finding]:
     has = rights.get(there.name, {})
     needed = {**_ALWAYS, **({"manage": "change the mapping or settings"} if _needs_manage(facts, there) else {})}
-    missing = {name: what for name, what in needed.items() if not has.get(name)}
-    if missing:
-        yield Finding(
-            "privileges",
-            "stop",
-            f"The login may not {', '.join(missing.values())} in the index {there.name!r}.",
-            f"Have these privileges granted: {', '.join(missing)}.",
-            there.name,
-        )
+    if missing := _missing(has, needed, there.name):
+        yield missing
     yield from _hidden(there.name, facts.roles)
+
+
+def _missing(has: Mapping[str, bool], needed: Mapping[str, str], index: str) -> Finding | None:
+    missing = {name: what for name, what in needed.items() if not has.get(name)}
+    if not missing:
+        return None
+    problem = f"The login may not {', '.join(missing.values())} in the index {index!r}."
+    return Finding("privileges", "stop", problem, f"Have these privileges granted: {', '.join(missing)}.", index)
+
+
+def check_rights_in_new(index: str) -> Plan[None]:
+    """Refuse to make an index that the login could not fill then; where the server does not tell, nobody knows."""
+    if (yield GetInfo()).distribution != "elasticsearch":
+        return
+    rights = yield from rights_in([index])
+    if rights and (missing := _missing(rights.get(index, {}), _ALWAYS, index)):
+        raise AccessError(f"{missing.message} {missing.remedy}")
 
 
 def _needs_manage(facts: Facts, there: IndexFacts) -> bool:

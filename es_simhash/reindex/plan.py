@@ -15,8 +15,9 @@ from es_simhash.backfill.passes import Pass
 from es_simhash.backfill.progress import OnUndone, Progress
 from es_simhash.backfill.reading import Reading
 from es_simhash.backfill.tuning import are_changed, change, set_back
+from es_simhash.errors import EngineError
 from es_simhash.mapping import merge
-from es_simhash.operations import GetAliases, GetMappings, Plan, PutMapping, Refresh, UpdateAliases
+from es_simhash.operations import Count, DeleteIndex, GetAliases, GetMappings, Plan, PutMapping, Refresh, UpdateAliases
 from es_simhash.plans.patience import patiently
 from es_simhash.plans.setup import make_index
 from es_simhash.reindex.aliases import alias_changes
@@ -54,8 +55,14 @@ def reindex(prospect: Prospect, options: ReindexOptions, progress: Progress, tel
     """Do all that is to be done, and tell which copies are not as they should be in the end."""
     done = Reindexed(progress)
     source, destination, patience = prospect.source, prospect.destination, options.patience
-    yield from _begin(prospect, options)
-    changes = yield from _copy(prospect, patience, prospect.since, progress)
+    is_made = bool(prospect.create) and (yield from _make(prospect, options))
+    try:
+        yield from _begin(prospect)
+        changes = yield from _copy(prospect, patience, prospect.since, progress)
+    except EngineError as error:
+        if is_made:
+            yield from _delete_if_empty(destination, error)
+        raise
     for _ in range(_MOST_LOOKS):
         done.verified = yield from verify(source, prospect.copying, options.sample, patience)
         if done.verified.is_whole or (yield from _settled(source, patience)) == changes:
@@ -75,13 +82,13 @@ def reindex(prospect: Prospect, options: ReindexOptions, progress: Progress, tel
     return done
 
 
-def _begin(prospect: Prospect, options: ReindexOptions) -> Plan[None]:
-    """Make the destination, or add to its mapping; and change its settings for the time being."""
+def _begin(prospect: Prospect) -> Plan[None]:
+    """Add to the mapping of the destination, if it was there, and change its settings for the time being."""
     destination = prospect.destination
     if prospect.create:
-        yield from _make(prospect, options)
         # A template may have put it behind an alias that programs use.
-        if aliases := (yield GetAliases(destination))[destination]:
+        aliases = (yield GetAliases(destination))[destination]
+        if aliases:
             yield UpdateAliases([{"remove": {"index": destination, "alias": alias}} for alias in aliases])
     if prospect.mapping:
         yield PutMapping(destination, prospect.mapping)
@@ -91,15 +98,32 @@ def _begin(prospect: Prospect, options: ReindexOptions) -> Plan[None]:
         yield from change(destination, prospect.meanwhile)
 
 
-def _make(prospect: Prospect, options: ReindexOptions) -> Plan[None]:
-    """Make the destination; another run of the same that was quicker has made the same one."""
+def _make(prospect: Prospect, options: ReindexOptions) -> Plan[bool]:
+    """Make the destination; False if another run of the same, which was quicker, has made the same one."""
     assert prospect.create
     made_by_others = yield from make_index(prospect.destination, prospect.create)
-    if made_by_others is not None:
-        yield from check_copy(prospect.destination, made_by_others, prospect.origin, options)
-        documents = prospect.copying.documents
-        wanted = documents.scheme.mapping(documents.prefix, documents.fields)
-        merge(prospect.destination, made_by_others[prospect.destination], wanted)
+    if made_by_others is None:
+        return True
+    yield from check_copy(prospect.destination, made_by_others, prospect.origin, options)
+    documents = prospect.copying.documents
+    wanted = documents.scheme.mapping(documents.prefix, documents.fields)
+    merge(prospect.destination, made_by_others[prospect.destination], wanted)
+    return False
+
+
+def _delete_if_empty(destination: str, error: EngineError) -> Plan[None]:
+    """Leave no index behind that was made in vain, since nothing could be written to it; the error says what became."""
+    try:
+        yield Refresh(destination)
+        if (yield Count(destination, {"match_all": {}})):
+            return
+        yield DeleteIndex(destination)
+    except EngineError as other:
+        raise type(error)(
+            f"{error} The index {destination!r} was made for the copy, and could not be deleted again: {other} "
+            "If it is empty, delete it, or run the command again once that is set right: it goes on with it."
+        ) from error
+    raise type(error)(f"{error} The index {destination!r}, made for the copy and empty, was deleted again.") from error
 
 
 def _copy(prospect: Prospect, patience: float, since: list[int] | None, progress: Progress) -> Plan[list[int] | None]:

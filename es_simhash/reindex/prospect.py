@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from es_simhash import mapping
 from es_simhash.backfill.notes import noted, with_note
 from es_simhash.backfill.scope import BackfillOptions, RunOptions, changed_query
+from es_simhash.doctor.rights import check_rights_in_new
 from es_simhash.documents import Documents
 from es_simhash.errors import IndexStateError, InputError, MappingError, MissingError
 from es_simhash.fields import Json
@@ -78,6 +79,7 @@ def look(source: str, destination: str, documents_of: Plan[Documents], options: 
     copy = yield from _mappings_of(destination)
     create = change = since = None
     if copy is None:
+        yield from check_rights_in_new(destination)
         mappings = _without_ours(there, documents.prefix)
         create = new_index(name, wanted, {"settings": settings.copied(present), "mappings": mappings})
         create["mappings"]["_meta"] = with_note(create["mappings"]["_meta"], ORIGIN, origin)
