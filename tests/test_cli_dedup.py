@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -101,3 +102,26 @@ def test_a_report_tells_of_the_groups_and_shows_their_texts(tmp_path: Path) -> N
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], told: str) -> None:
     assert told in dedup(tmp_path, *options, code=2)
+
+
+IDS = ("=cmd()", "-1", "+x", "a\rb")
+
+
+@pytest.mark.parametrize("command", ["dedup", "group"])
+def test_ids_that_a_spreadsheet_would_calculate_are_text_in_tables(tmp_path: Path, command: str) -> None:
+    rows = "".join(json.dumps({"id": id_, "body": "the same text in all of them"}) + "\n" for id_ in IDS)
+    (tmp_path / "news.jsonl").write_text(rows, encoding="utf-8")
+    given = ("--output", "groups.csv", "--output-format", "csv")
+    if command == "dedup":
+        run("dedup", "news.jsonl", *given, cwd=tmp_path)
+    else:
+        run("load", "news", "news.jsonl", "--field", "body", cwd=tmp_path)
+        run("group", "news", *given, "--pairs", "pairs.csv", cwd=tmp_path)
+        with (tmp_path / "pairs.csv").open(encoding="utf-8", newline="") as file:
+            pairs = list(csv.DictReader(file))
+        assert {pair[end] for pair in pairs for end in ("first_id", "second_id")} == {"'=cmd()", "-1", "'+x", "a\rb"}
+        found = run("find", "news", "--id", "-1", cwd=tmp_path)
+        assert "news\t'=cmd()\t" in found.out
+        assert "'+x\tin the index\t'=cmd()\t" in run("check", "news", "news.jsonl", cwd=tmp_path).out
+    with (tmp_path / "groups.csv").open(encoding="utf-8", newline="") as file:
+        assert sorted(row["id"] for row in csv.DictReader(file)) == sorted(["'=cmd()", "-1", "'+x", "a\rb"])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from es_simhash.files.tables import harmless, write_rows
 from tests.reading import COMPRESS, read_bytes
 from tests.texts import any_text
 
@@ -32,6 +33,38 @@ def test_what_is_written_as_a_table_is_read_back(
     assert [found.document for found in read] == [
         {name: cell for name, cell in zip(header, row, strict=True) if cell} for row in rows
     ]
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", "''@a", "-id", "--1"]
+)
+def test_what_a_spreadsheet_would_calculate_is_written_as_text(cell: str) -> None:
+    assert harmless(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", ["", "-", "=", "a=b", "'a", "''", "-1", "+4.5", "-.5e-3", "1e9", "_x", " =1"])
+def test_numbers_and_all_other_cells_are_written_as_they_are(cell: str) -> None:
+    assert harmless(cell) == cell
+
+
+@given(any_text(6) | st.text("'=+-@1\t\r\n", max_size=6))
+def test_a_cell_is_what_it_was_without_the_apostrophe_of_a_formula(cell: str) -> None:
+    written = harmless(cell)
+    assert (written[1:] if harmless(written) != written else written) == cell
+
+
+@given(st.lists(st.lists(any_text(6) | st.text('",\r\n=', max_size=4), min_size=2, max_size=2), max_size=4))
+def test_rows_of_any_text_are_read_as_they_were_written(rows: list[list[str]]) -> None:
+    written = io.StringIO(newline="")
+    write_rows(rows, written)
+    read = list(csv.reader(io.StringIO(written.getvalue(), newline=""), strict=True))
+    assert read == [[harmless(cell) for cell in row] for row in rows]
+
+
+def test_values_that_are_no_text_are_written_as_such() -> None:
+    written = io.StringIO()
+    write_rows([(None, 1, -0.5, True)], written)
+    assert written.getvalue() == ",1,-0.5,True\n"
 
 
 def test_each_row_has_the_line_that_it_begins_on(tmp_path: Path) -> None:

@@ -63,6 +63,12 @@ class Output:
         if not self.as_json:
             print(text, flush=True)
 
+    def row(self, *cells: Any) -> None:
+        """A row of a result, with tabs between cells, for people, programs and spreadsheets."""
+        from es_simhash.files.tables import harmless
+
+        self.line("\t".join(harmless(_cell(cell)) for cell in cells))
+
     def report(self, text: str) -> None:
         """A line about what was done, which the exit code tells those who want it quiet."""
         if not self.quiet:
@@ -74,7 +80,7 @@ class Output:
             return
         if not sys.stdout.isatty():
             for row in (columns, *rows):
-                print("\t".join(_cell(value) for value in row))
+                self.row(*row)
             return
         from rich.table import Table
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any
 
 from es_simhash.files.compression import Stream
 from es_simhash.files.data_file import DataFile
@@ -14,6 +16,29 @@ from es_simhash.files.records import Numbered, RecordError
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SEPARATORS = {";", "\t", "|", ","}
+# What spreadsheets would calculate (OWASP, "CSV Injection"), also after the apostrophes that keep them from it.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠].", re.DOTALL)
+_QUOTED = re.compile(r'[",\r\n]')
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def harmless(cell: str) -> str:
+    """The content of a cell, behind an apostrophe if a spreadsheet would take it for a formula; numbers are none.
+
+    An apostrophe that is there is kept, so that without the first one each cell is again what it was.
+    """
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
+def write_rows(rows: Iterable[Iterable[Any]], out: IO[str]) -> None:
+    """Write rows as CSV, for spreadsheets as well."""
+    out.writelines(",".join(map(_written, row)) + "\n" for row in rows)
+
+
+def _written(value: Any) -> str:
+    """A value as a cell. The module csv would leave a carriage return, which ends a row, without quotes."""
+    cell = "" if value is None else harmless(str(value))
+    return '"{}"'.format(cell.replace('"', '""')) if _QUOTED.search(cell) else cell
 
 
 def read_table(file: DataFile, stream: Stream) -> Iterator[Numbered]:

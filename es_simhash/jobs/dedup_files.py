@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +10,7 @@ from typing import IO
 from es_simhash.dedup.result import Duplicates
 from es_simhash.errors import DocumentError
 from es_simhash.files import FileDocument, OnReject
+from es_simhash.files.tables import write_rows
 from es_simhash.jobs.absent_fields import AbsentFields
 from es_simhash.jobs.compared_pairs import compared
 from es_simhash.sources import text_of
@@ -43,12 +43,11 @@ def texts(
 
 def write_groups(duplicates: Duplicates, format: str, out: IO[str]) -> None:
     """The groups: as JSON lines with ``keep`` and ``duplicates``, or as CSV with a row for each document of a group."""
-    rows = csv.writer(out, lineterminator="\n")
     if format == "csv":
-        rows.writerow(["group", "id", "keep"])
+        write_rows([("group", "id", "keep")], out)
     for number, group in enumerate(duplicates.groups_of_ids()):
         if format == "csv":
-            rows.writerows([number, id_, int(place == 0)] for place, id_ in enumerate(group))
+            write_rows(((number, id_, int(place == 0)) for place, id_ in enumerate(group)), out)
         else:
             out.write(json.dumps({"keep": group[0], "duplicates": group[1:]}, ensure_ascii=False) + "\n")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from itertools import chain
 from typing import IO, Any, TypeAlias
 
+from es_simhash.files.tables import write_rows
 from es_simhash.grouping.result import Group, Grouped
 from es_simhash.jobs.compared_pairs import COLUMNS, compared
 
@@ -21,11 +22,10 @@ _ENDS = ("first_index", "first_id", "second_index", "second_id")
 def write_groups(grouped: Grouped, format: str, out: IO[str], link: Link | None = None) -> None:
     """The groups, with links if there are any: as JSON lines, or as CSV with a row for each member."""
     if format == "csv":
-        rows = csv.writer(out, lineterminator="\n")
-        rows.writerow([*_GROUP_COLUMNS, *(["link"] if link else [])])
+        write_rows([(*_GROUP_COLUMNS, *(["link"] if link else []))], out)
         for group in grouped:
             last = (link(group.id),) if link else ()
-            rows.writerows(row + last for row in _rows(group))
+            write_rows((row + last for row in _rows(group)), out)
     else:
         for group in grouped:
             more = {"link": link(group.id)} if link else {}
@@ -46,14 +46,12 @@ def _rows(group: Group) -> Iterator[tuple[Any, ...]]:
 
 def write_pairs(grouped: Grouped, format: str, out: IO[str]) -> None:
     """The pairs by which documents are linked: of equal texts each with the one before, and all others found near."""
-    rows = csv.DictWriter(out, (*_ENDS, *COLUMNS), lineterminator="\n")
     if format == "csv":
-        rows.writeheader()
+        columns = (*_ENDS, *COLUMNS)
+        write_rows(chain([columns], ([pair.get(name) for name in columns] for pair in _pairs(grouped))), out)
+        return
     for pair in _pairs(grouped):
-        if format == "csv":
-            rows.writerow(pair)
-        else:
-            out.write(json.dumps(pair, ensure_ascii=False) + "\n")
+        out.write(json.dumps(pair, ensure_ascii=False) + "\n")
 
 
 def _pairs(grouped: Grouped) -> Iterator[dict[str, Any]]:

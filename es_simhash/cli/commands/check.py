@@ -87,7 +87,7 @@ def _show(output: Output, checked: Checked) -> None:
     }
     output.result(form)
     if checked.is_new:
-        output.line(f"{checked.id}\tnew")
+        output.row(checked.id, "new")
     for where, matches in (("in the index", checked.in_index), ("earlier", checked.earlier)):
         for match in matches:
-            output.line(f"{checked.id}\t{where}\t{match.id}\t{similarity_of(match)}")
+            output.row(checked.id, where, match.id, similarity_of(match))
