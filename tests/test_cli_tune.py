@@ -95,6 +95,8 @@ def test_each_command_names_a_document_of_an_index_that_it_cannot_read_and_goes_
     [rejected] = [json.loads(line) for line in (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
     assert (rejected["index"], rejected["id"]) == (name, "bad")
     assert "Document 'bad' has a value of type dict in the source field 'body'." in rejected["reason"]
+    done = run("find", name, "--id", "bad", cwd=folder, code=2, ES_SIMHASH_URL=place)
+    assert "Document 'bad' has a value of type dict in the source field 'body'." in done.err
     with closing(connect(place)) as engine:
         engine.perform(DeleteIndex(name))
 

@@ -105,6 +105,26 @@ def test_a_reply_of_another_service_is_no_result(kind: type[Operation[Any]]) -> 
         told(EVERY[kind], {"hello": "world"})
 
 
+@pytest.mark.parametrize(
+    ("status", "kind", "reason", "error"),
+    [
+        (429, "es_rejected_execution_exception", "rejected execution of primary operation", None),
+        (429, "rejected_execution_exception", "rejected execution of primary operation", None),
+        (429, "circuit_breaking_exception", "[parent] Data too large", None),
+        (503, "unavailable_shards_exception", "[index][0] primary shard is not active", None),
+        (429, "cluster_block_exception", "disk usage exceeded flood-stage watermark", IndexStateError),
+    ],
+)
+def test_what_is_refused_for_now_is_a_result_of_its_document_and_a_block_one_of_the_index(
+    status: int, kind: str, reason: str, error: type[EngineError] | None
+) -> None:
+    item = {"_index": "index", "_id": "1", "status": status, "error": {"type": kind, "reason": reason}}
+    _, [result] = told(EVERY[Bulk], {"items": [{"index": item}]})
+    assert (result.id, result.status) == ("1", status)
+    assert reason in result.error
+    assert type(result.index_error) is (error or type(None))
+
+
 def test_what_a_look_does_not_find_is_nothing_and_no_error() -> None:
     assert checked(Look("/_ingest/pipeline/none"), Reply(404, {})) == {}
     assert checked(Look("/_scripts/none"), Reply(404, {"found": False})) == {"found": False}

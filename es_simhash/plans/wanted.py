@@ -79,5 +79,6 @@ def wanted_by_id(index: str, documents: Documents, ids: Sequence[str]) -> Plan[l
     for id_ in missing:
         if id_ not in hits:
             raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
-    actions = [{name: hits[id_][name] for name in ("_id", "_index", "_source")} for id_ in ids]
+    found = (hits[id_] for id_ in ids)
+    actions = [{"_id": hit["_id"], "_index": hit["_index"], "_source": hit.get("_source") or {}} for hit in found]
     return list(wanted_of(documents, actions).values())
