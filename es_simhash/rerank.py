@@ -41,7 +41,8 @@ class Matches(Sequence[Match]):
     """The near-duplicates of one text, nearest first.
 
     ``candidates`` is how many documents were compared, beside those that the server itself left out. Unless it is
-    ``complete`` there were more, beyond the caller's limit. ``foreign`` counts the candidates that have fingerprints of
+    ``complete`` there were more: beyond the caller's limit, or no nearer than the copies of the text that were found,
+    as many as the caller wants. ``foreign`` counts the candidates that have fingerprints of
     another scheme, or unreadable ones, so that they could not be compared. ``status`` is that of the text itself; an
     empty one has no matches.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -201,7 +201,13 @@ def test_who_else_might_compare_is_refused() -> None:
 
 
 class Asked:
-    """What tells how it is asked for candidates."""
+    """What tells how it is asked for candidates, and takes so many for enough."""
+
+    def __init__(self, enough: int) -> None:
+        self._enough = enough
+
+    def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
+        return len(hits) >= self._enough
 
     def body(self, size: int, *, scored: bool, sifted: bool) -> Json:
         return {"size": size, "sifted": sifted}
@@ -211,9 +217,11 @@ def hits(count: int) -> Json:
     return {"hits": {"hits": [{"_id": str(i)} for i in range(count)]}}
 
 
-def told(sifting: Sifting, *replies: Any, most: int = 10_000) -> tuple[list[Any], list[tuple[int, bool]]]:
+def told(
+    sifting: Sifting, *replies: Any, most: int = 10_000, enough: int = 10_000
+) -> tuple[list[Any], list[tuple[int, bool]]]:
     """The requests of a search, as size and whether sifted; how many candidates it has, and whether these are all."""
-    steps = all_candidates("index", [Asked()], most, sifting)
+    steps = all_candidates("index", [Asked(enough)], most, sifting)
     asked: list[Any] = []
     coming, send, step = iter(replies), steps.send, None
     while True:
@@ -233,6 +241,13 @@ def test_a_list_that_was_not_all_is_asked_for_again_without_what_is_far() -> Non
     assert told(Sifting.NEVER, hits(100), hits(300)) == ([(100, False), (1000, False)], [(300, True)])
     assert told(Sifting.ALWAYS, hits(100), hits(300)) == ([(100, True), (1000, True)], [(300, True)])
     assert told(Sifting.LATER, hits(50), most=50) == ([(50, False)], [(50, False)])
+
+
+def test_a_list_that_cannot_be_outdone_is_not_asked_for_again() -> None:
+    assert told(Sifting.NEVER, hits(100), enough=100) == ([(100, False)], [(100, False)])
+    asked = [(100, False), (1000, False)]
+    assert told(Sifting.NEVER, hits(100), hits(1000), enough=1000) == (asked, [(1000, False)])
+    assert told(Sifting.NEVER, hits(100), hits(700), enough=200) == (asked, [(700, True)])
 
 
 @pytest.mark.parametrize("error", [ScriptError("no scripts."), EngineError("a script fails.")])

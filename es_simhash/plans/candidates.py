@@ -47,6 +47,10 @@ class Asking(Protocol):
         """The search request for the first of them; ``sifted``: without those too far away, by a script."""
         ...
 
+    def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
+        """Whether these are as near as can be, and as many as are wanted."""
+        ...
+
 
 def sifting(options: Options, settings: Settings, criteria: Criteria) -> Sifting:
     """Who compares first, the server or this process; a server that was asked for, and cannot, is a `SchemeError`."""
@@ -88,8 +92,8 @@ def all_candidates(
 ) -> Plan[list[tuple[list[Json], bool]]]:
     """The candidates of each, ``most`` of them, and whether these are all.
 
-    A list that is as long as was asked for may have been cut off: the query is asked again for a longer one. So each
-    list comes from one moment of the index, and none is pieced together.
+    A list that is as long as was asked for may have been cut off: the query is asked again for a longer one, unless
+    that cannot make any difference. So each list comes from one moment of the index, and none is pieced together.
     """
     replies: list[tuple[list[Json], bool]] = [([], True)] * len(asking)
     unfinished, length = list(range(len(asking))), _FIRST_LIST
@@ -109,7 +113,8 @@ def all_candidates(
         for i, reply in zip(unfinished, found, strict=True):
             hits = reply["hits"]["hits"]
             replies[i] = hits, len(hits) < size
-        unfinished = [i for i in unfinished if not replies[i][1]] if size < most else []
+        cut_off = [i for i in unfinished if not replies[i][1]] if size < most else []
+        unfinished = [i for i in cut_off if not asking[i].cannot_be_outdone(replies[i][0])]
         length *= _GROWTH
     return replies
 

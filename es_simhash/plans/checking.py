@@ -16,7 +16,7 @@ from es_simhash.fingerprint import Fingerprint
 from es_simhash.operations import Plan
 from es_simhash.plans.finding import find_fingerprinted
 from es_simhash.plans.options import Options
-from es_simhash.plans.verifying import Rarity, exact_similarities, verifier
+from es_simhash.plans.verifying import Rarity, Wanting, exact_similarities, least_of, verifier
 from es_simhash.plans.wanted import Wanted, wanted_of
 from es_simhash.query import Criteria
 from es_simhash.rerank import Matches, compare, matches_of
@@ -68,7 +68,10 @@ class Seen:
         compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, text=wanted.text)
         exact = None
         if verifier is not None:
-            exact = exact_similarities(verifier, wanted.text, [self._texts[place] for place in places])
+            texts = [self._texts[place] for place in places]
+            [exact] = exact_similarities(
+                verifier, [Wanting(wanted.text, texts, least_of(criteria, compared.distances))]
+            )
         return matches_of(compared, criteria, exact=exact, status=fingerprint.status)
 
     def add(self, position: int, wanted: Wanted, fingerprint: Fingerprint, stored: Json) -> None:

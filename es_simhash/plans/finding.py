@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from es_simhash import query, rerank
 from es_simhash.documents import Documents
-from es_simhash.fields import Json
+from es_simhash.fields import Json, content_hash
 from es_simhash.fingerprint import Fingerprint
 from es_simhash.operations import Plan
 from es_simhash.plans.candidates import all_candidates, sifting
@@ -15,7 +15,9 @@ from es_simhash.plans.options import Options
 from es_simhash.plans.verifying import (
     Exact,
     Rarity,
+    Wanting,
     exact_similarities,
+    least_of,
     plausible,
     texts_in_hits,
     texts_of_hits,
@@ -80,9 +82,15 @@ def _verified(verifier: Verifier, quests: Sequence[Quest], found: Sequence[Compa
         texts = texts_in_hits(documents, hits)
     else:
         texts = yield from texts_of_hits(documents, hits)
-    wanted = [[texts.get((hit["_index"], hit["_id"])) for hit in compared.hits] for compared in found]
-    rows = zip(quests, wanted, strict=True)
-    return [exact_similarities(verifier, quest.wanted.text, own) for quest, own in rows]
+    wanting = [
+        Wanting(
+            quest.wanted.text,
+            [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits],
+            least_of(quest.criteria, compared.distances),
+        )
+        for quest, compared in zip(quests, found, strict=True)
+    ]
+    return list[Exact | None](exact_similarities(verifier, wanting))
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,12 @@ class Quest:
         if sifted:
             candidates = query.restricted(candidates, self._may_be_near(), ())
         return query.body(candidates, size=size, source=self._source, filter=self.options.filter)
+
+    def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
+        """Whether enough of the hits have the very text: whatever else there is, it is no nearer."""
+        content, prefix = content_hash(self.wanted.text), self.documents.prefix
+        copies = [hit for hit in hits if ((hit.get("_source") or {}).get(prefix) or {}).get("content") == content]
+        return len(copies) >= self.options.size and sum(self.compared(copies).same_texts) >= self.options.size
 
     def compared(self, hits: Sequence[Json]) -> Compared:
         """What the fingerprints of candidates tell."""

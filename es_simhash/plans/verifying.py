@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+
 from es_simhash.documents import Documents
 from es_simhash.errors import DocumentError
 from es_simhash.fields import Json
@@ -96,14 +98,35 @@ def texts_of_hits(documents: Documents, hits: Iterable[Json]) -> Plan[Texts]:
     return texts
 
 
-def exact_similarities(verifier: Verifier, text: str, texts: Sequence[str | None]) -> Exact:
-    """The similarity of a text and each of those that are known; None for the others."""
-    known = [place for place, other in enumerate(texts) if other is not None]
-    exact: Exact = [None] * len(texts)
-    found = verifier.to_others(text, [other for other in texts if other is not None])
-    for place, similarity in zip(known, found, strict=True):
-        exact[place] = similarity
-    return exact
+@dataclass(frozen=True)
+class Wanting:
+    """A text and those that it is compared with, None for what is not; what is below the ``least`` does not count."""
+
+    text: str
+    others: Sequence[str | None]
+    least: Sequence[float]
+
+
+def exact_similarities(verifier: Verifier, wanting: Sequence[Wanting]) -> list[Exact]:
+    """The similarity of each text and those that are known; None for the others."""
+    texts = [each.text for each in wanting]
+    first, second, least = list[int](), list[int](), list[float]()
+    for number, each in enumerate(wanting):
+        for other, enough in zip(each.others, each.least, strict=True):
+            if other is not None:
+                first.append(number)
+                second.append(len(texts))
+                least.append(enough)
+                texts.append(other)
+    pairs = np.array([first, second], dtype=np.int64)
+    found = iter(verifier.similarities(texts, pairs, np.array(least)).tolist())
+    return [[None if other is None else next(found) for other in each.others] for each in wanting]
+
+
+def least_of(criteria: Criteria, distances: Sequence[int | None]) -> list[float]:
+    """From which similarity on it counts of a hit: any of those that are near anyway."""
+    least = criteria.similarity or 0.0
+    return [0.0 if criteria.are_met(distance, None) else least for distance in distances]
 
 
 def _text(documents: Documents, hit: Json) -> str | None:

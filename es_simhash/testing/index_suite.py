@@ -289,6 +289,19 @@ class IndexSuite(IndexBase):
         cut = filled.find(text_of(document), size=300, max_candidates=120)
         assert (cut.candidates, cut.complete) == (120, False)
 
+    def test_of_very_many_copies_as_many_as_are_wanted_are_found(self, filled: Any) -> None:
+        document = corpus(40)[36]
+        filled.add(({"_id": f"c{i:03}", **document} for i in range(130)), refresh=True)
+        for by in ("minhash", "simhash", "both"):
+            matches = filled.find(text_of(document), by=by, size=20)
+            assert (len(matches), matches.candidates, matches.complete) == (20, 100, False)
+            assert all(match.same_text and match.distance == 0 for match in matches)
+        # Those that are wanted beside them are found, too.
+        filled.add([{"_id": f"e{i}", **edited(document, 1, seed=i)} for i in range(3)], refresh=True)
+        matches = filled.find(text_of(document), size=200)
+        assert (len(matches), matches.complete) == (133, True)
+        assert [match.same_text for match in matches] == [True] * 130 + [False] * 3
+
     def test_who_compares_makes_no_difference(self, filled: Any) -> None:
         for distance in (0, 3, 5):
             here = filled.find(id="1", distance=distance, rerank="local")

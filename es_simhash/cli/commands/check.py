@@ -45,8 +45,9 @@ def command(
     Example: es-simhash check articles new.jsonl --new --json
     """
     from es_simhash.index import Index
+    from es_simhash.plans.options import MOST_CANDIDATES
 
-    new = total = 0
+    new = total = cut_off = 0
     under_way: dict[int, FileDocument] = {}
     with (
         saying_if_interrupted(
@@ -64,11 +65,16 @@ def command(
         )
         for checked in checking:
             del under_way[checked.position]
-            total, new = total + 1, new + checked.is_new
+            total, new, cut_off = total + 1, new + checked.is_new, cut_off + (not checked.in_index.complete)
             if checked.is_new or not new_only:
                 _show(output, checked)
             advance(total, rejects.count)
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.")
+    if cut_off:
+        output.note(
+            f"For {counted(cut_off, 'document')} not all candidates were compared: they are more than "
+            f"{MOST_CANDIDATES:,}, or enough are copies. Use --filter, or a larger --size to see more copies."
+        )
     return SOME_FAILED if rejects.count else FINE
 
 
@@ -84,6 +90,7 @@ def _show(output: Output, checked: Checked) -> None:
         "is_new": checked.is_new,
         "in_index": [match_as_json(match) for match in checked.in_index],
         "earlier": [match_as_json(match) for match in checked.earlier],
+        "complete": checked.in_index.complete,
     }
     output.result(form)
     if checked.is_new:

@@ -104,7 +104,9 @@ def _show(output: Output, matches: Matches) -> None:
     else:
         output.line("No near-duplicates.")
     output.note(f"{len(matches)} shown of {matches.candidates} candidates compared.")
-    if not matches.complete:
+    if not matches.complete and matches and all(match.same_text for match in matches):
+        output.note("There are more candidates than were compared, but these have the very text: see more by --size.")
+    elif not matches.complete:
         output.note("There are more candidates than were compared: ask for a higher similarity, or filter.")
     if matches.foreign:
         output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
