@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         UnreachableError,
         WeightError,
         WorkerError,
+        WritesLostError,
     )
     from es_simhash.fingerprint import Fingerprint, Fingerprints
     from es_simhash.hashing.registry import HashFunction, custom_hash
@@ -81,6 +82,7 @@ _MODULES = {
         "UnreachableError",
         "WeightError",
         "WorkerError",
+        "WritesLostError",
     ),
     "fingerprint": ("Fingerprint", "Fingerprints"),
     "hashing.registry": ("HashFunction", "custom_hash"),
@@ -142,6 +144,7 @@ __all__ = [
     "WeightError",
     "Words",
     "WorkerError",
+    "WritesLostError",
     "__version__",
     "custom_hash",
     "load_stop_words",

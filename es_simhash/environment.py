@@ -24,5 +24,5 @@ MEANINGS = {
     CONFIG_HOME: "the directory of configurations, below which the file of profiles is: `~/.config` by default",
     STATE_HOME: "the directory below which a backfill counts what all its runs have done: `~/.local/state` by default",
     "NO_COLOR": "set to anything: no colours",
-    "TMPDIR": "where `dedup` and `group` keep what exceeds their `--memory`",
+    "TMPDIR": "where `dedup` and `group` keep what exceeds their `--memory`, and read-only indices are opened",
 }

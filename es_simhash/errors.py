@@ -20,7 +20,8 @@
     │   ├── UnavailableError   the engine cannot do it now, but may later: it is overloaded, or starting
     │   ├── TooLargeError      a request is larger than the engine, or a proxy before it, takes
     │   ├── ReaderLostError    the engine has forgotten the view of an index that was being read
-    │   └── InUseError         another process is writing to the embedded index
+    │   ├── InUseError         another process is writing to the embedded index
+    │   └── WritesLostError    the embedded index could not be written, and lacks what was reported as written
     ├── WorkerError        a worker process ended before its work was done
     ├── StorageError       what lies in temporary files cannot be written or read  (also an OSError)
     └── MissingExtraError  an optional library is not installed                  (also an ImportError)
@@ -121,6 +122,17 @@ class ReaderLostError(EngineError):
 
 class InUseError(EngineError):
     """Another process is writing to the embedded index."""
+
+
+class WritesLostError(EngineError):
+    """The embedded index could not be written: so many changes that were reported as written are not in it."""
+
+    def __init__(self, message: str, lost: int) -> None:
+        super().__init__(message)
+        self.lost = lost
+
+    def __reduce__(self) -> tuple[type[WritesLostError], tuple[str, int]]:
+        return type(self), (str(self), self.lost)
 
 
 class WorkerError(EsSimhashError):

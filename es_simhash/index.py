@@ -17,7 +17,7 @@ from es_simhash.engines.base import AsyncEngine, FromThread, run, run_async
 from es_simhash.engines.connect import connect, connect_async
 from es_simhash.errors import InputError
 from es_simhash.fields import Json
-from es_simhash.operations import Plan, Refresh
+from es_simhash.operations import CheckFiles, FilesChecked, Plan, Refresh
 from es_simhash.plans.checking import Checked, Seen, check
 from es_simhash.plans.describing import Info, describe
 from es_simhash.plans.index_plans import IndexPlans, Known
@@ -285,6 +285,10 @@ class Index:
         """What the index holds."""
         return self._run(describe(self.name, self._run(self._plans.opened())))
 
+    def check_files(self) -> FilesChecked:
+        """Read all files of an embedded index, damaged or not, and compare them with their checksums."""
+        return self.engine.perform(CheckFiles(self.name))
+
     def close(self) -> None:
         """Let go of what was opened here; a client, or an engine, that was given stays open."""
         if self._is_own:
@@ -502,6 +506,10 @@ class AsyncIndex:
     async def info(self) -> Info:
         """See `Index.info`."""
         return await self._run(describe(self.name, await self._run(self._plans.opened())))
+
+    async def check_files(self) -> FilesChecked:
+        """See `Index.check_files`."""
+        return await (await self.engine()).perform(CheckFiles(self.name))
 
     async def close(self) -> None:
         """See `Index.close`."""

@@ -309,6 +309,31 @@ class DeleteResource(Operation[None]):
 
 
 @dataclass(frozen=True)
+class Damage:
+    """A file of an index that is not as it was written, and how that shows."""
+
+    index: str
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class FilesChecked:
+    """How many files were read whole, how many bytes these have, and which of them are damaged."""
+
+    files: int
+    bytes: int
+    damaged: list[Damage]
+
+
+@dataclass(frozen=True)
+class CheckFiles(Operation[FilesChecked]):
+    """Compare all files of an embedded index with their checksums; servers do so with theirs on their own."""
+
+    index: str
+
+
+@dataclass(frozen=True)
 class Wait(Operation[None]):
     """Let time go by. Engines never see this: who runs a plan does it."""
 
@@ -338,4 +363,5 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     Look,
     PutResource,
     DeleteResource,
+    CheckFiles,
 )

@@ -17,6 +17,7 @@ from es_simhash.operations import (
     OPERATIONS,
     Action,
     Bulk,
+    CheckFiles,
     CloseReader,
     Count,
     CreateIndex,
@@ -93,13 +94,13 @@ def told(operation: Operation[Result], *replies: Json) -> tuple[list[Request], R
         body = next(coming)
 
 
-@pytest.mark.parametrize("kind", OPERATIONS)
+@pytest.mark.parametrize("kind", EVERY)
 def test_every_operation_is_known(kind: type[Operation[Any]]) -> None:
     request = next(conversation(EVERY[kind]))
     assert request.path.startswith("/" if kind in ELSEWHERE else "/index")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in OPERATIONS if kind not in ANYTHING])
+@pytest.mark.parametrize("kind", [kind for kind in EVERY if kind not in ANYTHING])
 def test_a_reply_of_another_service_is_no_result(kind: type[Operation[Any]]) -> None:
     with pytest.raises(EngineError, match=r"another form than the engine's|does not say which engine"):
         told(EVERY[kind], {"hello": "world"})
@@ -123,6 +124,12 @@ def test_what_is_refused_for_now_is_a_result_of_its_document_and_a_block_one_of_
     assert (result.id, result.status) == ("1", status)
     assert reason in result.error
     assert type(result.index_error) is (error or type(None))
+
+
+def test_what_is_asked_of_servers_is_all_but_the_state_of_their_files() -> None:
+    assert EVERY.keys() == {*OPERATIONS} - {CheckFiles}
+    with pytest.raises(EngineError, match=r"'index' are the server's.*with the embedded engine only"):
+        told(CheckFiles("index"))
 
 
 def test_what_a_look_does_not_find_is_nothing_and_no_error() -> None:

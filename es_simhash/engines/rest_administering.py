@@ -7,8 +7,11 @@ from typing import Any
 
 from es_simhash.engines.rest_replies import typed
 from es_simhash.engines.rest_requests import SOMETHING, Conversation, Request, acknowledged, path_of
+from es_simhash.errors import EngineError
 from es_simhash.operations import (
+    CheckFiles,
     DeleteResource,
+    FilesChecked,
     GetAliases,
     GetSettings,
     Json,
@@ -50,6 +53,13 @@ def _delete_resource(operation: DeleteResource) -> Conversation[None]:
     acknowledged(operation, (yield Request("DELETE", operation.path, repeatable=False)))
 
 
+def _check_files(operation: CheckFiles) -> Conversation[FilesChecked]:
+    raise EngineError(
+        f"The files of {operation.index!r} are the server's, which compares them with their checksums on its own: "
+        "a damaged shard fails. Ask for this with the embedded engine only."
+    )
+
+
 CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]] = {
     GetSettings: _get_settings,
     PutSettings: _put_settings,
@@ -58,4 +68,5 @@ CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]]
     Look: _look,
     PutResource: _put_resource,
     DeleteResource: _delete_resource,
+    CheckFiles: _check_files,
 }

@@ -15,6 +15,7 @@ from es_simhash.errors import EngineError, IndexStateError, InputError
 from es_simhash.mapping import number_of_fields
 from es_simhash.operations import (
     Bulk,
+    CheckFiles,
     CloseReader,
     Count,
     CreateIndex,
@@ -144,6 +145,7 @@ _DOING: Mapping[type[Operation[Any]], str] = {
     Look: "Looking at {index}",
     PutResource: "Storing {path}",
     DeleteResource: "Deleting {path}",
+    CheckFiles: "Checking the files of {index}",
 }
 
 

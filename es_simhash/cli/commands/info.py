@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from es_simhash.cli.index_options import index_argument
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
+from es_simhash.wording import counted
+
+if TYPE_CHECKING:
+    from es_simhash.index import Index
+    from es_simhash.operations import FilesChecked
 
 
 @click.command(name="info")
 @index_argument
 @click.option("--prefix", default="dedup", show_default=True, metavar="NAME", help="The object of the fields.")
+@click.option("--check", is_flag=True, help="First compare all files of an embedded index with their checksums.")
 @target_options
 @output_options
-def command(index: str, prefix: str, target: Target, output: Output) -> None:
+def command(index: str, prefix: str, check: bool, target: Target, output: Output) -> None:
     """Show what INDEX holds: its scheme, its fields, and how many documents have fingerprints.
 
     Example: es-simhash info articles
@@ -24,8 +31,11 @@ def command(index: str, prefix: str, target: Target, output: Output) -> None:
     from es_simhash.index import Index
 
     with target.opened(output) as engine:
-        info = Index(index, engine, prefix=prefix).info()
-    output.result(asdict(info) | {"without": info.without})
+        opened = Index(index, engine, prefix=prefix)
+        checked = _checked(opened) if check else None
+        info = opened.info()
+    files = {"files": asdict(checked)} if checked else {}
+    output.result(asdict(info) | {"without": info.without} | files)
     rows = [
         ["engine", info.engine],
         ["indices", ", ".join(info.indices)],
@@ -37,5 +47,21 @@ def command(index: str, prefix: str, target: Target, output: Output) -> None:
         ["with fingerprints", f"{info.fingerprinted:,}"],
         ["without", f"{info.without:,}"],
         *([f"status {status}", f"{count:,}"] for status, count in info.statuses.items() if count),
+        *([["files", f"{checked.files:,} as they were written, {checked.bytes:,} bytes"]] if checked else []),
     ]
     output.table(["", index], rows)
+
+
+def _checked(index: Index) -> FilesChecked:
+    """The files of an index, none of which is damaged."""
+    from es_simhash.errors import IndexStateError
+
+    checked = index.check_files()
+    if not checked.damaged:
+        return checked
+    files = "\n".join(f"  {each.index}/{each.file}: {each.reason}" for each in checked.damaged)
+    raise IndexStateError(
+        f"{len(checked.damaged):,} of {counted(checked.files, 'file')} of {index.name} "
+        f"{'is' if len(checked.damaged) == 1 else 'are'} damaged:\n{files}\n"
+        "Restore the index from a copy, or delete its directory and load the documents again."
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +15,7 @@ from es_simhash.cli.exits import FINE, SOME_FAILED, Interrupted, saying_if_inter
 from es_simhash.cli.index_options import index_argument, index_options
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.places import is_server
 from es_simhash.cli.running import patience_option
 from es_simhash.cli.target import Target, target_options
 from es_simhash.wording import counted
@@ -48,6 +50,7 @@ def command(
 
     Example: es-simhash load articles news.jsonl.gz --field title --field body --id url
     """
+    from es_simhash.ahead import in_a_moment
     from es_simhash.index import Index
     from es_simhash.jobs.load import Loader, Rehearsal
 
@@ -61,13 +64,15 @@ def command(
         if dry_run:
             loader.load(found)
         else:
-            with _telling_how_many(loader, opened):
+            # Only a server can keep one waiting.
+            refresh = partial(in_a_moment, opened.refresh) if is_server(target.place) else opened.refresh
+            with _telling_how_many(loader, index, refresh):
                 loader.load(found)
-            _refresh(opened, output)
+                _refresh(opened, output)
     done = loader.written.done
     output.warn(loader.absent.warning)
     if not dry_run:
-        output.note(f"{_so_far(loader, index)} in {monotonic() - started:.1f} s.")
+        output.note(f"{_so_far(done, index)} in {monotonic() - started:.1f} s.")
     output.result(
         {"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects, "dry_run": dry_run}
     )
@@ -77,11 +82,13 @@ def command(
 
 
 def _refresh(index: Index, output: Output) -> None:
-    """Make what was written visible; where that cannot be done, all of it is written none the less."""
-    from es_simhash.errors import EngineError
+    """Make what was written visible; where a server cannot do that, all of it is written none the less."""
+    from es_simhash.errors import EngineError, WritesLostError
 
     try:
         index.refresh()
+    except WritesLostError:
+        raise
     except EngineError as error:
         output.warn(
             f"{error} All is written that is counted below; searches find it once the index is refreshed, "
@@ -90,25 +97,36 @@ def _refresh(index: Index, output: Output) -> None:
 
 
 @contextmanager
-def _telling_how_many(loader: Loader, index: Index) -> Iterator[None]:
+def _telling_how_many(loader: Loader, index: str, refresh: Callable[[], object]) -> Iterator[None]:
     """If not all can be loaded, tell how many were, and make them visible all the same."""
-    from es_simhash.ahead import in_a_moment
-
     again = "replaced" if loader.op_type == "index" else "refused"
     try:
         with saying_if_interrupted(
             lambda: (
-                f"{_so_far(loader, index.name)}; some more may have been on their way. "
+                f"{_so_far(_saved(loader, refresh), index)}; some more may have been on their way. "
                 f"Run the command again for the rest: documents with the same ids are {again}."
             )
         ):
             yield
+    except Interrupted:
+        raise
     except BaseException as error:
-        if loader.written.done and not isinstance(error, Interrupted):
-            tell(f"{_so_far(loader, index.name)} until then.")
-        in_a_moment(index.refresh)
+        saved = _saved(loader, refresh, error)
+        if loader.written.done:
+            tell(f"{_so_far(saved, index)} until then.")
         raise
 
 
-def _so_far(loader: Loader, index: str) -> str:
-    return f"{counted(loader.written.done, 'document')} written to {index}"
+def _saved(loader: Loader, refresh: Callable[[], object], error: BaseException | None = None) -> int:
+    """How many of the documents that were written are there, after an error and one more refresh."""
+    from es_simhash.errors import EngineError, WritesLostError
+
+    try:
+        refresh()
+    except EngineError as another:
+        error = another if isinstance(another, WritesLostError) else error
+    return loader.written.done - (error.lost if isinstance(error, WritesLostError) else 0)
+
+
+def _so_far(count: int, name: str) -> str:
+    return f"{counted(count, 'document')} written to {name}"

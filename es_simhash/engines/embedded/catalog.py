@@ -8,13 +8,16 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from es_simhash.engines.embedded import checking, durable, failures, mapping_file
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.mapping import IndexMapping
 from es_simhash.errors import EngineError, IndexStateError, InputError, MissingError
+from es_simhash.operations import FilesChecked
 
 _FORBIDDEN = re.compile(r'[\\/*?"<>|\s,#:\x00-\x1f]')
 _MAX_NAME_BYTES = 255
@@ -59,19 +62,29 @@ class Catalog:
         """The indices that a name, a pattern with ``*``, or a list of them with commas stands for."""
         found: dict[str, EmbeddedIndex] = {}
         for name in names.split(","):
-            indices = self._matching(name) if "*" in name or name in ("", "_all") else [self.one(name)]
+            several = self._matching(name)
+            indices = [self.one(name)] if several is None else filter(None, map(self.find, several))
             found.update({index.name: index for index in indices})
         if not found:
             raise self._missing(names)
         return list(found.values())
 
-    def _matching(self, pattern: str) -> list[EmbeddedIndex]:
-        """The indices of a pattern; those whose names begin with a dot only if the pattern does, too."""
+    def check(self, names: str) -> list[FilesChecked]:
+        """Look at the files of the same indices, whether they can be opened or not."""
+        each = dict.fromkeys(name for part in names.split(",") for name in self._matching(part) or [check_name(part)])
+        found = [self._directory / name for name in each if (self._directory / name / mapping_file.NAME).exists()]
+        if not found:
+            raise self._missing(names)
+        return [checking.check(directory) for directory in found]
+
+    def _matching(self, pattern: str) -> list[str] | None:
+        """The names of a pattern, those that begin with a dot only if it does, too; None if it is no pattern."""
+        if "*" not in pattern and pattern not in ("", "_all"):
+            return None
         parts = ["", ""] if pattern in ("", "_all") else pattern.split("*")
         expression = re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
         names = [name for name in self._names() if expression.fullmatch(name)]
-        visible = [name for name in names if pattern.startswith(".") or not name.startswith(".")]
-        return [index for name in visible if (index := self.find(name))]
+        return [name for name in names if pattern.startswith(".") or not name.startswith(".")]
 
     def _names(self) -> list[str]:
         try:
@@ -91,22 +104,23 @@ class Catalog:
             EmbeddedIndex.create(unfinished, mapping)
             # What is renamed is there whole, or not at all.
             unfinished.rename(target)
-        except OSError as error:
+        except (ValueError, OSError) as error:
             shutil.rmtree(unfinished, ignore_errors=True)
             if target.exists():
                 raise _exists(name) from None
-            raise EngineError(
-                f"The index {name!r} cannot be made in {str(self._directory)!r}: {error}. "
-                "Choose a directory that can be written."
-            ) from error
+            raise failures.unwritable(target, error) from error
+        durable.sync_names(self._directory)
         return self.one(name)
 
     def delete(self, name: str) -> None:
         """Take away an index and its documents."""
         index = self.one(name)
-        index.store.acquire()
+        index.acquire()
         unfinished = self._unfinished()
-        (self._directory / name).rename(unfinished)
+        try:
+            index.directory.rename(unfinished)
+        except OSError as error:
+            raise failures.unwritable(index.directory, error) from error
         del self._open[name]
         index.store.give_up_writing()
         shutil.rmtree(unfinished)
@@ -116,9 +130,10 @@ class Catalog:
 
     def close(self) -> None:
         """Close all indices that were opened."""
-        while self._open:
-            _, index = self._open.popitem()
-            index.close()
+        with ExitStack() as closing:
+            while self._open:
+                _, index = self._open.popitem()
+                closing.callback(index.close)
 
 
 def check_name(name: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar
 
-from es_simhash.engines.embedded import bulk, searching
+from es_simhash.engines.embedded import bulk, failures, searching
 from es_simhash.engines.embedded.catalog import Catalog
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.readers import Readers
@@ -19,12 +19,14 @@ from es_simhash.operations import (
     Action,
     ActionResult,
     Bulk,
+    CheckFiles,
     CloseReader,
     Count,
     CreateIndex,
     DeleteIndex,
     DeleteResource,
     EngineInfo,
+    FilesChecked,
     GetAliases,
     GetDocuments,
     GetInfo,
@@ -62,7 +64,8 @@ class EmbeddedEngine:
     """
 
     def __init__(self, directory: str | Path) -> None:
-        self._catalog = Catalog(Path(directory))
+        self._directory = Path(directory)
+        self._catalog = Catalog(self._directory)
         self._readers = Readers()
         self._lock = RLock()
         self._is_closed = False
@@ -89,6 +92,7 @@ class EmbeddedEngine:
             Look: _servers_only,
             PutResource: _servers_only,
             DeleteResource: _servers_only,
+            CheckFiles: self._check_files,
         }
 
     def perform(self, operation: Operation[Result]) -> Result:
@@ -102,6 +106,11 @@ class EmbeddedEngine:
                 raise InputError(f"{error.object!r:.80} is no Unicode text: {error.reason}. Decode it again.") from None
             except RecursionError:
                 raise InputError("What was asked has objects within objects too deep. Make it flatter.") from None
+            except BaseException as error:
+                if not failures.is_failure(error):
+                    raise
+                # What cannot be written is caught where it is written.
+                raise failures.unreadable(self._directory / _index_of(operation), error) from error
             return result
 
     def close(self) -> None:
@@ -157,6 +166,14 @@ class EmbeddedEngine:
         for index in self._catalog.all(operation.index):
             index.refresh()
 
+    def _check_files(self, operation: CheckFiles) -> FilesChecked:
+        found = self._catalog.check(operation.index)
+        return FilesChecked(
+            sum(each.files for each in found),
+            sum(each.bytes for each in found),
+            [damage for each in found for damage in each.damaged],
+        )
+
     def _bulk(self, operation: Bulk) -> list[ActionResult]:
         touched: dict[str, EmbeddedIndex] = {}
         results = []
@@ -169,9 +186,8 @@ class EmbeddedEngine:
                     continue
                 touched[name] = index
             results.append(bulk.carry_out(action, touched[name]))
-        if operation.refresh:
-            for index in touched.values():
-                index.refresh()
+        for index in touched.values():
+            index.settle(operation.refresh)
         return results
 
     def _written(self, name: str, action: Action) -> EmbeddedIndex | ActionResult:
@@ -184,6 +200,11 @@ class EmbeddedEngine:
             return self._catalog.create(name, {})
         except InputError as error:
             return ActionResult(action.id or "", 400, str(error))
+
+
+def _index_of(operation: Operation[Any]) -> str:
+    name: str = getattr(getattr(operation, "reader", operation), "index", "")
+    return name
 
 
 def _servers_only(operation: Operation[Any]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from es_simhash.engines.embedded import mapping_file
+from es_simhash.engines.embedded import failures, mapping_file
 from es_simhash.engines.embedded.documents import encode, leaves, terms, version_of
 from es_simhash.engines.embedded.dynamic import with_new_fields
 from es_simhash.engines.embedded.mapping import IndexMapping
@@ -24,10 +25,9 @@ class EmbeddedIndex:
 
     def __init__(self, name: str, directory: Path) -> None:
         self.name = name
-        self._directory = directory
+        self.directory = directory
         self._stamp = mapping_file.stamp(directory)
-        self._stored = mapping_file.read(directory)
-        self._mapping_is_saved = True
+        self._stored = self._saved = mapping_file.read(directory)
         self.store = Store(directory)
 
     @staticmethod
@@ -44,12 +44,13 @@ class EmbeddedIndex:
     def is_current(self) -> bool:
         """Whether this is still the index of that name; its mapping is read again if another process changed it."""
         try:
-            now = mapping_file.stamp(self._directory)
+            now = mapping_file.stamp(self.directory)
             if now != self._stamp and not self.store.writing:
-                stored = mapping_file.read(self._directory)
+                stored = mapping_file.read(self.directory)
                 if stored.identity != self._stored.identity:
                     return False
-                self._stored, self._stamp = stored, now
+                self._stored = self._saved = stored
+                self._stamp = now
         except FileNotFoundError:
             return False
         return True
@@ -58,24 +59,36 @@ class EmbeddedIndex:
         """Add fields to the mapping."""
         self.acquire()
         self._change_mapping(self.mapping.merged(body))
-        self._save_mapping()
+        with self._saving():
+            self._save_mapping()
 
     def acquire(self) -> None:
         """Get the right to write, and with it the newest mapping."""
         if not self.store.writing:
-            self.store.acquire()
-            self._stored = mapping_file.read(self._directory)
-            self._stamp = mapping_file.stamp(self._directory)
+            with self._saving():
+                self.store.acquire()
+            self._stored = self._saved = mapping_file.read(self.directory)
+            self._stamp = mapping_file.stamp(self.directory)
 
     def _change_mapping(self, mapping: IndexMapping) -> None:
         self._stored = StoredMapping(self._stored.identity, mapping)
-        self._mapping_is_saved = False
 
     def _save_mapping(self) -> None:
-        if not self._mapping_is_saved:
-            mapping_file.write(self._directory, self._stored)
-            self._stamp = mapping_file.stamp(self._directory)
-            self._mapping_is_saved = True
+        if self._stored is not self._saved:
+            mapping_file.write(self.directory, self._stored)
+            self._saved = self._stored
+            self._stamp = mapping_file.stamp(self.directory)
+
+    @contextmanager
+    def _saving(self) -> Iterator[None]:
+        """What cannot be written ends the writing: from then on the index is what it is on disk."""
+        try:
+            yield
+        except BaseException as error:
+            if not failures.is_failure(error):
+                raise
+            self._stored = self._saved
+            raise failures.unwritable(self.directory, error, self.store.abandon()) from error
 
     def put(self, id_: str, document: Json, replaces: bool) -> None:
         """Write a document; `RejectedError` tells why it cannot be."""
@@ -86,18 +99,20 @@ class EmbeddedIndex:
         document_terms = terms(document_leaves, mapping)
         if mapping is not self.mapping:
             self._change_mapping(mapping)
-        self.store.put(id_, source, document_terms, replaces)
-        self._refresh_if_full()
+        with self._saving():
+            self.store.put(id_, source, document_terms, replaces)
 
     def delete(self, id_: str) -> None:
         """Take out a document."""
         self.acquire()
-        self.store.delete(id_)
-        self._refresh_if_full()
+        with self._saving():
+            self.store.delete(id_)
 
-    def _refresh_if_full(self) -> None:
-        if self.store.is_full:
+    def settle(self, refresh: bool) -> None:
+        """End a request that has written: its changes count as written, and are made durable if they are many."""
+        if refresh or self.store.is_full:
             self.refresh()
+        self.store.settle()
 
     def document(self, id_: str) -> Json | None:
         """A document as it was last written."""
@@ -119,11 +134,13 @@ class EmbeddedIndex:
 
     def refresh(self) -> None:
         """Make everything that was written visible to searches, and durable."""
-        # The mapping first: documents that were committed have their fields in it, even after a crash in between.
-        self._save_mapping()
-        self.store.commit()
+        with self._saving():
+            # The mapping first: documents that were committed have their fields in it, even after a crash in between.
+            self._save_mapping()
+            self.store.commit()
 
     def close(self) -> None:
         """Make everything that was written durable."""
-        self._save_mapping()
-        self.store.close()
+        with self._saving():
+            self._save_mapping()
+            self.store.close()

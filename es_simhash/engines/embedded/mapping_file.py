@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
+from zlib import crc32
 
+from es_simhash.engines.embedded import durable
+from es_simhash.engines.embedded.footers import DamagedError
 from es_simhash.engines.embedded.mapping import IndexMapping
 from es_simhash.errors import IndexStateError
 
-_NAME = "mapping.json"
+NAME = "mapping.json"
 _FORMAT = 1
+_KEYS = ("format", "identity", "mapping")
+# At the end of the file, the CRC-32 of what is before; files of older versions have none.
+_SUM = re.compile(rb', "crc": (\d+)}\Z')
 Stamp: TypeAlias = tuple[int, int, int]
 
 
@@ -26,32 +33,42 @@ class StoredMapping:
 
 def stamp(directory: Path) -> Stamp:
     """What changes whenever the mapping is written."""
-    stat = os.stat(directory / _NAME)
+    stat = os.stat(directory / NAME)
     return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def read(directory: Path) -> StoredMapping:
     """The mapping as it was last written."""
-    path = directory / _NAME
+    path = directory / NAME
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        if stored["format"] != _FORMAT:
-            raise ValueError(f"it has the format {stored['format']!r}, not {_FORMAT}")
-        return StoredMapping(stored["identity"], IndexMapping(stored["mapping"]))
-    except (ValueError, KeyError, TypeError) as error:
+        return load(path)
+    except DamagedError as error:
         raise IndexStateError(
             f"The mapping in {str(path)!r} cannot be read: {error}. "
             "Restore the file from a copy, or read the index with the version of es_simhash that wrote it."
         ) from error
 
 
+def load(path: Path) -> StoredMapping:
+    """The mapping in a file; `DamagedError` if there is none, or another than was written."""
+    content = path.read_bytes()
+    try:
+        stored = json.loads(content)
+        if sum_ := _SUM.search(content):
+            is_as_written = int(sum_[1]) == crc32(content[: sum_.start()])
+        else:
+            is_as_written = stored.keys() == set(_KEYS)
+        if not is_as_written:
+            raise ValueError("it does not fit its checksum")
+        if stored["format"] != _FORMAT:
+            raise ValueError(f"it has the format {stored['format']!r}, not {_FORMAT}")
+        return StoredMapping(stored["identity"], IndexMapping(stored["mapping"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedError(str(error)) from error
+
+
 def write(directory: Path, stored: StoredMapping) -> None:
     """Replace the mapping, durably."""
-    path = directory / _NAME
-    content = {"format": _FORMAT, "identity": stored.identity, "mapping": stored.mapping.body}
-    new = path.with_suffix(".new")
-    with new.open("w", encoding="utf-8") as file:
-        json.dump(content, file, ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)
+    values = (_FORMAT, stored.identity, stored.mapping.body)
+    text = json.dumps(dict(zip(_KEYS, values, strict=True)), ensure_ascii=False).removesuffix("}").encode()
+    durable.replace(directory / NAME, text + b', "crc": %d}' % crc32(text))
