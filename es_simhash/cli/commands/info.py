@@ -34,8 +34,7 @@ def command(index: str, prefix: str, check: bool, target: Target, output: Output
         opened = Index(index, engine, prefix=prefix)
         checked = _checked(opened) if check else None
         info = opened.info()
-    files = {"files": asdict(checked)} if checked else {}
-    output.result(asdict(info) | {"without": info.without} | files)
+    output.result(asdict(info) | {"without": info.without, "files": asdict(checked) if checked else None})
     rows = [
         ["engine", info.engine],
         ["indices", ", ".join(info.indices)],
