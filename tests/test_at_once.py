@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import pytest
 
 from es_simhash.engines.base import Engine
+from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, IndexStateError, SchemeMismatchError
 from es_simhash.fields import Json
 from es_simhash.index import Index
-from es_simhash.operations import CreateIndex, GetMappings, PutMapping
+from es_simhash.operations import CreateIndex, DeleteIndex, GetMappings, PutMapping
+from tests.commands import Run, run_alone
 from tests.meddling import Meddler, once
 from tests.whole_indices import COUNT, DOCUMENTS, FIELDS, create, fill
 
@@ -146,3 +151,25 @@ def test_an_index_that_others_have_made_meanwhile_is_no_copy(
     meddler.before = once(CreateIndex, lambda _: create(engine, copy))
     with pytest.raises(IndexStateError, match="no copy of this one"):
         Index(name, meddler, fields=FIELDS).reindex(copy)
+
+
+@pytest.mark.parametrize("command", ["init", "load", "backfill"])
+def test_processes_that_make_the_same_index_all_end_well(tmp_path: Path, place: str, command: str) -> None:
+    if command != "init" and not place.startswith("http"):
+        pytest.skip("one process at a time writes to the embedded engine")
+    name = f"at-once-{uuid.uuid4().hex[:10]}"
+    (tmp_path / "news.jsonl").write_text('{"id": "1", "title": "A title"}\n', encoding="utf-8")
+    if command == "backfill":
+        with closing(connect(place)) as engine:
+            create(engine, name)
+            fill(engine, name, dict(list(DOCUMENTS.items())[:3]))
+    given = ["news.jsonl"] if command == "load" else []
+
+    def start(_: int) -> Run:
+        return run_alone(command, name, *given, "--field", "title", cwd=tmp_path, ES_SIMHASH_URL=place)
+
+    with ThreadPoolExecutor(2) as threads:
+        assert [each.code for each in threads.map(start, range(2))] == [0, 0]
+    with closing(connect(place)) as engine:
+        assert entry(engine, name)["fields"] == ["title"]
+        engine.perform(DeleteIndex(name))
