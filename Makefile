@@ -15,7 +15,7 @@ LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
 # Tests of what is not among the modules without I/O.
-NOT_PURE := soak installed test_backfill_* test_benchmarks_* test_cli_* test_demo_* test_docker_* test_docs.py \
+NOT_PURE := histories soak installed test_backfill_* test_benchmarks_* test_cli_* test_demo_* test_docker_* test_docs.py \
 	test_doctor_security.py test_embedded_* test_engines_* test_files_* test_fuzz_[cefr]* test_how_to_* \
 	test_index_conformance.py test_native.py test_nodes.py test_pages_*browser.py test_pipelines_[dis]*.py \
 	test_re[im]*.py test_rerank_server.py test_secrets.py test_site.py test_spark*.py
@@ -119,9 +119,10 @@ mutants: $(MUTANTS_INSTALLED)
 	ES_SIMHASH_NATIVE=0 ES_SIMHASH_TEST_NODES=none $(BIN)/mutmut run --max-children 2
 	$(BIN)/mutmut results
 
-# Backfills of 200,000 documents that are killed, restarted and refused again and again; takes about half an hour.
+# Backfills of 200,000 documents that are killed, restarted and refused again and again, and thousands of histories of
+# each command (tests/histories), others each time; takes hours.
 soak: $(INSTALLED)
-	$(BIN)/python -m pytest tests/soak --soak
+	$(BIN)/python -m pytest tests/soak tests/histories --soak
 
 # The site of the documentation, into site/; the tests build it too.
 docs: $(INSTALLED)

@@ -14,13 +14,14 @@ from tests.soak.live_index import LiveIndex
 
 
 class Scale(NamedTuple):
-    """How many documents an index has, and how often a run over it is killed."""
+    """How many documents an index has, how often a run over it is killed, and how often one ends soon after others."""
 
     documents: int
     kills: int
+    ends: int
 
 
-SHORT, FULL = Scale(3_000, 4), Scale(200_000, 20)
+SHORT, FULL = Scale(3_000, 4, 2), Scale(200_000, 20, 25)
 
 Begin: TypeAlias = Callable[..., Command]
 Fill: TypeAlias = Callable[..., LiveIndex]

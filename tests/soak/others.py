@@ -12,6 +12,7 @@ _AT_ONCE = 10
 # The last of the changes comes when so much of the index has been written: what is changed after a backfill has looked
 # for changes the last time, it cannot see.
 _SPAN = 0.6
+_BURST = 5
 
 
 class Writer(Thread):
@@ -46,3 +47,30 @@ class Writer(Thread):
         self.join()
         assert self.failure is None, self.failure
         assert self._left, "The changes came too late."
+
+
+class SteadyWriter(Thread):
+    """Changes the text of one document after the other, about 150 a second, until it is stopped."""
+
+    def __init__(self, index: LiveIndex) -> None:
+        super().__init__(daemon=True)
+        self._index = index
+        self._halt = Event()
+        self.changes = 0
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        """Make the changes."""
+        try:
+            while not self._halt.wait(_BURST / 150):
+                first = self.changes * 7  # others each time, here and there
+                self._index.change({(first + 7 * each) % self._index.count for each in range(_BURST)})
+                self.changes += _BURST
+        except BaseException as error:
+            self.failure = error
+
+    def stop(self) -> None:
+        """Let it come to an end."""
+        self._halt.set()
+        self.join()
+        assert self.failure is None, self.failure

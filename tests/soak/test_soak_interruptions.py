@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 
 from tests.nodes import Node
 from tests.soak.conftest import Begin, Fill, Scale
-from tests.soak.others import Writer
+from tests.soak.others import SteadyWriter, Writer
 
 # What may be written, in documents, for each that there is.
 MOST = 1.1
+# Documents of an index to which others write until a backfill of it ends.
+ENDING = 3_000
 
 
 def test_a_run_that_is_killed_again_and_again_goes_on_each_time(
@@ -40,6 +43,24 @@ def test_others_change_texts_meanwhile(node: Node, fill: Fill, begin: Begin) -> 
     assert done["rejected"] == 0
     assert index.wrong() == []
     assert index.count <= index.written - len(numbers) <= MOST * index.count
+
+
+def test_others_change_texts_until_shortly_before_the_end(node: Node, fill: Fill, begin: Begin, scale: Scale) -> None:
+    """Whatever comes between two requests of a run is seen by it, or by the next if it says that others go on."""
+    chance = random.Random(3)
+    for _ in range(scale.ends):
+        index = fill(node, ENDING, shards=1)
+        writer = SteadyWriter(index)
+        command = begin(index, "--max-rate", str(ENDING / chance.uniform(2, 6)))
+        writer.start()
+        while index.written < index.count + writer.changes:
+            assert command.is_running(), command.said
+        time.sleep(chance.uniform(0, 0.5))
+        writer.stop()
+        if (done := command.ended(None))["unsettled"]:
+            done = begin(index).ended()
+        assert done["rejected"] == 0
+        assert index.wrong() == []
 
 
 @pytest.mark.long
