@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from es_simhash import fields
+from es_simhash import fields, group_fields
 from es_simhash.errors import InputError, MappingError, SchemeMismatchError
 from es_simhash.fields import Json
 from es_simhash.settings import Settings
 
 META = "es_simhash"
 DEFAULT_PREFIX = "dedup"
+# What the fields of every scheme have, and of which every one has at least one.
+_ALWAYS, _EITHER = {"content", "scheme", "status"}, {"simhash", "bands", "band0"}
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
@@ -61,6 +63,7 @@ def merge(index: str, present: Json, wanted: Json) -> Change:
         )
     _check_scheme(index, present, wanted, prefix)
     there = _properties_there(index, present, prefix)
+    _check_maker(index, present, wanted, there)
     added: Json = {}
     for name, field in wanted["properties"][prefix]["properties"].items():
         if name in there:
@@ -141,14 +144,34 @@ def _properties_there(index: str, present: Json, prefix: str) -> Json:
     if there.get("type", "object") != "object":
         raise MappingError(
             f"The index {index!r} has a field {prefix!r} of type {there['type']}, where an object is needed. "
-            "Choose another prefix."
+            "Choose another prefix (--prefix)."
         )
     if _is_false(there.get("enabled")):
         raise MappingError(
-            f"The index {index!r} does not parse the object {prefix!r} (enabled: false). Choose another prefix."
+            f"The index {index!r} does not parse the object {prefix!r} (enabled: false). "
+            "Choose another prefix (--prefix)."
         )
     properties: Json = there.get("properties") or {}
     return properties
+
+
+def _check_maker(index: str, present: Json, wanted: Json, there: Json) -> None:
+    """Refuse fields that somebody else has made where ours go; without our note they are known by their names."""
+    [prefix] = wanted["properties"]
+    names = {*wanted["properties"][prefix]["properties"], *group_fields.NAMES}
+    paths = {prefix, *(f"{prefix}.{name}" for name in names)}
+    if runtime := sorted(path for path in present.get("runtime") or {} if ".".join(path.split(".")[:2]) in paths):
+        raise MappingError(
+            f"The index {index!r} has the runtime fields {', '.join(runtime)}, which would hide ours in "
+            "searches. Choose another prefix (--prefix)."
+        )
+    taken = sorted(names & there.keys())
+    is_ours = there.keys() >= _ALWAYS and there.keys() & _EITHER
+    if taken and not is_ours and entries({index: present}, prefix)[index] is None:
+        raise MappingError(
+            f"The index {index!r} has an object {prefix!r} of somebody else, with the fields {', '.join(taken)}: "
+            "its _meta does not say that they are of fingerprints. Choose another prefix (--prefix)."
+        )
 
 
 def _check_field(index: str, name: str, there: Json, wanted: Json) -> None:
@@ -164,7 +187,7 @@ def _check_field(index: str, name: str, there: Json, wanted: Json) -> None:
     if problem:
         raise MappingError(
             f"The index {index!r} has a field {name!r} with {problem}. "
-            "Choose another prefix, or reindex without that field."
+            "Choose another prefix (--prefix), or reindex without that field."
         )
 
 

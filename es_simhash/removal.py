@@ -22,6 +22,7 @@ from es_simhash.doctor.source import losses
 from es_simhash.documents import Documents
 from es_simhash.engines.base import AsyncEngine, Engine, run, run_async
 from es_simhash.fields import Json
+from es_simhash.foreign import REMEDY, foreign_in
 from es_simhash.mapping import entries
 from es_simhash.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
 from es_simhash.plans.closed import closed_index, closed_ones
@@ -62,15 +63,13 @@ class Removing:
         return prepared
 
     def _prepare(self, hit: Json, prepared: Prepared) -> None:
-        place, prefix = Place.at(hit), self.documents.prefix
+        place = Place.at(hit)
         source: Json = hit.get("_source") or {}
-        own = source.get(prefix)
-        if isinstance(own, dict) and any(name in own for name in self.documents.all_names):
+        own = source.get(self.documents.prefix)
+        if found := foreign_in(self.documents, source):
+            prepared.rejected.append(place.undone(f"{found}. {REMEDY}"))
+        elif isinstance(own, dict) and any(name in own for name in self.documents.all_names):
             prepared.updates.append((place, self._action(place, source)))
-        elif isinstance(own, list) or any(name.startswith(f"{prefix}.") for name in source):
-            prepared.rejected.append(
-                place.undone(f"has the fields in another form than one object {prefix!r}. Take them out yourself.")
-            )
         else:
             prepared.current += 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from hashlib import sha256
@@ -68,6 +69,11 @@ def identity(settings: Settings) -> str:
         del form["weights"], form["idf"]
     canonical = json.dumps(form, sort_keys=True, separators=(",", ":"))
     return sha256(canonical.encode("ascii")).hexdigest()[:_ID_DIGITS]
+
+
+def is_identity(text: object) -> bool:
+    """Return whether this has the form of what `identity` returns."""
+    return isinstance(text, str) and re.fullmatch(f"[0-9a-f]{{{_ID_DIGITS}}}", text) is not None
 
 
 def _read(text: str) -> dict[str, Any]:

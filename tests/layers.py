@@ -20,7 +20,7 @@ LAYERS = [
     {"query", "distinct_hits", "scripts"},
     {"rerank"},
     {"scheme"},
-    {"documents", "operations"},
+    {"documents", "operations", "foreign"},
     {"explaining", "pipelines"},
     {"plans", "engines"},
     {"doctor", "dashboards"},

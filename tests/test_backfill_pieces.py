@@ -54,7 +54,7 @@ def test_a_document_with_the_fields_of_its_text_is_current() -> None:
     assert (prepared.current, prepared.updates) == (1, [])
 
 
-@pytest.mark.parametrize("change", [{"scheme": "another"}, {"status": "deferred"}, {"content": "another"}])
+@pytest.mark.parametrize("change", [{"scheme": "0123456789ab"}, {"status": "deferred"}, {"content": "another"}])
 def test_a_document_whose_fields_are_not_those_of_its_text_is_due(change: Json) -> None:
     source = DOCUMENTS.add_fields(TEXT)
     assert prepare(DOCUMENTS, [hit({**source, "dedup": source["dedup"] | change})]).updates
@@ -81,12 +81,14 @@ def test_a_document_that_cannot_be_read_is_told_and_the_others_are_done() -> Non
 
 
 def test_what_is_read_is_the_text_and_our_own_fields() -> None:
-    assert sources(DOCUMENTS)[:2] == ["title", "body"]
-    assert all(path.startswith("dedup.") for path in sources(DOCUMENTS)[2:])
+    assert sources(DOCUMENTS) == ["title", "body", "dedup"]
 
 
-def test_an_object_of_ours_that_is_no_object_counts_as_missing() -> None:
-    assert Found.of(DOCUMENTS, hit({**TEXT, "dedup": "?"})).stored == {}
+def test_what_somebody_else_has_in_the_place_of_our_fields_is_not_overwritten() -> None:
+    prepared = prepare(DOCUMENTS, [hit({**TEXT, "dedup": "?"}), hit(TEXT)])
+    assert len(prepared.updates) == 1
+    [undone] = prepared.rejected
+    assert "has a value of type str where the fields belong" in undone.reason
 
 
 # --- what is asked for

@@ -59,7 +59,7 @@ def test_quiet_tells_what_is_not_right_only(capsys: pytest.CaptureFixture[str]) 
         "code": "mapping-conflict",
         "level": "stop",
         "message": "The index 'bad' has a field 'dedup' of type keyword, where an object is needed.",
-        "remedy": "Choose another prefix.",
+        "remedy": "Choose another prefix (--prefix).",
         "index": "bad",
     }
 

@@ -223,7 +223,7 @@ def test_a_mapping_that_cannot_take_the_fields_stops(mapping: Json, code: str) -
 
 def test_an_error_becomes_a_finding_with_its_last_sentence_as_the_remedy() -> None:
     [found] = fields.check_mapping(there(mapping={"properties": {"dedup": {"type": "keyword"}}}), DOCUMENTS)
-    assert found.remedy == "Choose another prefix."
+    assert found.remedy == "Choose another prefix (--prefix)."
 
 
 NEW = len(DOCUMENTS.scheme.mapping()["properties"]["dedup"]["properties"]) + 1

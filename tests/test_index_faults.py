@@ -78,7 +78,7 @@ def test_too_many_fields_are_told_with_the_setting_that_limits_them(node: Node, 
 
 def test_an_object_that_is_taken_by_another_field_is_named(node: Node, client: Any, name: str) -> None:
     create(node, name, {"properties": {"dedup": {"type": "keyword"}}})
-    with pytest.raises(MappingError, match=r"'dedup' of type keyword.*Choose another prefix\.$"):
+    with pytest.raises(MappingError, match=r"'dedup' of type keyword.*Choose another prefix \(--prefix\)\.$"):
         Index(name, client, fields=["body"]).init()
 
 

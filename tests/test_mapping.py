@@ -209,7 +209,9 @@ def test_fields_that_are_there_are_not_put_again() -> None:
     [{"type": "keyword"}, {"type": "nested", "properties": {}}, {"type": "flattened"}, {"type": "alias", "path": "a"}],
 )
 def test_a_prefix_that_is_taken_by_another_kind_of_field_is_refused(there: Json) -> None:
-    with pytest.raises(MappingError, match=rf"'i' has a field 'dedup' of type {there['type']}.*another prefix\.$"):
+    with pytest.raises(
+        MappingError, match=rf"'i' has a field 'dedup' of type {there['type']}.*another prefix \(--prefix\)\.$"
+    ):
         merge("i", {"properties": {"dedup": there}}, WANTED)
 
 
@@ -249,6 +251,34 @@ def test_a_field_that_is_searched_by_must_be_indexed(name: str, value: Any) -> N
 
 def test_a_field_that_is_only_read_may_be_indexed_as_well() -> None:
     assert merge("i", with_field("content", type="keyword"), WANTED) == Change(None, [])
+
+
+THEIRS: Json = {"status": {"type": "keyword"}, "group": {"type": "keyword"}, "note": {"type": "text"}}
+
+
+def test_an_object_of_somebody_else_with_names_of_ours_is_refused() -> None:
+    with pytest.raises(MappingError, match=r"'dedup' of somebody else, with the fields group, status: .*--prefix\)\.$"):
+        merge("i", {"properties": {"dedup": {"properties": THEIRS}}}, WANTED)
+    assert merge("i", {"properties": {"dedup": {"properties": {"note": THEIRS["note"]}}}}, WANTED).added == ADDED
+
+
+def test_an_object_of_ours_without_a_note_is_known_by_its_names_whatever_the_scheme_was() -> None:
+    for scheme in (Scheme(simhash=None), Scheme(minhash=None), Scheme(layout=Layout("fields"))):
+        old = scheme.mapping(fields=["title"])["properties"]
+        assert "dedup.content" not in merge("i", {"properties": old}, WANTED).added
+
+
+@pytest.mark.parametrize("name", ["dedup", "dedup.status", "dedup.group.id"])
+def test_a_runtime_field_that_would_hide_ours_is_refused(name: str) -> None:
+    with pytest.raises(
+        MappingError, match=rf"'i' has the runtime fields {name}, which would hide ours .*--prefix\)\.$"
+    ):
+        merge("i", WANTED | {"runtime": {name: {"type": "keyword"}}}, WANTED)
+
+
+def test_other_runtime_fields_are_in_nobody_s_way() -> None:
+    others: Json = {"runtime": {name: {"type": "keyword"} for name in ("dedupe", "dedup.note", "status")}}
+    assert merge("i", others, WANTED).added == ADDED
 
 
 @pytest.mark.parametrize("value", [False, "false"])

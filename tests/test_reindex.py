@@ -199,7 +199,7 @@ def test_a_document_that_cannot_be_fingerprinted_is_copied_and_told(
 
 def test_an_old_fingerprint_does_not_stay_with_a_document_that_can_have_none_now() -> None:
     documents = Documents(Scheme(), ["body"])
-    old = {"scheme": "x", "status": "ok", "bits": "1", "group": 7}
+    old = {"scheme": "0123456789ab", "status": "ok", "bits": "1", "group": 7}
     hits = [
         {"_index": "index", "_id": str(i), "_version": 4, "_routing": "here", "_source": {"body": body, "dedup": old}}
         for i, body in enumerate([{"no": "text"}, "a text"])

@@ -191,7 +191,7 @@ def test_a_server_without_scripts_says_so(opensearch2_node: Node) -> None:
 DOCUMENT = {
     "title": "a",
     "body": "text",
-    "dedup": {"scheme": "x", "status": "ok", "group": "g", "group_size": 2, "note": 1},
+    "dedup": {"scheme": "0123456789ab", "status": "ok", "group": "g", "group_size": 2, "note": 1},
 }
 
 
@@ -203,7 +203,7 @@ def hit(source: Json) -> Json:
     ("source", "left"),
     [
         (DOCUMENT, {"title": "a", "body": "text", "dedup": {"note": 1}}),
-        ({"title": "a", "dedup": {"scheme": "x", "bands": None}}, {"title": "a"}),
+        ({"title": "a", "dedup": {"scheme": "0123456789ab", "bands": None}}, {"title": "a"}),
     ],
 )
 def test_without_scripts_the_document_is_written_anew(source: Json, left: Json) -> None:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from es_simhash.documents import Documents
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.fields import DEFERRED, Json, content_hash
+from es_simhash.foreign import REMEDY, foreign_in
 from es_simhash.operations import Action
 
 
@@ -68,6 +69,8 @@ class Found(Place):
             text = documents.text_of(source)
         except DocumentError as error:
             problem = error.problem
+        if found := foreign_in(documents, source):
+            problem = f"{found}. {REMEDY}"
         stored = source.get(documents.prefix)
         own = stored if isinstance(stored, dict) else {}
         place = Place.at(hit)
@@ -108,8 +111,8 @@ class Prepared:
 
 def sources(documents: Documents) -> list[str]:
     """The parts of documents that must be read."""
-    own = [f"{documents.prefix}.{name}" for name in documents.all_names]
-    return [*documents.fields, *own]
+    # The whole object: of paths within it nothing is returned where somebody else has a plain value.
+    return [*documents.fields, documents.prefix]
 
 
 def prepare(documents: Documents, hits: Sequence[Json]) -> Prepared:

@@ -13,6 +13,7 @@ from es_simhash import mapping
 from es_simhash.documents import Documents
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.fields import Json
+from es_simhash.foreign import look_for_foreign
 from es_simhash.mapping import Change
 from es_simhash.operations import EngineInfo, GetInfo, GetMappings, GetSettings, Look, Operation, Plan
 from es_simhash.plans.source_mapping import Derived
@@ -46,7 +47,7 @@ class IndexFacts:
     """One concrete index; ``copies`` is None where its statistics were not told.
 
     Of the source fields, ``unseen`` are those in which no document has text, ``derived`` those of which documents can
-    have none, since the engine makes their values.
+    have none, since the engine makes their values. ``foreign`` says what a document of a sample has in place of ours.
     """
 
     name: str
@@ -57,6 +58,7 @@ class IndexFacts:
     copies: Sequence[ShardCopy] | None
     unseen: Sequence[str] = ()
     derived: Mapping[str, Derived] = field(default_factory=dict)
+    foreign: EngineError | None = None
 
     def is_set(self, setting: str) -> bool:
         """Whether a setting is true."""
@@ -122,7 +124,7 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
 
 
 def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts]:
-    """Ask for everything about one index, and where texts are to come from ``documents``, whether it has any."""
+    """Ask for everything about one index, and with ``documents``, what these have in the source fields and in ours."""
     mappings = yield GetMappings(due.index)
     settings = (yield from _told(GetSettings(due.index))) or {}
     parts = ("routing.node", "routing.primary", "docs.count", "store.size_in_bytes")
@@ -133,7 +135,9 @@ def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts
     paths = documents.fields if documents else ()
     unseen = (yield from _unseen(due, paths)) if paths else []
     kinds = derived_fields(body, paths, unseen if due.documents else paths)
-    return IndexFacts(due.index, due.due, due.documents, body, settings.get(due.index) or {}, copies, unseen, kinds)
+    foreign = (yield from look_for_foreign(due.index, documents)) if documents else None
+    own = settings.get(due.index) or {}
+    return IndexFacts(due.index, due.due, due.documents, body, own, copies, unseen, kinds, foreign)
 
 
 def _unseen(due: Due, paths: Sequence[str]) -> Plan[list[str]]:

@@ -20,7 +20,9 @@ _LITTLE = 0.05
 
 
 def check_mapping(there: IndexFacts, documents: Documents) -> Iterator[Finding]:
-    """Whether the fields are there, or can be added."""
+    """Whether the fields are there, or can be added, and no document has something else in their place."""
+    if there.foreign:
+        yield of_error("foreign-values", there.foreign, there.name)
     if str(there.mapping.get("subobjects")).lower() == "false":
         yield Finding(
             "subobjects",

@@ -31,6 +31,7 @@ CODES = {
     "mapping": Code("the mapping has, or can take, the fields", ("ok",)),
     "no-fields": Code("neither the index nor the caller says which fields the texts are in", ("warning", "stop")),
     "mapping-conflict": Code("the mapping has other fields where ours are to be", ("stop",)),
+    "foreign-values": Code("documents have something else where our fields are to be", ("stop",), True),
     "scheme-mismatch": Code("the index holds fingerprints of another scheme, or of other fields", ("stop",)),
     "subobjects": Code("the mapping takes no objects (`subobjects: false`)", ("stop",)),
     "dynamic": Code("the mapping takes no unmapped fields (`dynamic: strict` or `false`)", ("note",)),

@@ -26,6 +26,7 @@ from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import DocumentError
 from es_simhash.fields import Json, content_hash
+from es_simhash.foreign import foreign_in
 from es_simhash.grouping.result import Grouped
 from es_simhash.operations import Action, GetMappings, Plan, PutMapping, Refresh
 from es_simhash.plans.patience import patiently
@@ -221,8 +222,8 @@ class _Settling:
             self.lost.add(position)
             prepared.gone += 1
             return
-        place, own = Place.at(reply), (reply.get("_source") or {}).get(self.documents.prefix)
-        stored = own if isinstance(own, dict) else {}
+        place, source = Place.at(reply), reply.get("_source") or {}
+        stored: Json = {} if foreign_in(self.documents, source) else source.get(self.documents.prefix) or {}
         if self._is_as_it_was(position, reply, stored):
             prepared.updates.append((place, self.update(place, position)))
             return

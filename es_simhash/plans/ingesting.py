@@ -10,6 +10,7 @@ from urllib.parse import quote
 from es_simhash.documents import Documents
 from es_simhash.errors import EngineError, IndexStateError, MissingError
 from es_simhash.fields import Json
+from es_simhash.foreign import refuse_foreign
 from es_simhash.operations import DeleteResource, GetSettings, Look, Plan, PutResource, PutSettings
 from es_simhash.pipelines.pipeline import description, is_ours, name_of, pipeline
 from es_simhash.plans.servers import is_server
@@ -49,6 +50,7 @@ def install_pipeline(index: str, documents: Documents, default: bool) -> Plan[In
     """Store the pipeline, and make it the default of each index that the name stands for if that is wished."""
     shown = yield from show_pipeline(index, documents)
     yield from _is_there(index, documents.prefix)
+    yield from refuse_foreign(index, documents)
     settings: dict[str, Json] = {}
     if default:
         settings = yield GetSettings(index)

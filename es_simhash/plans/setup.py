@@ -10,6 +10,7 @@ from es_simhash import mapping
 from es_simhash.documents import Documents
 from es_simhash.errors import IndexStateError, MappingError, MissingError, SchemeMismatchError
 from es_simhash.fields import Json
+from es_simhash.foreign import refuse_foreign
 from es_simhash.idf import IdfTable
 from es_simhash.operations import CreateIndex, GetMappings, Plan, PutMapping
 from es_simhash.plans.closed import check_open, closed_index, closed_ones
@@ -54,6 +55,8 @@ def init(index: str, documents: Documents, create: Json | None = None, dry_run: 
     changes = {name: mapping.merge(name, there, wanted) for name, there in present.items()}
     bodies = {name: change.body for name, change in changes.items() if change.body}
     yield from check_text_fields(present, documents)
+    for name in bodies:
+        yield from refuse_foreign(name, documents)
     if not dry_run:
         for name in bodies:
             yield from _bring(name, wanted)

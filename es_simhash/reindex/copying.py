@@ -8,8 +8,9 @@ from functools import cached_property
 
 from es_simhash.backfill.found import Place, Prepared, Undone, Update
 from es_simhash.backfill.work import read_again
-from es_simhash.documents import Documents, Rejected
+from es_simhash.documents import Documents
 from es_simhash.fields import Json
+from es_simhash.foreign import REMEDY, foreign_in
 from es_simhash.operations import Action, Plan
 from es_simhash.plans.patience import patiently
 
@@ -41,16 +42,22 @@ class Copying:
 
     def bodies(self, hits: Sequence[Json]) -> tuple[list[Json], list[Undone]]:
         """The documents as they are to be in the destination, and those of them without a fingerprint."""
-        plain = [self._without_ours(hit["_source"]) for hit in hits]
-        rejected: dict[int, Rejected] = {}
-        sources = ({"_id": hit["_id"], "_source": source} for hit, source in zip(hits, plain, strict=True))
-        made = iter(list(self.documents.actions(sources, lambda one: rejected.update({one.position: one}))))
-        bodies = [plain[i] if i in rejected else next(made)["_source"] for i in range(len(hits))]
+        unfit = {i: reason for i, hit in enumerate(hits) if (reason := self._taken(hit))}
+        bodies = [hit["_source"] if i in unfit else self._without_ours(hit["_source"]) for i, hit in enumerate(hits)]
+        due = [i for i in range(len(hits)) if i not in unfit]
+        sources = ({"_id": hits[i]["_id"], "_source": bodies[i]} for i in due)
+        made = iter(list(self.documents.actions(sources, lambda one: unfit.update({due[one.position]: one.reason}))))
+        bodies = [body if i in unfit else next(made)["_source"] for i, body in enumerate(bodies)]
         told = [
-            Undone(hits[i]["_index"], hits[i]["_id"], f"Copied without a fingerprint: {one.reason}")
-            for i, one in rejected.items()
+            Undone(hits[i]["_index"], hits[i]["_id"], f"Copied without a fingerprint: {reason}")
+            for i, reason in sorted(unfit.items())
         ]
         return bodies, told
+
+    def _taken(self, hit: Json) -> str | None:
+        """Return why a document keeps what somebody else has in place of our fields."""
+        found = foreign_in(self.documents, hit["_source"])
+        return found and f"Document {hit['_id']!r} {found}. {REMEDY}"
 
     def _without_ours(self, source: Json) -> Json:
         prefix = self.documents.prefix

@@ -12,6 +12,7 @@ from es_simhash.doctor.rights import check_rights_in_new
 from es_simhash.documents import Documents
 from es_simhash.errors import IndexStateError, InputError, MappingError, MissingError
 from es_simhash.fields import Json
+from es_simhash.foreign import refuse_foreign
 from es_simhash.mapping import META
 from es_simhash.operations import Count, GetAliases, GetMappings, GetSettings, Plan, Refresh
 from es_simhash.plans.setup import new_index
@@ -89,6 +90,7 @@ def look(source: str, destination: str, documents_of: Plan[Documents], options: 
         change = mapping.merge(destination, copy[destination], wanted).body
         of_copy = (yield GetSettings(destination))[destination]
     yield Refresh(name)
+    yield from refuse_foreign(name, documents)
     count = yield Count(name, {"match_all": {}})
     yield from _check_texts(name, there, documents, count)
     due = yield Count(name, due_query(since))
