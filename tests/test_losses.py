@@ -154,6 +154,18 @@ def test_groups_of_several_indices_are_not_written_into_a_part_of_their_members(
         team.engine.perform(DeleteIndex(whole.name))
 
 
+def test_an_index_without_our_fields_that_would_lose_something_is_in_nobody_s_way(team: Team, tmp_path: Path) -> None:
+    whole, others = f"{team.name}-whole", f"{team.name}-without"
+    try:
+        Team.of(team.engine, whole, team.url, {})
+        team.engine.perform(CreateIndex(others, {"mappings": EXCLUDES}))
+        for command in ("group", "remove"):
+            run(command, f"{whole},{others}", *COMMANDS[command], cwd=tmp_path, ES_SIMHASH_URL=team.url)
+    finally:
+        for name in (whole, others):
+            team.engine.perform(DeleteIndex(name))
+
+
 def test_where_nothing_is_left_to_remove_nothing_is_lost(team: Team) -> None:
     index = Index(team.name, team.engine)
     assert index.remove_fields(UpdateOptions(accept=ACCEPTED)).progress.written == len(DOCUMENTS)

@@ -151,10 +151,12 @@ def _look(index: Index, accepted: Collection[str]) -> list[Finding]:
     """What the doctor says of writing groups, before all is read that they are made of."""
     from es_simhash.engines.base import run
     from es_simhash.grouping.writing import look
+    from es_simhash.mapping import entries
     from es_simhash.operations import GetMappings
 
     mappings = index.engine.perform(GetMappings(index.name))
-    return run(look(mappings, accepted), index.engine)
+    found = entries(mappings, index.documents.prefix)
+    return run(look([name for name, entry in found.items() if entry], accepted), index.engine)
 
 
 def _write(output: Output, index: Index, grouped: Grouped, how: WriteOptions) -> GroupsWritten:
