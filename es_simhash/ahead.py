@@ -20,8 +20,9 @@ from es_simhash.errors import EngineError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# How many seconds what has failed, or was interrupted, waits for a server while it tidies up.
-MOMENT = 0.5
+# How many seconds what has failed, or was interrupted, waits for a server while it tidies up what others need to be
+# tidy, and what would be forgotten by itself.
+MOMENT, BRIEFLY = 0.7, 0.2
 
 
 class StoppedError(Exception):
@@ -97,7 +98,7 @@ def ahead(
         crew.dismiss()
 
 
-def in_a_moment(do: Callable[[], object]) -> bool:
+def in_a_moment(do: Callable[[], object], seconds: float = MOMENT) -> bool:
     """Do what need not succeed, and wait a moment only; return whether it was done.
 
     So a server that does not answer keeps nobody from ending.
@@ -106,7 +107,7 @@ def in_a_moment(do: Callable[[], object]) -> bool:
     done = crew.begin(do)
     crew.release()
     try:
-        done.result(MOMENT)
+        done.result(seconds)
     except (EngineError, NotDoneError):
         return False
     return True

@@ -25,26 +25,30 @@ _LIMIT_SECONDS = 60
 _MOMENT_SECONDS = 0.02
 _MARK = "ES_SIMHASH_TEST_RUN"
 
-# The embedded engine interrupts its own process, and says first that it has had its first operation, and when it does.
-_EMBEDDED = """
+# It interrupts itself as it calls a method for a number of times, and says so, and when it calls it first.
+_INTERRUPTING_ITSELF = """
 import os, signal, sys
+from importlib import import_module
 from es_simhash.cli.app import main
-from es_simhash.engines.embedded import EmbeddedEngine
 
-pipe, left, perform = int(sys.argv.pop(1)), int(sys.argv.pop(1)), EmbeddedEngine.perform
+pipe, first, module, owner, method, times = (sys.argv.pop(1) for _ in range(6))
+exec(first)
+of = getattr(import_module(module), owner)
+call, left = getattr(of, method), int(times)
 
-def interrupted(engine, operation):
+def interrupted(*given):
     global left
     left -= 1
-    os.write(pipe, b".")
+    os.write(int(pipe), b".")
     if not left:
-        os.write(pipe, b"!")
+        os.write(int(pipe), b"!")
         os.kill(os.getpid(), signal.SIGINT)
-    return perform(engine, operation)
+    return call(*given)
 
-EmbeddedEngine.perform = interrupted
+setattr(of, method, interrupted)
 main()
 """
+_PERFORM = ("es_simhash.engines.embedded", "EmbeddedEngine", "perform")
 
 
 @dataclass(frozen=True)
@@ -82,11 +86,10 @@ def interrupted_at(
 ) -> Iterator[tuple[str, Callable[[list[str]], Ended]]]:
     """Where a command is to work, and what runs it there and interrupts it when it has asked so often.
 
-    A server is ``silent`` then, or goes on. The command works in a folder, and makes temporary files in ``tmp`` there.
+    A server is ``silent`` then, or goes on.
     """
-    (folder / "tmp").mkdir(exist_ok=True)
     if isinstance(place, Path):
-        yield str(place), lambda arguments: _on_embedded(arguments, request, folder)
+        yield str(place), lambda arguments: interrupting_itself(arguments, _PERFORM, request, folder)
         return
     moment = Moment(request, silent)
     with proxy(place, moment) as url:
@@ -108,10 +111,16 @@ def _on_server(arguments: list[str], moment: Moment, folder: Path) -> Ended:
         return _ended(process, asked, (moment.first or begun) - begun, mark)
 
 
-def _on_embedded(arguments: list[str], request: int, folder: Path) -> Ended:
+def interrupting_itself(
+    arguments: list[str], method: tuple[str, str, str], times: int, folder: Path, first: str = ""
+) -> Ended:
+    """Run a command that is interrupted as it calls a method, of a class in a module, for a number of times.
+
+    ``first`` is what is done before, as a program.
+    """
     begun, mark = time.monotonic(), uuid.uuid4().hex
     ours, theirs = os.pipe()
-    arguments = ["-c", _EMBEDDED, str(theirs), str(request), *arguments]
+    arguments = ["-c", _INTERRUPTING_ITSELF, str(theirs), first, *method, str(times), *arguments]
     with os.fdopen(ours, "rb", buffering=0) as pipe, _begun(arguments, mark, folder, theirs) as process:
         os.close(theirs)
         loading, asked = 0.0, None
@@ -124,6 +133,8 @@ def _on_embedded(arguments: list[str], request: int, folder: Path) -> Ended:
 
 @contextmanager
 def _begun(arguments: list[str], mark: str, folder: Path, *pipes: int) -> Iterator[subprocess.Popen[str]]:
+    """A command that works in a folder, and makes temporary files in ``tmp`` there."""
+    (folder / "tmp").mkdir(exist_ok=True)
     variables = {"TMPDIR": str(folder / "tmp"), "XDG_STATE_HOME": str(folder / "state"), _MARK: mark}
     with subprocess.Popen(
         [sys.executable, *arguments],

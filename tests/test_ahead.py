@@ -118,7 +118,7 @@ def test_the_first_reason_for_the_end_of_work_stays() -> None:
 
 def test_what_need_not_succeed_is_waited_for_a_moment_only() -> None:
     hangs = Event()
-    assert not in_a_moment(hangs.wait)
+    assert not in_a_moment(hangs.wait, 0.01)
     hangs.set()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from threading import enumerate as enumerate_threads
 from typing import Any, TypeVar
 
 import pytest
@@ -491,6 +492,9 @@ def test_settings_are_set_back_however_a_run_ends(engine: Engine, index: Index, 
 
     with pytest.raises(error):
         index.backfill(OPTIONS, progress=stop)
+    # A slow server does it a little later.
+    for thread in [each for each in enumerate_threads() if each.name == "es-simhash"]:
+        thread.join()
     assert settings_of(engine, index) == {"refresh_interval": "7s", "number_of_replicas": "0"}
 
 

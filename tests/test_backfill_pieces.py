@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from signal import SIGINT, pthread_kill
 from statistics import mean
-from threading import main_thread
 from typing import Any
 
 import pytest
@@ -19,11 +17,8 @@ from es_simhash.backfill.progress import Pace, Progress, Teller
 from es_simhash.backfill.scope import BackfillOptions, changed_query, due_query
 from es_simhash.backfill.writing import Outcome
 from es_simhash.documents import Documents
-from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.errors import UnreachableError
 from es_simhash.fields import Json
-from es_simhash.index import Index
-from es_simhash.operations import Action, Bulk, CreateIndex, Operation, ReadPage, Share, Wait
+from es_simhash.operations import Share, Wait
 from es_simhash.plans.patience import delays
 from es_simhash.plans.sending import Pressure
 from es_simhash.scheme import Scheme
@@ -202,31 +197,3 @@ def test_totals_are_written_now_and_then_only(tmp_path: Path) -> None:
     checkpoint.update(Progress("articles", 10, written=1))
     checkpoint.update(Progress("articles", 10, written=2))
     assert Checkpoint(tmp_path / "file.json", "articles").before.written == 1
-
-
-# --- interruption
-
-
-@pytest.mark.parametrize("slices", [1, 2])
-def test_an_interruption_does_not_wait_for_an_engine_that_is_away(tmp_path: Path, slices: int) -> None:
-    class Away(EmbeddedEngine):
-        pages = 0
-
-        def perform(self, operation: Operation[Any]) -> Any:
-            if isinstance(operation, ReadPage):
-                self.pages += 1
-                if self.pages == slices + 1:
-                    pthread_kill(main_thread().ident or 0, SIGINT)
-                if self.pages > slices:
-                    raise UnreachableError("away")
-            return super().perform(operation)
-
-    engine = Away(tmp_path)
-    index = Index("index", engine, fields=["body"])
-    engine.perform(CreateIndex("index", {}))
-    actions = [Action("index", str(i), {"body": f"text {i * i}"}) for i in range(400)]
-    engine.perform(Bulk("index", actions, refresh=True))
-    index.init()
-    with pytest.raises(KeyboardInterrupt):
-        index.backfill(BackfillOptions(slices=slices, patience=10_000))
-    engine.close()

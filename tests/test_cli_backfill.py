@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from es_simhash.backfill.tuning import are_changed
 from es_simhash.cli.target import Target
 from es_simhash.engines.base import Engine
-from es_simhash.operations import Action, Bulk, Look, Operation
+from es_simhash.errors import AccessError, UnreachableError
+from es_simhash.operations import Action, Bulk, GetMappings, Look, Operation
 from tests.commands import lines, run
 from tests.meddling import Meddler
 from tests.whole_indices import DOCUMENTS, create, fill, servers
@@ -47,3 +49,29 @@ def test_texts_that_others_go_on_changing_are_reported_and_done_by_the_next_run(
     done, err = backfill(0)
     assert (done["written"], done["unsettled"]) == (1, 0)
     assert "Others" not in err
+
+
+@servers
+def test_settings_that_could_not_be_set_back_are_named_and_set_back_by_the_next_run(
+    engine: Engine, meddler: Meddler, names: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = names()
+    create(engine, name)
+    fill(engine, name, DOCUMENTS)
+
+    def fail(operation: Operation[Any]) -> None:
+        if Bulk in meddler.kinds():
+            raise AccessError("refused") if isinstance(operation, Bulk) else UnreachableError("away")
+
+    def backfill(*options: str, code: int = 0) -> str:
+        fields = ("--field", "title", *options)
+        return run("backfill", name, *fields, cwd=tmp_path, code=code, XDG_STATE_HOME=str(tmp_path)).err
+
+    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+    meddler.before = fail
+    err = backfill("--no-replicas", code=3)
+    assert f"Settings of {name} may not be set back. Run the command again: it does that first." in err
+    meddler.before = lambda operation: None
+    assert "Settings" not in backfill()
+    mapping = engine.perform(GetMappings(name))[name]
+    assert not are_changed(mapping)

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from hashlib import sha256
+from subprocess import PIPE
 from typing import Any
 
 import numpy as np
 import pytest
 
-from es_simhash.dedup import workers
+from es_simhash.dedup import worker, workers
 from es_simhash.dedup.condense import condense
 from es_simhash.dedup.deduplicator import Deduplicator
 from es_simhash.dedup.workers import Pool, condense_all, default_processes
@@ -88,6 +92,19 @@ def test_an_interruption_ends_the_workers(error: type[BaseException]) -> None:
         list(pool.condense_all(texts()))
     assert len(pool.workers) == 2
     assert not any(is_running(process.pid) for process in pool.workers)
+
+
+@pytest.mark.parametrize("sent", [[], [SCHEME], [SCHEME, TEXTS]], ids=len)
+@pytest.mark.parametrize("missing", [0, 1, 20])
+def test_a_worker_whose_parent_is_gone_ends_without_a_word(sent: list[Any], missing: int) -> None:
+    data = b"".join(pickle.dumps(each) for each in sent)
+    with subprocess.Popen(
+        [sys.executable, "-m", worker.__name__], stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout
+        process.stdout.close()
+        _, said = process.communicate(data[: len(data) - missing])
+    assert (process.returncode, said) == (0, b"")
 
 
 def test_a_caller_who_stops_early_ends_the_workers() -> None:

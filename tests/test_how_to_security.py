@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from es_simhash.cli.program import app
 from es_simhash.engines.connect import connect
 from es_simhash.index import Index
-from tests.commands import run
+from tests.commands import run, run_alone
 from tests.documentation import ROOT
 from tests.nodes import Node
 
@@ -124,6 +124,15 @@ def test_no_copy_is_made_by_a_login_that_may_not_fill_it(node: Node, tmp_path: P
 
 def test_every_command_that_needs_a_login_is_told() -> None:
     assert sorted(given.command for given in rights()) == sorted(LINES)
+
+
+@pytest.mark.parametrize("command", ["group", "group --write", "backfill", "remove", "reindex", "find", "check"])
+def test_a_command_whose_login_may_not_read_ends_with_that_error(node: Node, command: str, tmp_path: Path) -> None:
+    """In a process of its own, which would not end while a thread waited for the engine."""
+    (tmp_path / "new.jsonl").write_text('{"_id": "9", "body": "' + STORM + '"}\n', encoding="utf-8")
+    key = api_key(node, Rights(command, ["view_index_metadata", "maintenance", "monitor"], [], ["monitor"]))
+    done = run_alone(*LINES[command].split(), cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url, ES_SIMHASH_API_KEY=key)
+    assert "privileges" in done.err
 
 
 def api_key(node: Node, given: Rights) -> str:

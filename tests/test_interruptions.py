@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from threading import Event
+from threading import enumerate as enumerate_threads
+from time import monotonic
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
+from es_simhash.backfill.scope import BackfillOptions
 from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine
-from es_simhash.engines.connect import connect
+from es_simhash.engines.connect import ThreadedEngine, connect
+from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import MissingError
 from es_simhash.fields import Json
-from es_simhash.index import Index
-from es_simhash.operations import Action, Bulk, Count, CreateIndex, DeleteIndex, Refresh
+from es_simhash.grouping.options import GroupOptions
+from es_simhash.index import AsyncIndex, Index
+from es_simhash.operations import Action, Bulk, CloseReader, Count, CreateIndex, DeleteIndex, Operation, Refresh
 from es_simhash.scheme import Scheme
 from es_simhash.testing.corpus import corpus
 from tests.commands import run_alone
-from tests.interruptions import interrupted_at
+from tests.interruptions import interrupted_at, interrupting_itself
 from tests.nodes import Node
+from tests.proxies import Moment, proxy
 from tests.whole_indices import ENGINES
+
+Result = TypeVar("Result")
 
 COUNT = 230
 FIELDS = ("title", "body")
@@ -33,6 +43,8 @@ MAPPINGS: Json = {"properties": {field: {"type": "text"} for field in FIELDS}}
 # Up to which request commands are interrupted; most have as many.
 MOST = 16
 MOMENTS, SOAK_MOMENTS = 1, 20
+# Seconds within which what is cancelled ends on any machine; the client of a server waits for ten or more.
+AT_ONCE = 5.0
 
 
 class Verb(NamedTuple):
@@ -162,3 +174,111 @@ def write_inputs(folder: Path) -> None:
     (folder / "news.jsonl").write_text("".join(lines), encoding="utf-8")
     labels = [json.dumps({"id": str(i), "cluster": str(i // 2)}) + "\n" for i in range(COUNT)]
     (folder / "labels.jsonl").write_text("".join(labels), encoding="utf-8")
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_interrupted_dedup_leaves_no_files_and_no_processes(
+    processes: int, moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [json.dumps({"id": i, "body": f"the text {i // 3} of a file, {i // 2}"}) + "\n" for i in range(6_000)]
+    (tmp_path / "news.jsonl").write_text("".join(lines), encoding="utf-8")
+    outputs = [word for name in ("output", "pairs", "kept", "report") for word in (f"--{name}", f"{name}.out")]
+    line = ["dedup", "news.jsonl", "--field", "body", "--processes", str(processes), *outputs]
+    times = Random(f"{processes} {moment}").randint(1, 20)
+    monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
+    write = ("es_simhash.dedup.spool", "Spool", "write")
+    first = "from es_simhash.dedup import workers; workers._WORTHWHILE = 1e-9"
+    interrupting_itself(line, write, times, tmp_path, first).check()
+    left = {each.name for each in tmp_path.iterdir()}
+    assert left in ({"news.jsonl", "tmp"}, {"news.jsonl", "tmp", *outputs[1::2]})
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+# --- the asynchronous API
+
+
+class Hanging(ThreadedEngine):
+    """The embedded engine for asynchronous programs, which does not come back from an operation."""
+
+    def __init__(self, directory: Path, operations: int) -> None:
+        super().__init__(EmbeddedEngine(directory))
+        self._left = operations
+        self.hangs = Event()
+
+    async def perform(self, operation: Operation[Result]) -> Result:
+        self._left -= 1
+        if self._left <= 0 and not isinstance(operation, CloseReader):
+            self.hangs.set()
+            await asyncio.Event().wait()
+        return await super().perform(operation)
+
+
+async def group(index: AsyncIndex) -> None:
+    (await index.group(GroupOptions(verify="exact"))).close()
+
+
+async def write_groups(index: AsyncIndex) -> None:
+    with await index.group() as grouped:
+        await index.write_groups(grouped)
+
+
+class Work(NamedTuple):
+    """Something to do on an index, as a `Verb` is."""
+
+    do: Callable[[AsyncIndex], Awaitable[object]]
+    is_filled: bool = True
+
+
+WORK = {
+    "backfill": Work(lambda index: index.backfill(), False),
+    "backfill in slices": Work(lambda index: index.backfill(BackfillOptions(slices=3)), False),
+    "reindex": Work(lambda index: index.reindex(f"{index.name}-copy"), False),
+    "remove": Work(lambda index: index.remove_fields()),
+    "group": Work(group),
+    "write groups": Work(write_groups),
+    "add": Work(lambda index: index.add(DOCUMENTS), False),
+}
+
+
+@contextmanager
+def hanging_at(where: Path | Node, operation: int) -> Iterator[tuple[Any, Event]]:
+    """An asynchronous target that does not answer from an operation, or a request, on, and what is set by then."""
+    if isinstance(where, Path):
+        engine = Hanging(where, operation)
+        yield engine, engine.hangs
+        return
+    moment = Moment(operation, silent=True)
+    with proxy(where, moment) as url:
+        yield url, moment.come
+        moment.end()
+
+
+async def cancelled(name: str, target: Any, work: Work, hangs: Event) -> float:
+    """Cancel work as soon as it hangs; the result is how many seconds it then took to end."""
+    async with AsyncIndex(name, target, fields=FIELDS) as index:
+        task = asyncio.ensure_future(work.do(index))
+        while not (hangs.is_set() or task.done()):
+            await asyncio.sleep(0.01)
+        begun = monotonic()
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        return monotonic() - begun
+
+
+@pytest.mark.parametrize("doing", WORK)
+def test_a_cancelled_task_ends_at_once_and_leaves_nothing_running(
+    doing: str, where: Path | Node, name: str, moment: int, filled: list[Json]
+) -> None:
+    work, operation = WORK[doing], Random(f"{doing} {moment} {kind_of(where)}").randint(1, MOST)
+    fill(where, name, filled if work.is_filled else DOCUMENTS, work.is_filled)
+    with connected(where) as engine:
+        Index(name, engine, fields=FIELDS).init()
+    with hanging_at(where, operation) as (target, hangs):
+        # The event loop waits for threads in the end.
+        assert asyncio.run(cancelled(name, target, work, hangs)) < AT_ONCE
+        if isinstance(where, Path):
+            asyncio.run(target.close())
+    for thread in [each for each in enumerate_threads() if each.name == "es-simhash"]:
+        thread.join(AT_ONCE)
+        assert not thread.is_alive()

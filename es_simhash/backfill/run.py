@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from functools import partial
 from itertools import count, takewhile
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from es_simhash.ahead import ahead
+from es_simhash.ahead import BRIEFLY, ahead
 from es_simhash.backfill.passes import Pass, passes, settings_for
 from es_simhash.backfill.progress import OnProgress, OnUndone, Pace, Progress, Teller
 from es_simhash.backfill.reading import Reading, close_all, common_reader
@@ -62,7 +62,7 @@ class Runner(StoppableEngine):
             for share in options.shares
         ]
         with ExitStack() as stack:
-            stack.callback(self.leave, close_all(readings, common))
+            stack.callback(self.leave, close_all(readings, common), BRIEFLY)
             stack.enter_context(self.stopped_by_errors())
             if len(readings) == 1:
                 self._slice(operation, readings[0])
@@ -92,8 +92,11 @@ class Runner(StoppableEngine):
 class Backfill:
     """One run over an index, or over the indices behind a name.
 
-    Those without our fields are left out, unless the caller ``brings_fields`` to them before it runs.
+    Those without our fields are left out, unless the caller ``brings_fields`` to them before it runs. Settings that are
+    changed meanwhile are set back, unless the engine is away by then (``is_set_back``); the next run does that first.
     """
+
+    is_set_back = True
 
     def __init__(
         self,
@@ -121,14 +124,15 @@ class Backfill:
         indices = [part.index for part in parts]
         teller = Teller(self.progress, on_progress, on_undone)
         runner = Runner(self._engine, Fingerprinting(self._documents), self._options, teller)
-        # What cannot be set back, since the engine is away for good, the next run sets back.
         try:
             for part in parts:
                 run(settings_for(part, self._options), runner)
             run(passes(parts, self._documents, self._options, self.progress), runner)
         except BaseException:
-            runner.leave(all_set_back(indices))
+            self.is_set_back = not self._options.settings or runner.leave(all_set_back(indices))
             raise
-        with suppress(EngineError):
+        try:
             run(all_set_back(indices), runner)
+        except EngineError:
+            self.is_set_back = False
         return self.progress

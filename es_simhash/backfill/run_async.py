@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from es_simhash.ahead import BRIEFLY
 from es_simhash.backfill.found import Prepared
 from es_simhash.backfill.passes import Pass, passes, settings_for
 from es_simhash.backfill.progress import OnProgress, OnUndone, Pace, Progress, Teller
@@ -62,7 +62,7 @@ class AsyncRunner:
             await asyncio.gather(*slices)
         finally:
             await _end(slices)
-            await leave_async(close_all(readings, common), self._engine)
+            await leave_async(close_all(readings, common), self._engine, BRIEFLY)
 
     async def _slice(self, operation: Pass, reading: Reading) -> None:
         pressure = Pressure()
@@ -89,7 +89,13 @@ class AsyncRunner:
 
 
 class AsyncBackfill:
-    """One run over an index, or over the indices behind a name."""
+    """One run over an index, or over the indices behind a name.
+
+    It changes settings of indices and sets them back, unless the engine is away by then (``is_set_back``); the next run
+    does that first.
+    """
+
+    is_set_back = True
 
     def __init__(
         self,
@@ -131,16 +137,17 @@ class AsyncBackfill:
         indices = [part.index for part in parts]
         teller = Teller(self.progress, on_progress, on_undone)
         runner = AsyncRunner(self._engine, Fingerprinting(self._documents), self._options, teller)
-        # What cannot be set back, since the engine is away for good, the next run sets back.
         try:
             for part in parts:
                 await run_async(settings_for(part, self._options), runner)
             await run_async(passes(parts, self._documents, self._options, self.progress), runner)
         except BaseException:
-            await leave_async(all_set_back(indices), self._engine)
+            self.is_set_back = not self._options.settings or await leave_async(all_set_back(indices), self._engine)
             raise
-        with suppress(EngineError):
+        try:
             await run_async(all_set_back(indices), runner)
+        except EngineError:
+            self.is_set_back = False
         return self.progress
 
 

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import pickle
 import sys
+from contextlib import suppress
 
 from es_simhash.dedup.condense import condense
 from es_simhash.errors import EsSimhashError
 
 
 def main() -> None:
-    """Answer until the input ends."""
+    """Answer until the input ends, or whoever asks does."""
     answers = sys.stdout.buffer
     sys.stdout = sys.stderr  # nothing that is printed here may come between
-    settings = pickle.load(sys.stdin.buffer)
-    while True:
-        try:
+    with suppress(EOFError, pickle.UnpicklingError, BrokenPipeError):
+        settings = pickle.load(sys.stdin.buffer)
+        while True:
             texts = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
-        try:
-            answer: object = condense(settings, texts)
-        except EsSimhashError as error:
-            answer = error
-        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+            try:
+                answer: object = condense(settings, texts)
+            except EsSimhashError as error:
+                answer = error
+            pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+            answers.flush()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -92,15 +92,18 @@ class StoppableEngine:
             self.stop.set(error)
             raise
 
-    def leave(self, plan: Plan[Any]) -> None:
-        """Tidy up, also where the work was stopped; nobody waits for it longer than a moment."""
-        in_a_moment(partial(run, plan, self._engine))
+    def leave(self, plan: Plan[Any], seconds: float = MOMENT) -> bool:
+        """Tidy up, also where the work was stopped; return whether it was done in so many seconds."""
+        return in_a_moment(partial(run, plan, self._engine), seconds)
 
 
-async def leave_async(plan: Plan[Any], engine: AsyncEngine) -> None:
-    """Tidy up; nobody waits for it longer than a moment."""
-    with suppress(EngineError, asyncio.TimeoutError):
-        await asyncio.wait_for(run_async(plan, engine), MOMENT)
+async def leave_async(plan: Plan[Any], engine: AsyncEngine, seconds: float = MOMENT) -> bool:
+    """See `StoppableEngine.leave`."""
+    try:
+        await asyncio.wait_for(run_async(plan, engine), seconds)
+    except (EngineError, asyncio.TimeoutError):
+        return False
+    return True
 
 
 def run(plan: Plan[Result], engine: Engine) -> Result:

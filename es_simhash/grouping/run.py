@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.ahead import Stop, ahead
+from es_simhash.ahead import BRIEFLY, Stop, ahead
 from es_simhash.backfill.changes import make_visible
 from es_simhash.backfill.notes import noted
 from es_simhash.backfill.reading import MOST_LOSSES, Reading
@@ -154,7 +154,7 @@ class _Grouping:
         engine = self._engine
         reading = Reading(index, self._query, stored.paths(self._documents), part, self._options.patience, once=True)
         with ExitStack() as stack:
-            stack.callback(engine.leave, reading.close())
+            stack.callback(engine.leave, reading.close(), BRIEFLY)
             next_page = ahead(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
             pages = stack.enter_context(closing(next_page))
             rows = partial(stored.rows, self._documents, self._kept.settings)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from es_simhash.ahead import in_a_moment
+from es_simhash.ahead import BRIEFLY, in_a_moment
 from es_simhash.backfill.found import Place
 from es_simhash.backfill.progress import OnUndone
 from es_simhash.backfill.reading import Reading
@@ -112,4 +112,4 @@ def hits_of(engine: Engine, name: str, wanted: Json, source: Sequence[str] | boo
             while page := run(reading.next(), engine):
                 yield from page
         finally:
-            in_a_moment(partial(run, reading.close(), engine))
+            in_a_moment(partial(run, reading.close(), engine), BRIEFLY)

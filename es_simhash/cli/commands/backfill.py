@@ -89,7 +89,11 @@ def command(
             report.telling(backfill.progress.total) as tell,
             saying_if_interrupted(lambda: f"{report.so_far(backfill.progress)}. Run the command again for the rest."),
         ):
-            progress = backfill.run(tell, undone)
+            try:
+                progress = backfill.run(tell, undone)
+            finally:
+                if not backfill.is_set_back:
+                    output.warn(f"Settings of {index} may not be set back. Run the command again: it does that first.")
         report.end(progress, rejects)
     if undone.count:
         output.note(f"{undone.count:,} could not be done; {rejects} tells which, and why.")
