@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,7 @@ from es_simhash.backfill.run import Backfill
 from es_simhash.backfill.scope import BackfillOptions
 from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine, run
+from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, IndexStateError, MappingError
 from es_simhash.fields import Json
 from es_simhash.index import Index
@@ -17,6 +21,7 @@ from es_simhash.operations import Count, CreateIndex, DeleteIndex, GetMappings
 from es_simhash.plans.source_mapping import derived
 from es_simhash.plans.text_fields import fields_in_no_document
 from es_simhash.scheme import Scheme
+from tests.commands import run as run_command
 from tests.whole_indices import COUNT, DOCUMENTS, FIELDS, create, fill, servers
 
 KEYWORD = {"type": "keyword"}
@@ -212,3 +217,24 @@ def test_a_copy_is_not_made_of_documents_without_text(engine: Engine, names: Cal
         Index(name, engine, fields=["titel"]).reindex(copy := names())
     with pytest.raises(EngineError, match=copy):
         engine.perform(GetMappings(copy))
+
+
+# --- commands
+
+
+def test_commands_refuse_a_field_that_no_document_can_have_or_has(place: str, tmp_path: Path) -> None:
+    name = f"whole-{uuid.uuid4().hex[:10]}"
+    with closing(connect(place)) as engine:
+        create(engine, name)
+        fill(engine, name, {"1": {"title": "a text that is long enough"}})
+    lines = tmp_path / "more.jsonl"
+    lines.write_text('{"title": "another text"}\n', encoding="utf-8")
+    verbs = [["load", name, str(lines)], ["backfill", name], ["init", name], ["find", name, "--preview", "--text", "a"]]
+    for verb in (*verbs, ["sample", "--index", name]):
+        ran = run_command(*verb, "--field", "title.raw", "--url", place, cwd=tmp_path, code=3)
+        assert "is a multi-field of 'title'" in ran.err
+        assert "--field title." in ran.err
+    assert "titel" in run_command("backfill", name, "--field", "titel", "--url", place, cwd=tmp_path, code=3).err
+    with closing(connect(place)) as engine:
+        assert "dedup" not in engine.perform(GetMappings(name))[name]["properties"]
+        engine.perform(DeleteIndex(name))

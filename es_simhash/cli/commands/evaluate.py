@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash.cli.documents_of import warn_of_indices_without_fields
 from es_simhash.cli.evaluation import show
 from es_simhash.cli.exits import FINE, SOME_FAILED
 from es_simhash.cli.group_options import group_options
@@ -167,5 +168,6 @@ class _FromIndex:
         query = None if self.query is None else json_object(self.query, "--query", '{"term": {"lang": "en"}}')
         with self.target.opened(output) as engine, output.progress("Reading") as advance:
             opened = Index(self.index, engine, prefix=self.prefix)
+            warn_of_indices_without_fields(output, opened)
             rule = keep_named(keep, opened.documents.fields)
             return opened.scheme, gather_index(opened, rule, query, patterns(strip), rejects, advance, _PATIENCE)
