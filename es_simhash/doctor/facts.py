@@ -46,8 +46,8 @@ class ShardCopy:
 class IndexFacts:
     """One concrete index; ``copies`` is None where its statistics were not told.
 
-    Of the source fields, ``unseen`` are those in which no document has text, ``derived`` those of which documents can
-    have none, since the engine makes their values. ``foreign`` says what a document of a sample has in place of ours.
+    Of the source fields, ``unseen`` are those in which no document has text, and ``derived`` those whose values the
+    engine makes, so that documents have none. ``foreign`` says what a document of a sample has in place of ours.
     """
 
     name: str

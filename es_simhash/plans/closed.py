@@ -1,4 +1,4 @@
-"""Closed indices: servers still tell their mappings, and leave them out of patterns without a word."""
+"""Closed indices: servers still show their mappings, and leave them out of patterns without a word."""
 
 from __future__ import annotations
 

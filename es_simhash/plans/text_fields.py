@@ -39,7 +39,7 @@ def derived_fields(mapping: Json, paths: Sequence[str], missing: Sequence[str]) 
 def check_text_fields(mappings: Mapping[str, Json], documents: Documents) -> Plan[None]:
     """Raise a `MappingError` if texts are to come from a field that is none of documents.
 
-    An index whose texts do so already is left alone: of that the doctor speaks.
+    An index that already says so of its texts is left to the doctor.
     """
     for index, there in mappings.items():
         if has_these_fields(index, there, documents):
@@ -57,7 +57,7 @@ def has_these_fields(index: str, mapping: Json, documents: Documents) -> bool:
 
 
 def no_text(index: str, paths: Sequence[str]) -> str:
-    """Return how an index is told of that has no text in any field."""
+    """Return the beginning of what is said of an index without text in any of the fields."""
     return f"No document of the index {index!r} has text in {' or '.join(paths)}"
 
 
