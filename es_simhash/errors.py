@@ -125,9 +125,9 @@ class InUseError(EngineError):
 
 
 class WritesLostError(EngineError):
-    """The embedded index could not be written: so many changes that were reported as written are not in it."""
+    """The embedded index could not be written; ``lost`` changes that were reported as written are not in it."""
 
-    def __init__(self, message: str, lost: int) -> None:
+    def __init__(self, message: str, lost: int = 0) -> None:
         super().__init__(message)
         self.lost = lost
 

@@ -310,11 +310,12 @@ class DeleteResource(Operation[None]):
 
 @dataclass(frozen=True)
 class Damage:
-    """A file of an index that is not as it was written, and how that shows."""
+    """A file of an index that is not as it was written, and how that shows; without some an index is complete."""
 
     index: str
     file: str
     reason: str
+    is_needed: bool = True
 
 
 @dataclass(frozen=True)

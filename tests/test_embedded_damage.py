@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from random import Random
 
 import pytest
 
+from es_simhash import AsyncIndex, Index
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import IndexStateError, MissingError
 from es_simhash.operations import Action, Bulk, CheckFiles, Count, FilesChecked, Json, Search
@@ -107,7 +109,11 @@ def test_a_file_that_is_cut_off_or_missing_is_noticed(index: Path, kind: str) ->
     if kind == "mapping.json":
         with pytest.raises(MissingError):
             check(index)
-    elif kind not in ("seal", ".managed.json"):  # without which an index can be
+    elif kind in ("seal", ".managed.json"):
+        assert check(index).damaged == []
+        written(index.parent, range(1000, 1010))
+        assert (count(index), check(index).damaged) == (340, [])
+    else:
         assert file.name in [damage.file for damage in check(index).damaged]
 
 
@@ -269,6 +275,28 @@ def test_the_command_names_what_is_damaged_and_what_to_do(tmp_path: Path) -> Non
     assert done.out == ""
     store.write_bytes(b"")
     assert f"a/{store.name}: it has only 0 bytes" in run("info", "*", "--check", "--url", place, code=3).err
+
+
+@pytest.mark.parametrize("name", ["seal", ".managed.json"])
+def test_a_damaged_file_that_is_not_needed_can_be_deleted(index: Path, name: str) -> None:
+    flip(index / name, 70)
+    said = run("info", "a", "--check", "--url", str(index.parent), code=3).err
+    assert f"a/{name}: " in said
+    assert said.endswith("Delete what is damaged while nobody has the index open: it is complete without.\n")
+    (index / name).unlink()
+    assert check(index).damaged == []
+
+
+def test_files_are_checked_from_python_too(index: Path) -> None:
+    with Index("a", index.parent) as opened:
+        found = opened.check_files()
+    assert found == check(index)
+
+    async def checked() -> FilesChecked:
+        async with AsyncIndex("a", index.parent) as opened:
+            return await opened.check_files()
+
+    assert asyncio.run(checked()) == found
 
 
 def test_an_index_that_is_not_there_has_no_files(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_load_that_fills_the_disk_reports_what_the_index_has_and_goes_on_when_
     first.write_text("".join(documents.read_text().splitlines(keepends=True)[:5]))
     small.command("load", "a", str(first), *LOAD, place)
     full = small.command("load", "a", str(documents), *LOAD, place, code=3)
-    assert "0 documents written to a until then." in full.err
+    assert "\n0 documents written to a until then.\n" in full.err
     assert "No space left on device" in full.err
     # The last of them may fail first.
     assert re.search("[56]00 changes that were reported as written are not in it. Make room on its disk", full.err)
@@ -103,6 +103,7 @@ for free in (0, 8192, 40_000, 100_000, 200_000, 400_000):
         assert "Make room on its disk" in str(error), error
     engine.close()
     filling.unlink()
+    assert [file.name for file in place.glob("a/*.new")] == []
     engine = EmbeddedEngine(place)
     found = engine.perform(Count("a", {"match_all": {}}))
     assert found == written - lost == saved, (free, found, written, lost, saved)

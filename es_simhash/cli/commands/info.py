@@ -59,8 +59,10 @@ def _checked(index: Index) -> FilesChecked:
     if not checked.damaged:
         return checked
     files = "\n".join(f"  {each.index}/{each.file}: {each.reason}" for each in checked.damaged)
+    remedy = "Delete what is damaged while nobody has the index open: it is complete without."
+    if any(each.is_needed for each in checked.damaged):
+        remedy = "Restore the index from a copy, or delete its directory and load the documents again."
     raise IndexStateError(
         f"{len(checked.damaged):,} of {counted(checked.files, 'file')} of {index.name} "
-        f"{'is' if len(checked.damaged) == 1 else 'are'} damaged:\n{files}\n"
-        "Restore the index from a copy, or delete its directory and load the documents again."
+        f"{'is' if len(checked.damaged) == 1 else 'are'} damaged:\n{files}\n{remedy}"
     )

@@ -20,6 +20,9 @@ from es_simhash.operations import Damage, FilesChecked
 # How often a writer may take files away while they are read.
 _TRIES = 10
 
+# They say something of the others, and are made anew.
+_NOT_NEEDED = (seal.NAME, LIST)
+
 _CHANGED = "it is not as it was when the index was closed"
 
 # The name of a file, and what raises `DamagedError` if it is not as it was written.
@@ -89,13 +92,14 @@ def _checked_once(directory: Path, checks: Callable[[Path], Iterator[_Check]]) -
     for name, check in checks(directory):
         path = directory / name
         files += 1
+        is_needed = name not in _NOT_NEEDED
         try:
             size += path.stat().st_size
             check(path)
         except FileNotFoundError:
-            damaged.append(Damage(directory.name, name, "it is missing"))
+            damaged.append(Damage(directory.name, name, "it is missing", is_needed))
         except DamagedError as error:
-            damaged.append(Damage(directory.name, name, str(error)))
+            damaged.append(Damage(directory.name, name, str(error), is_needed))
     return FilesChecked(files, size, damaged)
 
 
@@ -106,11 +110,8 @@ def _content(path: Path) -> bytes | None:
 def _everything(directory: Path) -> Iterator[_Check]:
     sealed = _seal_of(directory)
     yield mapping_file.NAME, mapping_file.load
-    # Neither need be there.
-    if (directory / seal.NAME).exists():
-        yield seal.NAME, seal.load
-    if (directory / LIST).exists():
-        yield LIST, partial(_check_list, sealed)
+    checks: tuple[_Check, ...] = ((seal.NAME, seal.load), (LIST, partial(_check_list, sealed)))
+    yield from (each for each in checks if (directory / each[0]).exists())
     yield META, partial(_check_meta, sealed)
     yield from _segments(directory, sealed)
 
