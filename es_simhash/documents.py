@@ -40,8 +40,8 @@ class Rejected:
         """A document with a problem, which the reason names by its id or else by its place."""
         return cls(id, position, f"Document {position if id is None else repr(id)} {problem}")
 
-    def tell(self, on_reject: OnReject | None) -> None:
-        """Tell ``on_reject``; without one, raise a `DocumentError`."""
+    def hand_to(self, on_reject: OnReject | None) -> None:
+        """Call ``on_reject`` with it; without one, raise a `DocumentError`."""
         if on_reject is None:
             raise DocumentError(self.reason) from None
         on_reject(self)
@@ -147,7 +147,7 @@ class Documents:
             try:
                 result = task.result()
             except DocumentError as error:
-                Rejected.of(task.id, position, error.problem).tell(on_reject)
+                Rejected.of(task.id, position, error.problem).hand_to(on_reject)
             else:
                 yield result
 

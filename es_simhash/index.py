@@ -168,7 +168,7 @@ class Index:
     ) -> Iterator[Checked]:
         """For each document that may be added: its near-duplicates in the index, and earlier in the same list.
 
-        A document that cannot be read raises a `DocumentError` that names it, or is told to ``on_reject`` and left out.
+        A document that cannot be read raises a `DocumentError` that names it, or is handed to ``on_reject``.
         """
         seen = Seen(self.documents, Options(**options))
         for _, chunk in chunks(documents, _SEARCHES):

@@ -136,26 +136,26 @@ def test_a_document_whose_request_is_always_refused_whole_is_named_too(engine: E
 def test_an_engine_that_stays_away_is_an_error_once_patience_is_spent(
     engine: Engine, meddler: Meddler, name: str, waited: list[float], error: type[EngineError]
 ) -> None:
-    told: list[Written] = []
+    heard: list[Written] = []
     meddler.before = once(Bulk, lambda _: setattr(meddler, "before", fail(error, 1_000)), after=1)
     with pytest.raises(error, match="not now"):
-        Index(name, meddler).add(actions(), patience=60, on_written=told.append)
+        Index(name, meddler).add(actions(), patience=60, on_written=heard.append)
     assert 60 <= sum(waited) < 120
-    assert sum(batch.done for batch in told) == len(written_to(engine, name)) == 1_000
+    assert sum(batch.done for batch in heard) == len(written_to(engine, name)) == 1_000
 
 
 def test_what_was_written_of_a_batch_is_counted_however_it_ends(engine: Engine, meddler: Meddler, name: str) -> None:
     documents: list[Json] = [{"_id": str(i), "title": str(i), "body": "x" * (3 << 20)} for i in range(3)]
     documents.insert(1, {"_id": "bad", "title": {"no": "text"}, "body": ""})
-    told: list[Written] = []
+    heard: list[Written] = []
 
     def stop(_: Bulk) -> None:
         raise IndexStateError("blocked")
 
     meddler.before = once(Bulk, stop, after=2)
     with pytest.raises(IndexStateError):
-        Index(name, meddler).add(documents, on_written=told.append)
-    assert [(batch.done, batch.refused) for batch in told] == [(2, 1)]
+        Index(name, meddler).add(documents, on_written=heard.append)
+    assert [(batch.done, batch.refused) for batch in heard] == [(2, 1)]
     assert sorted(contents(engine, name, [str(i) for i in range(3)])) == ["0", "1"]
 
 

@@ -53,7 +53,7 @@ def _missing(has: Mapping[str, bool], needed: Mapping[str, str], index: str) -> 
 
 
 def check_rights_in_new(index: str) -> Plan[None]:
-    """Refuse to make an index that the login could not fill then; where the server does not tell, nobody knows."""
+    """Refuse to make an index that the login could not fill, as far as the server says what a login may do."""
     if (yield GetInfo()).distribution != "elasticsearch":
         return
     rights = yield from rights_in([index])

@@ -86,7 +86,7 @@ def gather_index(
 
 
 def with_texts(hits: Iterable[Json], fields: Sequence[str], on_undone: OnUndone) -> Iterator[tuple[Json, str]]:
-    """Hits with the texts in these fields; one whose text cannot be read is told."""
+    """Yield hits with the texts in these fields; one whose text cannot be read goes to ``on_undone``."""
     for hit in hits:
         try:
             yield hit, text_of(hit.get("_source") or {}, fields)

@@ -25,7 +25,7 @@ class Rehearsal:
         self.documents = documents
 
     def add(self, documents: Iterable[Document], *, patience: float, on_written: OnWritten) -> None:
-        """Tell of each batch how many documents could be written, and which could not; there is nothing to wait for."""
+        """Report of each batch how many documents could be written, and which could not; nothing is waited for."""
         for first, chunk in chunks(documents, _BATCH):
             rejected: list[Rejected] = []
             done = sum(1 for _ in self.documents.actions(chunk, rejected.append))

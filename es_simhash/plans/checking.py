@@ -106,7 +106,7 @@ def check(
 ) -> Plan[list[Checked]]:
     """Check the next documents of the list, and remember them.
 
-    One that cannot be read raises a `DocumentError` that names it, or is told to ``on_reject`` and left out.
+    One that cannot be read raises a `DocumentError` that names it, or is handed to ``on_reject`` and left out.
     """
     own = seen.documents
     wanted = wanted_of(own, documents, seen.count, on_reject)
@@ -131,7 +131,7 @@ def _fingerprinted(
     for batch in documents.batches([each.text for each in wanted.values()]):
         if isinstance(batch, InputError):
             position = next(positions)
-            Rejected.of(wanted[position].id, position, batch.problem).tell(on_reject)
+            Rejected.of(wanted[position].id, position, batch.problem).hand_to(on_reject)
         else:
             made.update(zip(islice(positions, len(batch[1])), zip(*batch, strict=True), strict=True))
     return made

@@ -53,16 +53,16 @@ class Wanted:
 def wanted_of(
     documents: Documents, actions: Sequence[Document], first: int = 0, on_reject: OnReject | None = None
 ) -> dict[int, Wanted]:
-    """Documents by their places, of which that of the first is ``first``.
+    """Return documents by their places; that of the first is ``first``.
 
-    One that cannot be read raises a `DocumentError` that names it, or is told to ``on_reject`` and left out.
+    One that cannot be read raises a `DocumentError` that names it, or is handed to ``on_reject`` and left out.
     """
     wanted: dict[int, Wanted] = {}
     for position, action in enumerate(actions, first):
         try:
             wanted[position] = Wanted.of_action(documents, action)
         except DocumentError as error:
-            Rejected.of(id_of(action), position, error.problem).tell(on_reject)
+            Rejected.of(id_of(action), position, error.problem).hand_to(on_reject)
     return wanted
 
 
