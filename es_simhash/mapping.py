@@ -63,13 +63,13 @@ def merge(index: str, present: Json, wanted: Json) -> Change:
         )
     _check_scheme(index, present, wanted, prefix)
     there = _properties_there(index, present, prefix)
-    _check_maker(index, present, wanted, there)
     added: Json = {}
     for name, field in wanted["properties"][prefix]["properties"].items():
         if name in there:
             _check_field(index, f"{prefix}.{name}", there[name], field)
         else:
             added[name] = field
+    _check_maker(index, present, wanted, there)
     meta = _merged_meta(present.get("_meta") or {}, wanted["_meta"], prefix)
     if not added and meta == present.get("_meta"):
         return Change(None, [])
