@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
 from itertools import combinations
 
 import pytest
 
+from es_simhash import fingerprinting
 from es_simhash.dedup.candidates import positions
 from es_simhash.dedup.deduplicator import Deduplicator
 from es_simhash.dedup.sorting import Numbers
 from es_simhash.errors import InputError
+from es_simhash.features import FeatureBatch
+from es_simhash.fingerprinting import features_of_texts
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import Evaluation, Options, evaluate
 from es_simhash.quality.form import form, write_pairs
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.worst import Error
 from es_simhash.scheme import Scheme
-from es_simhash.settings import MinHash, SimHash, Verification
+from es_simhash.settings import MinHash, Settings, SimHash, Verification
 from tests.labelled import clusters, documents, labels
 
 SCHEME = Scheme(verification=None)
@@ -214,3 +219,24 @@ def test_schemes_of_every_kind_can_be_evaluated(scheme: Scheme) -> None:
 def test_ids_must_tell_documents_apart() -> None:
     with pytest.raises(InputError, match="the same id"):
         evaluate([("a", "x"), ("a", "y")], labels(), _strict())
+
+
+def test_features_of_a_text_are_made_a_few_times_however_many_pairs_are_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [0]
+
+    def counted(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
+        made[0] += len(texts)
+        return features_of_texts(settings, texts)
+
+    rng = random.Random(1)
+    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=6)) for _ in range(60)]
+    texts = [" ".join(rng.sample(words, 40)) for _ in range(100)]
+    given = [(str(number), text) for number, text in enumerate(texts)]
+    monkeypatch.setattr(fingerprinting, "features_of_texts", counted)
+    together = Labels.of_clusters([[id_ for id_, _ in given]])
+    found = evaluate(given, together, Deduplicator(Scheme(), processes=1), Options(Bootstrap(2)))
+    assert found.pairs.missed > 4_000
+    assert made[0] < 12 * len(texts)
+    assert len(found.missed) == 10
+    for error in found.missed:
+        assert error.jaccard == Scheme().exact_jaccard(texts[error.first], texts[error.second])

@@ -154,11 +154,12 @@ class _Evaluating:
         near, curves = self._curves()
         options.on_step("Comparing all pairs exactly")
         keys = Keys.of(deduplicator.settings, deduplicator.criteria, self._texts)
-        ceiling = self._ceiling(similar_pairs(deduplicator.settings, self._texts, self._apart), keys)
+        similar = similar_pairs(deduplicator.settings, self._texts, self._apart)
+        ceiling = self._ceiling(similar, keys)
         options.on_step("Drawing samples")
         buckets = judged.scores(self._units, self._kinds(judged.pairs), options.bootstrap)
         pairs = buckets.pop("overall").get("all")
-        comparing = Comparing(deduplicator.settings, self._texts, self._apart, keys)
+        comparing = Comparing(deduplicator.settings, self._texts, self._apart, keys, similar.predicted)
         return Evaluation(
             deduplicator=deduplicator,
             ids=self._ids,

@@ -46,15 +46,18 @@ class Error:
 
 
 class Comparing:
-    """What tells the worst errors: the texts, the first of equal ones, and the keys of a scheme."""
+    """What tells the worst errors: the texts, the first of equal ones, the keys of a scheme, and ``similar`` pairs."""
 
-    def __init__(self, settings: Settings, texts: Sequence[str], apart: Integers, keys: Keys) -> None:
+    def __init__(
+        self, settings: Settings, texts: Sequence[str], apart: Integers, keys: Keys, similar: Predicted
+    ) -> None:
         self._verifier = Verifier(plain(settings), Verification(weights="scheme"))
         self._held = Held.of(self._verifier.prepared, texts)
         self._settings = settings
         self._texts = texts
         self._apart = apart
         self._keys = keys
+        self._similar = similar
 
     def wrong(self, pairs: Numbers, predicted: Predicted, count: int) -> list[Error]:
         """Pairs found wrongly, the most similar or nearest first; of those with the same texts only one."""
@@ -70,8 +73,11 @@ class Comparing:
 
     def jaccards(self, pairs: Numbers) -> npt.NDArray[np.float64]:
         """The exact Jaccard similarity of each pair."""
-        first, second = positions(pairs)
-        return self._verifier.of_held(self._held, np.stack([self._apart[first], self._apart[second]]))
+        found = self._similar.similarities_of(pairs)
+        unknown = np.isnan(found)
+        first, second = positions(pairs[unknown])
+        found[unknown] = self._verifier.of_held(self._held, np.stack([self._apart[first], self._apart[second]]))
+        return found
 
     def _errors(self, pairs: Numbers, order: Integers, known: Predicted, count: int) -> list[Error]:
         chosen = pairs[self._unequal(pairs, order)[:count]]
