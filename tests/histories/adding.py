@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from io import StringIO
@@ -44,23 +44,19 @@ class Added:
             self.fields[id_] = self.documents.add_fields(action["_source"])[self.documents.prefix]
 
 
-def actions(sources: dict[str, Json]) -> tuple[list[Json], list[Json]]:
-    """What is added: each document; and then, every second of them updated, created once more, or deleted."""
-    changes: list[Json] = []
-    for place, (id_, source) in enumerate(sources.items()):
+def actions(sources: Iterable[Json]) -> Iterator[Json]:
+    """What is added: each document whose text can be read; then every second is updated, created again, or deleted."""
+    given = [source for source in sources if isinstance(source["title"], str)]
+    for source in given:
+        yield {"_op_type": "index", "_id": source["id"], "_source": source}
+    for place, source in enumerate(given):
         match place % 6:
             case 1:
-                changes.append({"_op_type": "update", "_id": id_, "doc": {"body": f"{source['body']} again"}})
+                yield {"_op_type": "update", "_id": source["id"], "doc": {"body": f"{source['body']} again"}}
             case 3:
-                changes.append({"_op_type": "create", "_id": id_, "_source": source})
+                yield {"_op_type": "create", "_id": source["id"], "_source": source}
             case 5:
-                changes.append({"_op_type": "delete", "_id": id_})
-    return [{"_op_type": "index", "_id": id_, "_source": source} for id_, source in sources.items()], changes
-
-
-def readable(given: Iterable[Json]) -> dict[str, Json]:
-    """Those of some documents whose text can be read, by their ids."""
-    return {each["id"]: each for each in given if isinstance(each["title"], str)}
+                yield {"_op_type": "delete", "_id": source["id"]}
 
 
 def run(index: str, file: str, rejects: str, *target: str, **_: object) -> Run:
@@ -69,14 +65,12 @@ def run(index: str, file: str, rejects: str, *target: str, **_: object) -> Run:
     try:
         with Index(index, url) as opened:
             given = [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
-            # In two calls: in one, an action that is refused for now comes after another on the same document.
-            written, changed = (opened.add(each, patience=_PATIENCE) for each in actions(readable(given)))
+            written = opened.add(actions(given), patience=_PATIENCE)
     except BaseException as error:
         with redirect_stderr(StringIO()) as said:
             code = exits.code_of(error, debug=False)
         return Run(code, "", said.getvalue())
-    rejected = [*written.rejected, *changed.rejected]
     with open(rejects, "w", encoding="utf-8") as out:
-        out.writelines(json.dumps({"id": one.id, "reason": one.reason}) + "\n" for one in rejected)
-    summary = {"written": written.done + changed.done, "rejected": len(rejected)}
-    return Run(int(bool(rejected)), json.dumps(summary), "")
+        out.writelines(json.dumps({"id": one.id, "reason": one.reason}) + "\n" for one in written.rejected)
+    summary = {"written": written.done, "rejected": written.refused}
+    return Run(int(bool(written.refused)), json.dumps(summary), "")

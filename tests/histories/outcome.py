@@ -116,7 +116,7 @@ def versions_are_accounted_for(outcome: Outcome) -> Iterator[str]:
             yield f"{id_} is named as undone, and was written"
 
 
-def the_end_is_told(outcome: Outcome, is_otherwise_failed: bool = False) -> Iterator[str]:
+def the_end_is_reported(outcome: Outcome, is_otherwise_failed: bool = False) -> Iterator[str]:
     """The exit code and the summary agree with what the reject file names."""
     ended = outcome.ended
     if ended.code != int(bool(ended.undone) or is_otherwise_failed):

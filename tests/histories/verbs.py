@@ -26,7 +26,7 @@ from tests.histories.outcome import (
     fingerprints_are_of_texts,
     nothing_of_others_is_changed,
     own,
-    the_end_is_told,
+    the_end_is_reported,
     theirs,
     versions_are_accounted_for,
 )
@@ -38,7 +38,7 @@ Check: TypeAlias = Callable[[Outcome], Iterator[str]]
 class Verb:
     """A command: its ``arguments``, with places for the index, a copy and files, and what its ``check`` finds wrong.
 
-    It has about so many ``requests``, of which those with ``look`` in them see what others write. Documents are in some
+    It has about so many ``requests``; by those with ``look`` in them it sees what others write. Documents are in some
     ``states`` at the start. The ``program`` takes the arguments. See `Looks` for ``refreshes``;
     the others do something ``afterwards``.
     """
@@ -76,7 +76,7 @@ def _check_backfill(is_plain: bool, outcome: Outcome) -> Iterator[str]:
 
     yield from nothing_of_others_is_changed(outcome)
     yield from versions_are_accounted_for(outcome)
-    yield from the_end_is_told(outcome, is_otherwise_failed=bool(summary["unsettled"]))
+    yield from the_end_is_reported(outcome, is_otherwise_failed=bool(summary["unsettled"]))
     if not summary["unsettled"]:
         yield from fingerprints_are_of_texts(outcome, is_excused)
         # They may write other things than texts to the end, and beyond.
@@ -101,7 +101,7 @@ def _check_removal(outcome: Outcome) -> Iterator[str]:
         return
     counted = outcome.ended.summary["left"]
     yield from versions_are_accounted_for(outcome)
-    yield from the_end_is_told(outcome, is_otherwise_failed=bool(counted))
+    yield from the_end_is_reported(outcome, is_otherwise_failed=bool(counted))
     if has_note != bool(counted):
         yield f"{counted} are left, and the mapping's note is {'there' if has_note else 'gone'}"
     if len(left) > counted:
@@ -163,7 +163,7 @@ def _wrong_groups(outcome: Outcome) -> Iterator[str]:
         yield f"there are the groups {sorted(groups)}, and {outcome.ended.summary['summary']} says otherwise"
     for name, members in groups.items():
         if {each["group_size"] for each in members} != {len(members)}:
-            yield f"the group {name} has {len(members)} members, of whom some know nothing"
+            yield f"the group {name} has {len(members)} members, and some of them say otherwise"
         if sum(each["is_canonical"] for each in members) != 1:
             yield f"of the group {name}, not one is to be kept"
     families: dict[int, set[str | None]] = defaultdict(set)
@@ -206,15 +206,15 @@ def _check_loaded(outcome: Outcome) -> Iterator[str]:
 def _check_added(outcome: Outcome) -> Iterator[str]:
     """Actions came to what they come to one by one; where a reply was lost, one may be refused that was done."""
     ended, expected = outcome.ended, adding.Added(DOCUMENTS)
-    written, changes = adding.actions(adding.readable(outcome.others.new.values()))
-    for action in (*written, *changes):
+    actions = list(adding.actions(outcome.others.new.values()))
+    for action in actions:
         expected.add(action)
     yield from nothing_of_others_is_changed(outcome)
     if ended.code != int(bool(ended.undone)):
         yield f"the exit code is {ended.code} with {len(ended.undone)} refused: {ended.said}"
         return
-    if ended.summary["written"] + len(ended.undone) != len(written) + len(changes):
-        yield f"{ended.summary} does not account for {len(written)} and {len(changes)} actions"
+    if ended.summary["written"] + len(ended.undone) != len(actions):
+        yield f"{ended.summary} does not account for {len(actions)} actions"
     if not ended.ids_undone >= expected.refused or (ended.ids_undone > expected.refused and not outcome.unheard):
         yield f"{ended.undone} were refused in place of {expected.refused}"
     new = {id_: hit for id_, hit in outcome.after.hits.items() if id_ in outcome.others.new}
