@@ -68,10 +68,11 @@ def index_of(history: History, place: Place) -> Iterator[Others]:
         assert not [result.error for result in results if result.error]
         yield others
     finally:
-        for name in (others.index, others.copy):
+        place.perform(DeleteIndex(others.index))
+        if history.verb == "reindex":
             with suppress(MissingError):
-                place.perform(DeleteIndex(name))
-        if history.verb == "pipeline":
+                place.perform(DeleteIndex(others.copy))
+        elif history.verb == "pipeline":
             place.request("DELETE", f"/_ingest/pipeline/{name_of(others.index, DOCUMENTS.prefix)}")
 
 

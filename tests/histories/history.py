@@ -7,8 +7,9 @@ from enum import Enum
 from typing import Literal, TypeAlias
 
 # What a document is like at the start: without our fields, with those of its text, with those of an older text, with a
-# text that is to be fingerprinted yet, with a text that cannot be read, or with none.
-State: TypeAlias = Literal["plain", "done", "stale", "deferred", "unreadable", "empty"]
+# text that is to be fingerprinted yet, with a text that cannot be read, with none, or with a field of theirs in the
+# object of ours.
+State: TypeAlias = Literal["plain", "done", "stale", "deferred", "unreadable", "empty", "shared"]
 
 # What others do to a document: write it whole, write it whole by our helper, update its text, or one of the fields of
 # its text by our helper, update another field, write back an older copy with another text, or delete it. Deleted ones

@@ -18,6 +18,8 @@ from tests.histories.places import Place
 FIELDS = ("title", "body")
 # A field that the ``_source`` of some indices leaves out.
 SECRET = "secret"
+# A field of theirs that may lie in the object of ours.
+NOTE = "note"
 _FAMILIES = 4
 
 
@@ -80,6 +82,8 @@ class Others:
             source["title"] = {"en": "a title"}
         elif start.state == "empty":
             source |= {"title": None, "body": ""}
+        elif start.state == "shared":
+            source[self.documents.prefix] = {NOTE: f"note {number}"}
         routing = f"place {number % 3}" if start.routed and self.place.is_server else None
         secret = self._secret()
         self.known[number] = Known(source, routing, 1, self.serial, self.serial, secret, as_begun=True)

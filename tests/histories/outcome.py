@@ -10,7 +10,7 @@ from es_simhash.fields import Json
 from tests.histories.commands import Ended
 from tests.histories.ground import DOCUMENTS, State
 from tests.histories.looks import Looks
-from tests.histories.others import Known, Others, id_of
+from tests.histories.others import NOTE, Known, Others, id_of
 
 PREFIX = DOCUMENTS.prefix
 
@@ -49,12 +49,13 @@ class Outcome:
 def own(hit: Json) -> Json:
     """Our fields in a document, without those that an update has taken out by a null."""
     fields: Json = hit["_source"].get(PREFIX) or {}
-    return {name: value for name, value in fields.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None and name != NOTE}
 
 
 def theirs(hit: Json) -> Json:
-    """All other fields of a document."""
-    return {name: value for name, value in hit["_source"].items() if name != PREFIX}
+    """All other fields of a document, also in the object of ours."""
+    shared = {PREFIX: {NOTE: note}} if (note := (hit["_source"].get(PREFIX) or {}).get(NOTE)) else {}
+    return {name: value for name, value in hit["_source"].items() if name != PREFIX} | shared
 
 
 def fields_of(source: Json) -> Json | None:
