@@ -120,7 +120,11 @@ class Directory:
                     raise KilledError
                 self._engine = engine
                 path = _PATHS.get(type(operation), "/")
-                fault = course.fault(path)
+                try:
+                    fault = course.fault(path)
+                except Exception as failure:
+                    course.failures.append(failure)
+                    raise
                 if fault is Fault.KILLED:
                     raise KilledError
                 course.on_request(

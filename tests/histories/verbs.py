@@ -38,9 +38,9 @@ Check: TypeAlias = Callable[[Outcome], Iterator[str]]
 class Verb:
     """A command: its ``arguments``, with places for the index, a copy and files, and what its ``check`` finds wrong.
 
-    It has about so many ``requests``; by those with ``look`` in them it sees what others write. Documents are in some
-    ``states`` at the start. The ``program`` takes the arguments. See `Looks` for ``refreshes``;
-    the others do something ``afterwards``.
+    It has about so many ``requests``; by those with ``look`` in them it sees what others write (see `Looks`, also for
+    ``refreshes``). Documents are in some ``states`` at the start. The ``program`` takes the arguments. ``afterwards``
+    has what the others do then.
     """
 
     arguments: tuple[str, ...]
@@ -144,9 +144,10 @@ def _check_groups(outcome: Outcome) -> Iterator[str]:
     for id_, known, hit in outcome.documents():
         if known.as_begun and _fingerprint(hit) != _fingerprint(outcome.before.hits[id_]):
             yield f"{id_} has another fingerprint than before"
-    if outcome.ended.code:
-        yield f"the exit code is {outcome.ended.code}: {outcome.ended.said}"
-    if all(outcome.looks.is_before(known) for _, known in outcome.others.by_id()):
+    rejected = outcome.ended.summary["summary"]["written"]["rejected"]
+    if outcome.ended.code != int(bool(rejected)):
+        yield f"the exit code is {outcome.ended.code} with {len(rejected)} rejected: {outcome.ended.said}"
+    if not rejected and all(outcome.looks.is_before(known) for _, known in outcome.others.by_id()):
         yield from _wrong_groups(outcome)
 
 
@@ -167,13 +168,9 @@ def _wrong_groups(outcome: Outcome) -> Iterator[str]:
         if sum(each["is_canonical"] for each in members) != 1:
             yield f"of the group {name}, not one is to be kept"
     families: dict[int, set[str | None]] = defaultdict(set)
-    for _, known, hit in outcome.documents():
-        if (
-            own(hit).get("scheme")
-            and known.source
-            and own(hit)["content"] == (fields_of(known.source) or {})["content"]
-        ):
-            families[family_of(known.source["body"])].add(own(hit).get("group"))
+    for _, _, hit in outcome.documents():
+        if own(hit) and _fingerprint(hit) == fields_of(hit["_source"]):
+            families[family_of(hit["_source"]["body"])].add(own(hit).get("group"))
     for family, names in families.items():
         if len(names) > 1:
             yield f"the texts of family {family}, which are alike, are in {names}"

@@ -142,10 +142,10 @@ def wire(node: Node) -> Iterator[Wire]:
         def log_message(self, *_: object) -> None:
             pass
 
-    class Server(ThreadingHTTPServer):
+    class Listener(ThreadingHTTPServer):
         daemon_threads = True
 
-    with Server(("127.0.0.1", 0), Handler) as server:
+    with Listener(("127.0.0.1", 0), Handler) as server:
         there = Wire(f"http://127.0.0.1:{server.server_port}", Course())
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
