@@ -16,7 +16,7 @@ from tests.histories.course import Course
 from tests.histories.drawing import histories
 from tests.histories.embedded import Directory
 from tests.histories.ground import State, index_of, state_of
-from tests.histories.history import History
+from tests.histories.history import Event, Fault, History, Start, Write
 from tests.histories.looks import Looks
 from tests.histories.others import Others
 from tests.histories.outcome import Outcome
@@ -42,6 +42,19 @@ COUNTS = {
 _SOAK = 20
 _NOT_EMBEDDED = {"slices", "incremental", "pipeline"}
 
+# Those that ended badly once, by what happens in them.
+KEPT = {
+    "a text changes while a backfill looks for changes": History(
+        "backfill", (Start("done"), Start("plain")), (Event(2, Write("text", 0), kind="/_stats?level=shards"),)
+    ),
+    "some documents of a load are refused for now": History(
+        "load", (Start(),) * 4, (Event(1, Fault.BUSY_ITEMS, kind="/_bulk"),)
+    ),
+    "actions are refused for now, and others are on the same documents": History(
+        "add", (Start(),) * 7, (Event(1, Fault.UNAVAILABLE, times=4, kind="/_bulk"),)
+    ),
+}
+
 
 @pytest.fixture(params=ENGINES[1:], scope="module")
 def server(request: pytest.FixtureRequest) -> Iterator[Place]:
@@ -50,6 +63,11 @@ def server(request: pytest.FixtureRequest) -> Iterator[Place]:
     with wire(node) as way:
         yield Server(node, way, engine)
     engine.close()
+
+
+@pytest.mark.parametrize("history", KEPT.values(), ids=KEPT)
+def test_what_ended_badly_once_ends_well(server: Place, history: History) -> None:
+    assert problems_of(server, history) == []
 
 
 @pytest.mark.parametrize("verb", COUNTS)
