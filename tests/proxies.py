@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from tests.nodes import Node
@@ -17,6 +17,9 @@ _OWN = {"connection", "content-length", "keep-alive", "transfer-encoding", "host
 
 # What a proxy itself answers to a request (named as in ``GET /``): a status and JSON; None to hand it to the node.
 Answer: TypeAlias = Callable[[str], "tuple[int, bytes] | None"]
+
+Then: TypeAlias = Literal["answers", "silence", "refusal"]
+_REFUSAL = (403, b'{"status": 403, "error": {"type": "security_exception", "reason": "refused"}}')
 
 
 @contextmanager
@@ -27,21 +30,21 @@ def reticent(node: Node, status: int = 404) -> Iterator[str]:
 
 
 class Moment:
-    """The moment at which a proxy has had a number of requests; from then on it is ``silent``, or goes on.
+    """The moment at which a proxy has had a number of requests; from then on it answers, is silent, or refuses all.
 
     ``come`` is set at it, and ``first`` is when the first request came.
     """
 
-    def __init__(self, requests: int, silent: bool) -> None:
+    def __init__(self, requests: int, then: Then) -> None:
         self._left = requests
-        self._silent = silent
+        self._then = then
         self._lock = threading.Lock()
         self._is_over = threading.Event()
         self.come = threading.Event()
         self.first: float | None = None
 
     def __call__(self, request: str) -> tuple[int, bytes] | None:
-        """Hear of a request; what comes in the silence is never handed to the node."""
+        """Hear of a request; what comes in the silence, or is refused, is never handed to the node."""
         with self._lock:
             self.first = self.first or time.monotonic()
             self._left -= 1
@@ -49,10 +52,9 @@ class Moment:
         if not has_come:
             return None
         self.come.set()
-        if not self._silent:
-            return None
-        self._is_over.wait()
-        return 503, b"{}"
+        if self._then == "silence":
+            self._is_over.wait()
+        return None if self._then == "answers" else _REFUSAL
 
     def end(self) -> None:
         """Let whoever waits for an answer go."""

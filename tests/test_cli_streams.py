@@ -115,6 +115,23 @@ def test_what_cannot_be_shown_is_an_error(folder: Path) -> None:
         assert "No space left on device. Make room" in said
 
 
+def test_the_code_of_an_interruption_is_the_same_wherever_it_came(tmp_path: Path) -> None:
+    """Also in what the standard library executes from a text, as it does to make a dataclass."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "from es_simhash.cli import program\n"
+        "program._Commands.get_command = lambda *_: exec('raise KeyboardInterrupt')\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "es_simhash", "schemes"],
+        env=environment({"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.returncode, done.stderr.strip()) == (130, "Interrupted. Nothing was changed.")
+
+
 @pytest.mark.parametrize("command", _COMMANDS)
 def test_an_interruption_while_modules_are_loaded_ends_the_process_at_once(
     command: str, folder: Path, request: pytest.FixtureRequest

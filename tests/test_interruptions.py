@@ -31,7 +31,7 @@ from es_simhash.testing.corpus import corpus
 from tests.commands import run_alone
 from tests.interruptions import interrupted_at, interrupting_itself
 from tests.nodes import Node
-from tests.proxies import Moment, proxy
+from tests.proxies import Moment, Then, proxy
 from tests.whole_indices import ENGINES
 
 Result = TypeVar("Result")
@@ -45,6 +45,8 @@ MOST = 16
 MOMENTS, SOAK_MOMENTS = 1, 20
 # Seconds within which what is cancelled ends on any machine; the client of a server waits for ten or more.
 AT_ONCE = 5.0
+# A server that is silent is the harder test.
+SILENCES: tuple[Then, ...] = ("silence", "silence", "answers")
 
 
 class Verb(NamedTuple):
@@ -53,6 +55,10 @@ class Verb(NamedTuple):
     line: str
     is_filled: bool = True
     is_done: str | None = None
+
+    def on(self, index: str) -> list[str]:
+        """The arguments for an index of that name."""
+        return [{"INDEX": index, "COPY": f"{index}-copy"}.get(word, word) for word in self.line.split()]
 
 
 EACH_FIELD = " ".join(f"--field {field}" for field in FIELDS)
@@ -156,9 +162,9 @@ def test_an_interrupted_command_ends_within_a_second_and_leaves_nothing(
     verb, chance = VERBS[command], Random(f"{command} {moment} {kind_of(where)}")
     fill(where, name, filled if verb.is_filled else DOCUMENTS, verb.is_filled)
     write_inputs(tmp_path)
-    arguments = [{"INDEX": name, "COPY": f"{name}-copy"}.get(word, word) for word in verb.line.split()]
-    request, is_silent = chance.randint(1, MOST), chance.random() < 0.7
-    with interrupted_at(where, request, is_silent, tmp_path) as (url, interrupt):
+    arguments = verb.on(name)
+    request, then = chance.randint(1, MOST), chance.choice(SILENCES)
+    with interrupted_at(where, request, then, tmp_path) as (url, interrupt):
         interrupt([*arguments, "--url", url]).check()
     assert {each.name for each in tmp_path.iterdir()} <= {*INPUTS, *OUTPUTS, "tmp"}
     assert list((tmp_path / "tmp").iterdir()) == []
@@ -174,6 +180,20 @@ def write_inputs(folder: Path) -> None:
     (folder / "news.jsonl").write_text("".join(lines), encoding="utf-8")
     labels = [json.dumps({"id": str(i), "cluster": str(i // 2)}) + "\n" for i in range(COUNT)]
     (folder / "labels.jsonl").write_text("".join(labels), encoding="utf-8")
+
+
+@pytest.mark.parametrize("where", ENGINES[1:], indirect=True)
+@pytest.mark.parametrize("command", VERBS)
+def test_a_command_that_is_refused_everything_ends_within_a_second(
+    command: str, where: Node, name: str, moment: int, filled: list[Json], tmp_path: Path
+) -> None:
+    verb, request = VERBS[command], Random(f"{command} {moment} {kind_of(where)}, refused").randint(1, MOST)
+    fill(where, name, filled if verb.is_filled else DOCUMENTS, verb.is_filled)
+    write_inputs(tmp_path)
+    arguments = verb.on(name)
+    with interrupted_at(where, request, "refusal", tmp_path) as (url, refused):
+        # What it may do without, such as a refresh, is no error.
+        refused([*arguments, "--url", url]).check(codes=(0, 1, 3))
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -247,7 +267,7 @@ def hanging_at(where: Path | Node, operation: int) -> Iterator[tuple[Any, Event]
         engine = Hanging(where, operation)
         yield engine, engine.hangs
         return
-    moment = Moment(operation, silent=True)
+    moment = Moment(operation, "silence")
     with proxy(where, moment) as url:
         yield url, moment.come
         moment.end()

@@ -89,6 +89,7 @@ def _end(code: int) -> None:
     from es_simhash.cli import streams
 
     streams.flush()
-    if threading.active_count() > 1:
+    # Python itself would end by the signal where an interruption has gone through its `exec`, whoever caught it.
+    if code == _INTERRUPTED or threading.active_count() > 1:
         os._exit(code)
     sys.exit(code)
