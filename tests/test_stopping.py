@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from es_simhash.ahead import Stop, StoppedError
 from es_simhash.backfill.scope import BackfillOptions
+from es_simhash.dedup.kept import Kept
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError, UnreachableError
 from es_simhash.grouping.options import GroupOptions
@@ -89,6 +91,21 @@ def test_an_interruption_does_not_wait_for_an_engine_that_is_away(work: Callable
         work()
     assert_no_thread_is_left()
     assert CloseReader in meddler.kinds()
+
+
+def test_another_thread_can_end_the_comparison_of_groups(meddler: Meddler, monkeypatch: pytest.MonkeyPatch) -> None:
+    index, stop = Index("index", meddler, fields=["body"]), Stop()
+    index.init(create={})
+    index.add([{"_id": str(i), "body": f"the same text, but for {i}"} for i in range(20)], refresh=True)
+    complete = Kept.complete
+
+    def complete_and_stop(kept: Kept) -> None:
+        complete(kept)
+        stop.set()
+
+    monkeypatch.setattr(Kept, "complete", complete_and_stop)
+    with pytest.raises(StoppedError):
+        group(meddler, index.name, index.documents, GroupOptions(verify="estimate"), stop=stop)
 
 
 def test_an_error_does_not_wait_for_an_engine_that_is_away(work: Callable[[], object], meddler: Meddler) -> None:

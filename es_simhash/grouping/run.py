@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from functools import partial
@@ -16,13 +16,14 @@ from es_simhash.ahead import BRIEFLY, Stop, ahead
 from es_simhash.backfill.changes import make_visible
 from es_simhash.backfill.notes import noted
 from es_simhash.backfill.reading import MOST_LOSSES, Reading
-from es_simhash.dedup.compare import Comparison
+from es_simhash.dedup.compare import Comparison, Pairs
 from es_simhash.dedup.condense import needed
 from es_simhash.dedup.exact import Exact, verifier
 from es_simhash.dedup.kept import Kept
 from es_simhash.dedup.linking import Bounds, Links, link
 from es_simhash.dedup.nearness import Nearness
 from es_simhash.dedup.result import Counts
+from es_simhash.dedup.sorting import Numbers
 from es_simhash.dedup.spool import Room
 from es_simhash.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
@@ -187,7 +188,7 @@ class _Grouping:
         """Link what was read, and make groups."""
         options, looking = self._options, Looking(self._engine, self._options.patience)
         exact = self._exact(looking) if options.verify != "estimate" else None
-        comparison = Comparison(self._kept, self._criteria, options.verify, exact)
+        comparison = _StoppableComparison(self._engine.stop, self._kept, self._criteria, options.verify, exact)
         new = np.concatenate(self._new) if self._is_incremental else None
         bounds = Bounds(options.max_bucket, new)
         links = link(self._kept, self._criteria, comparison, options.memory, self._room, bounds)
@@ -211,6 +212,20 @@ class _Grouping:
         texts = Texts(looking, self._documents, self._places, self._room, options.memory, options.strip)
         scheme, verification = self._documents.scheme, self._criteria.verification
         return texts.exact(verifier(scheme, verification, texts.sample, options.common))
+
+
+class _StoppableComparison(Comparison):
+    """A comparison that can be stopped also while it asks no engine for anything."""
+
+    def __init__(self, stop: Stop, *given: Any) -> None:
+        super().__init__(*given)
+        self._stop = stop
+
+    def matches(self, codes: Numbers) -> Iterator[Pairs]:
+        """The pairs that meet the criteria, in the order in which they come."""
+        for pairs in super().matches(codes):
+            self._stop.check()
+            yield pairs
 
 
 def _counts(kept: Kept, links: Links, comparison: Comparison) -> Counts:
