@@ -20,5 +20,5 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--soak", action="store_true", help="run tests/soak in its full form, which takes long")
+    parser.addoption("--soak", action="store_true", help="run tests/soak and tests/histories in full, which takes long")
     parser.addoption("--build", action="store_true", help="run tests/installed, which builds, downloads and installs")

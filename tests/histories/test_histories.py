@@ -87,7 +87,7 @@ def hold(place: Place, verb: str, count: int, is_soak: bool) -> None:
         max_examples=count * (_SOAK if is_soak else 1),
         derandomize=not is_soak,
         deadline=None,
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[HealthCheck.too_slow],
     )
     @given(histories(verb, VERBS[verb].requests, VERBS[verb].states))
     def is_right(history: History) -> None:
