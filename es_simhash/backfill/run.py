@@ -17,7 +17,7 @@ from es_simhash.backfill.survey import survey
 from es_simhash.backfill.tuning import all_set_back
 from es_simhash.backfill.work import Fingerprinting, Work
 from es_simhash.backfill.writing import Outcome, write
-from es_simhash.engines.base import Engine, StoppableEngine, run
+from es_simhash.engines.base import Engine, StoppableEngine, leave, run
 from es_simhash.errors import EngineError
 from es_simhash.plans.sending import Pressure
 
@@ -34,14 +34,14 @@ Result = TypeVar("Result")
 WRITERS = 2
 
 
-class Runner(StoppableEngine):
+class Runner:
     """An engine, which can be used by several threads, that also does passes: some work on all documents of an index.
 
-    Of what becomes of them the ``teller`` is told.
+    The ``teller`` hears what becomes of them.
     """
 
     def __init__(self, engine: Engine, work: Work, options: RunOptions, teller: Teller) -> None:
-        super().__init__(engine)
+        self._engine = engine
         self._work = work
         self._options = options
         self._pace = Pace(options.max_rate)
@@ -50,11 +50,26 @@ class Runner(StoppableEngine):
     def perform(self, operation: Operation[Result]) -> Result:
         """Carry out an operation, by the engine unless it is a pass."""
         if isinstance(operation, Pass):
-            self._pass(operation)
+            _Passing(self._engine, self._work, self._options, self._pace, self._teller).go_through(operation)
             return cast("Result", None)
-        return super().perform(operation)
+        return self._engine.perform(operation)
 
-    def _pass(self, operation: Pass) -> None:
+    def close(self) -> None:
+        """Leave the engine open."""
+
+
+class _Passing(StoppableEngine):
+    """The threads of one pass, which its first error, or an interruption, ends."""
+
+    def __init__(self, engine: Engine, work: Work, options: RunOptions, pace: Pace, teller: Teller) -> None:
+        super().__init__(engine)
+        self._work = work
+        self._options = options
+        self._pace = pace
+        self._teller = teller
+
+    def go_through(self, operation: Pass) -> None:
+        """Do the work on all documents, in as many slices as the options say."""
         index, options = operation.index, self._options
         common = run(common_reader(index, options), self) if len(options.shares) > 1 else None
         readings = [
@@ -129,7 +144,7 @@ class Backfill:
                 run(settings_for(part, self._options), runner)
             run(passes(parts, self._documents, self._options, self.progress), runner)
         except BaseException:
-            self.is_set_back = not self._options.settings or runner.leave(all_set_back(indices))
+            self.is_set_back = not self._options.settings or leave(all_set_back(indices), self._engine)
             raise
         try:
             run(all_set_back(indices), runner)

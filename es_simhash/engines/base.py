@@ -94,11 +94,16 @@ class StoppableEngine:
 
     def leave(self, plan: Plan[Any], seconds: float = MOMENT) -> bool:
         """Tidy up, also where the work was stopped; return whether it was done in so many seconds."""
-        return in_a_moment(partial(run, plan, self._engine), seconds)
+        return leave(plan, self._engine, seconds)
+
+
+def leave(plan: Plan[Any], engine: Engine, seconds: float = MOMENT) -> bool:
+    """Tidy up after an error or an interruption; return whether it was done in so many seconds."""
+    return in_a_moment(partial(run, plan, engine), seconds)
 
 
 async def leave_async(plan: Plan[Any], engine: AsyncEngine, seconds: float = MOMENT) -> bool:
-    """See `StoppableEngine.leave`."""
+    """See `leave`."""
     try:
         await asyncio.wait_for(run_async(plan, engine), seconds)
     except (EngineError, asyncio.TimeoutError):

@@ -15,7 +15,7 @@ from es_simhash.backfill.passes import Pass
 from es_simhash.backfill.progress import OnUndone, Progress
 from es_simhash.backfill.reading import Reading
 from es_simhash.backfill.tuning import are_changed, change, set_back
-from es_simhash.errors import EngineError
+from es_simhash.errors import EngineError, UnreachableError
 from es_simhash.mapping import merge
 from es_simhash.operations import Count, DeleteIndex, GetAliases, GetMappings, Plan, PutMapping, Refresh, UpdateAliases
 from es_simhash.plans.patience import patiently
@@ -60,7 +60,7 @@ def reindex(prospect: Prospect, options: ReindexOptions, progress: Progress, tel
         yield from _begin(prospect)
         changes = yield from _copy(prospect, patience, prospect.since, progress)
     except EngineError as error:
-        if is_made:
+        if is_made and not isinstance(error, UnreachableError):
             yield from _delete_if_empty(destination, error)
         raise
     for _ in range(_MOST_LOOKS):
