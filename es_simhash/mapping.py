@@ -14,7 +14,7 @@ from es_simhash.settings import Settings
 
 META = "es_simhash"
 DEFAULT_PREFIX = "dedup"
-# What the fields of every scheme have, and of which every one has at least one.
+# The fields that every scheme has, and those that every one has at least one of.
 _ALWAYS, _EITHER = {"content", "scheme", "status"}, {"simhash", "bands", "band0"}
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 

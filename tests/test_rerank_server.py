@@ -201,7 +201,7 @@ def test_who_else_might_compare_is_refused() -> None:
 
 
 class Asked:
-    """What tells how it is asked for candidates, and takes so many for enough."""
+    """A record of how it is asked for candidates, and takes so many for enough."""
 
     def __init__(self, enough: int) -> None:
         self._enough = enough

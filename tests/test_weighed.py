@@ -75,7 +75,7 @@ TEXTS = ["a", "bb", "a longer text", "x" * 60, "y" * 60, "z" * 200]
 
 
 class Preparing:
-    """Makes one feature of each text, and notes of which."""
+    """Makes one feature of each text, and notes the texts."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

@@ -52,7 +52,7 @@ def command(index: str, prefix: str, check: bool, target: Target, output: Output
 
 
 def _checked(index: Index) -> FilesChecked:
-    """The files of an index, none of which is damaged."""
+    """Report the files of an index that is not damaged."""
     from es_simhash.errors import IndexStateError
 
     checked = index.check_files()
