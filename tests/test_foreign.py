@@ -176,7 +176,6 @@ def test_a_field_of_our_object_s_name_stops_all(place: str, name: str, tmp_path:
     refused_everywhere(place, name, tmp_path, ["1", "2"], told)
 
 
-@pytest.mark.parametrize("place", ENGINES[1:], indirect=True)
 def test_an_object_that_is_not_parsed_stops_all(place: str, name: str, tmp_path: Path) -> None:
     there = {"dedup": {"type": "object", "enabled": False}}
     made(place, name, {"properties": there}, {"1": TEXT, "2": {**TEXT, "dedup": OPEN}, "3": {**TEXT, "dedup": "mine"}})

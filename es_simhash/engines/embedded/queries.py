@@ -12,7 +12,7 @@ from es_simhash.engines.embedded.mapping import Field, IndexMapping
 from es_simhash.engines.embedded.more_like_this import FindDocument, MoreLikeThis
 from es_simhash.engines.embedded.should_match import minimum
 from es_simhash.engines.embedded.term_queries import TermQueries, boosted, constant, some_of
-from es_simhash.errors import EngineError
+from es_simhash.errors import EngineError, MappingError
 
 _BOOL = ("must", "should", "filter", "must_not", "minimum_should_match", "boost")
 
@@ -174,8 +174,8 @@ class Compiler:
                 raise _not_indexed(path)
 
 
-def _not_indexed(path: str) -> EngineError:
-    return EngineError(
+def _not_indexed(path: str) -> MappingError:
+    return MappingError(
         f"The field {path!r} is stored, but not indexed, so it cannot be searched. "
         "Search another, or load the documents into an index whose mapping has it indexed."
     )
