@@ -436,7 +436,8 @@ def test_the_privileges_of_the_runbook_are_enough_for_a_backfill(node: Node, unf
     done = backfill(node, unfinished, tmp_path, *PRIVILEGES[:-1])
     assert done.code == 0, done.err
     assert "1 written" in done.out
-    assert node.request("PUT", f"/{unfinished}/_doc/2?refresh=true", {"body": "another text"}).status == 201
+    both = {"body": "another text", "title": "a title"}
+    assert node.request("PUT", f"/{unfinished}/_doc/2?refresh=true", both).status == 201
     again = backfill(node, unfinished, tmp_path, *PRIVILEGES[:-1], options=["--quiet"])
     assert (again.code, again.out, again.err) == (0, "", "")
     title = ("--field", "title", "--prefix", "titles")

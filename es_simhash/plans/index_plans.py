@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from es_simhash.documents import Documents
-from es_simhash.errors import InputError, MappingError, TextError
+from es_simhash.errors import AccessError, InputError, MappingError, TextError
 from es_simhash.fields import Json
 from es_simhash.idf import IdfTable
 from es_simhash.mapping import DEFAULT_PREFIX
@@ -185,6 +186,8 @@ class IndexPlans:
             return (yield from self.documents())
         if self._preview is None:
             documents = yield from self.wanted_documents()
-            yield from check_text_fields((yield GetMappings(self.name)), documents)
+            # A login that may only search cannot read the mapping, and does without this check.
+            with suppress(AccessError):
+                yield from check_text_fields((yield GetMappings(self.name)), documents)
             self._preview = documents
         return self._preview
