@@ -28,15 +28,15 @@ from tests.whole_indices import ENGINES
 
 # How many histories of each command there are on each server, and how many times as many with --soak.
 COUNTS = {
-    "backfill": 40,
+    "backfill": 30,
     "refresh-stale": 20,
     "slices": 20,
     "remove": 15,
-    "reindex": 30,
+    "reindex": 26,
     "group": 15,
     "incremental": 10,
-    "add": 15,
-    "load": 25,
+    "add": 22,
+    "load": 32,
     "pipeline": 10,
 }
 _SOAK = 20
