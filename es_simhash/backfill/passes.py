@@ -96,7 +96,9 @@ def _watched(part: Part, watch: Watch, ends: bool, documents: Documents, options
             return
         else:
             yield from end(index, documents)
-            if not (yield from watch.others()):
+            # Nobody has looked at these yet, so that they may be stale.
+            stale = yield from watch.others()
+            if not stale:
                 return
             yield from begin(index, documents, watch.seen)
     if ends and (others := (yield from watch.others())):

@@ -16,7 +16,7 @@ from tests.histories.course import Course
 from tests.histories.drawing import histories
 from tests.histories.embedded import Directory
 from tests.histories.ground import State, index_of, state_of
-from tests.histories.history import Event, Fault, History, Start, Write
+from tests.histories.history import Event, Fault, History, Shape, Start, Write
 from tests.histories.looks import Looks
 from tests.histories.others import Others
 from tests.histories.outcome import Outcome
@@ -46,6 +46,19 @@ _NOT_EMBEDDED = {"slices", "incremental", "pipeline"}
 KEPT = {
     "a text changes while a backfill looks for changes": History(
         "backfill", (Start("done"), Start("plain")), (Event(2, Write("text", 0), kind="/_stats?level=shards"),)
+    ),
+    "texts change while a backfill takes its note away": History(
+        "refresh-stale",
+        (Start(routed=True), Start(), Start(), Start()),
+        (
+            Event(1, Write("number", 11), times=10, kind="/_bulk"),
+            Event(3, Fault.LATE, kind="/_bulk"),
+            Event(11, Write("copy", 8)),
+            Event(4, Write("text", 2), times=40, kind="/_mapping"),
+            Event(2, Fault.LATE, times=4),
+            Event(5, Write("copy", 2), times=3),
+        ),
+        Shape(shards=2, dynamic=False),
     ),
     "some documents of a load are refused for now": History(
         "load", (Start(),) * 4, (Event(1, Fault.BUSY_ITEMS, kind="/_bulk"),)
