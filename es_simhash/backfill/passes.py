@@ -88,7 +88,7 @@ def _watched(part: Part, watch: Watch, ends: bool, documents: Documents, options
             written = progress.written
             # A text may have changed after its fingerprint was made.
             yield Pass(index, changed_query(options, since), again=True)
-            stale = progress.written - written
+            stale += progress.written - written
         elif (yield from _are_left(part, query, options, progress.rejected - rejected)):
             # New documents, or some that a lost reader left out.
             yield Pass(index, query, again=True)
@@ -97,14 +97,21 @@ def _watched(part: Part, watch: Watch, ends: bool, documents: Documents, options
         else:
             yield from end(index, documents)
             # Nobody has looked at these yet, so that they may be stale.
-            stale = yield from watch.others()
-            if not stale:
+            if not (unseen := (yield from _noted_again(watch, documents))):
                 return
-            yield from begin(index, documents, watch.seen)
-    if ends and (others := (yield from watch.others())):
-        yield from begin(index, documents, watch.seen)
-        # Where the last look found nothing stale, others write, but no texts.
-        progress.unsettled += max(0, others) if stale else 0
+            stale += unseen
+    if ends:
+        unseen = yield from _noted_again(watch, documents)
+        # Where no look found anything stale, others write, but no texts.
+        progress.unsettled += unseen if stale else 0
+
+
+def _noted_again(watch: Watch, documents: Documents) -> Plan[int]:
+    """Note from where on the next run is to look, if others have changed something since; how much that is."""
+    unseen = max(0, (yield from watch.others()))
+    if unseen:
+        yield from begin(watch.index, documents, watch.seen)
+    return unseen
 
 
 def _are_left(part: Part, query: Json, options: BackfillOptions, rejected: int) -> Plan[bool]:

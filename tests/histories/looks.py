@@ -12,8 +12,9 @@ class Looks:
     """By the serials of what others did: the ``first`` look of the runs that go on with each other, and the ``last``.
 
     A run goes on with one before it that has noted its beginning in the mapping. ``how`` is a part of what it asks. If
-    it ``refreshes`` to look, only those looks count that come directly before a refresh, or after it. Where the changes
-    have no numbers, a run looks once, by its first refresh.
+    it ``refreshes`` to look, only those looks count that come directly before a refresh, or after it; but not one for
+    the note of a beginning, which counts fingerprints. Where the changes have no numbers, a run looks once, by its
+    first refresh.
     """
 
     others: Others
@@ -23,6 +24,7 @@ class Looks:
     last: int = 0
     is_noted: bool = False
     _seen: int | None = None
+    _before: int | None = None
     _was_refreshed: bool = False
 
     def see(self, method: str, path: str, body: bytes) -> None:
@@ -38,9 +40,13 @@ class Looks:
             if self._was_refreshed or not self.refreshes:
                 self.last = self._seen
         elif is_refresh and seen is not None:
-            self.last = seen
+            self._before, self.last = self.last, seen
+        elif is_refresh:
+            self._before = None
         elif method == "PUT" and "/_mapping" in path:
             self.is_noted = b"_backfill_begun_" in body
+            if self.is_noted and self._before is not None:
+                self.last, self._before = self._before, None
         self._was_refreshed = is_refresh
 
     def begin(self) -> None:
