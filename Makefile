@@ -1,4 +1,4 @@
-# `make test` needs only a Python 3.10+ (and, for the tests on real nodes, what tests/nodes finds on the machine).
+# `make test` needs only a Python 3.10+ (and, for the tests on real nodes, what tools/nodes finds on the machine).
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -14,13 +14,7 @@ LOWEST := $(VENV)-lowest
 LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-# Tests of what is not among the modules without I/O.
-NOT_PURE := histories soak installed test_backfill_* test_benchmarks_* test_cli_* test_demo_* test_docker_* test_docs.py \
-	test_doctor_security.py test_embedded_* test_engines_* test_files_* test_fuzz_[cefr]* test_how_to_* \
-	test_index_conformance.py test_native.py test_nodes.py test_pages_*browser.py test_pipelines_[dis]*.py \
-	test_re[im]*.py test_rerank_server.py test_secrets.py test_site.py test_spark*.py
-
-.PHONY: demo test test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
+.PHONY: demo test quick test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -54,7 +48,11 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(BIN)/mypy
 
-# In two processes (tests/sharing_out.py), of which each waits for its node often.
+# An answer in a minute and a half: no node, no browser, nothing to install.
+quick: $(INSTALLED)
+	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 tests/unit
+
+# In two processes (tests/support/sharing_out.py), of which each waits for its node often.
 pytest: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2
 
@@ -65,7 +63,7 @@ pytest-all: $(INSTALLED)
 	$(BIN)/python -m pytest --all-nodes
 
 pytest-client8: $(CLIENT8_INSTALLED)
-	$(CLIENT8)/bin/python -m pytest --all-nodes tests/test_index_conformance.py tests/test_engines_*.py -k 'lasticsearch'
+	$(CLIENT8)/bin/python -m pytest --all-nodes tests/system/test_index_conformance.py tests/system/engines tests/unit/engines -k 'lasticsearch'
 
 $(CLIENT8_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(CLIENT8)
@@ -76,7 +74,7 @@ $(CLIENT8_INSTALLED): $(INSTALLED)
 # PySpark is half a gigabyte, so that it is not installed for the other tests.
 pytest-spark: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[spark]'
-	$(BIN)/python -m pytest tests/test_spark*.py
+	$(BIN)/python -m pytest tests/system/spark/test_spark*.py
 
 # The wheel and the sdist, in dist/.
 dist: $(INSTALLED)
@@ -85,10 +83,10 @@ dist: $(INSTALLED)
 
 # They are built, and the wheel installed, in an environment without development tools; what they require is downloaded.
 test-dist: $(INSTALLED)
-	$(BIN)/python -m pytest --build tests/installed
+	$(BIN)/python -m pytest --build tests/system/installed
 
 # The lowest versions that pyproject.toml allows of what the package needs; for what is installed beside them, the newest.
-# Nodes are left out, whose tests are the slowest; one is had by: make test-min NODES= TESTS=tests/test_index_conformance.py
+# Nodes are left out, whose tests are the slowest; one is had by: make test-min NODES= TESTS=tests/system/test_index_conformance.py
 NODES := none
 TESTS := tests
 
@@ -103,15 +101,15 @@ $(LOWEST_INSTALLED): $(INSTALLED) pyproject.toml
 		--editable '.[$(EXTRAS)]' --group dev
 	touch $@
 
-# Branches of the modules without I/O (listed in pyproject.toml) that their tests run through, numpy's loops instead of
-# compiled ones, which are not counted; nodes, other processes and what is below these modules would only take time.
+# Branches of the folders without I/O (tests/layers.py) that their tests run through, by numpy's loops: compiled ones are
+# not counted.
 coverage: $(INSTALLED)
-	ES_SIMHASH_TEST_NODES=none ES_SIMHASH_NATIVE=0 $(BIN)/coverage run -m pytest $(NOT_PURE:%=--ignore-glob=tests/%)
+	ES_SIMHASH_NATIVE=0 $(BIN)/coverage run --include="$$($(BIN)/python -m tests.layers)" -m pytest tests/unit
 	$(BIN)/coverage report
 
 # Each test with twenty times as many examples, in five minutes.
 fuzz: $(INSTALLED)
-	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 --hypothesis-profile=fuzz tests/test_fuzz_*.py
+	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 --hypothesis-profile=fuzz -k fuzz tests/unit
 
 # Changes to the modules that all else stands on, one by one, each of which a test should notice; those that none does are
 # listed. Two processes for a quarter of an hour; mutants are shown by: .venv/bin/mutmut show NAME
@@ -120,9 +118,9 @@ mutants: $(MUTANTS_INSTALLED)
 	$(BIN)/mutmut results
 
 # Backfills of 200,000 documents that are killed, restarted and refused again and again, and thousands of histories of
-# each command (tests/histories), others each time; takes hours.
+# each command (tests/system/histories), others each time; takes hours.
 soak: $(INSTALLED)
-	$(BIN)/python -m pytest tests/soak tests/histories --soak
+	$(BIN)/python -m pytest tests/system/soak tests/system/histories --soak
 
 # The site of the documentation, into site/; the tests build it too.
 docs: $(INSTALLED)
@@ -134,10 +132,10 @@ bench: $(BENCH_INSTALLED)
 
 # A real node to play with, until Ctrl-C.
 node-opensearch: $(INSTALLED)
-	$(BIN)/python -m tests.nodes opensearch --port 9200
+	$(BIN)/python -m tools.nodes opensearch --port 9200
 
 node-elasticsearch: $(INSTALLED)
-	$(BIN)/python -m tests.nodes elasticsearch --port 9200
+	$(BIN)/python -m tools.nodes elasticsearch --port 9200
 
 clean:
 	rm -rf $(VENV) $(VENV)-peers $(CLIENT8) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site mutants

@@ -24,7 +24,7 @@ from benchmarks.nodes import SERVERS
 from benchmarks.page import replace_section
 from benchmarks.peers import PEERS
 from benchmarks.tables import Table
-from tests.nodes import RELEASES
+from tools.nodes import RELEASES
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, QUALITY_PAGE = DOCS / "benchmarks.md", DOCS / "quality.md"

@@ -29,8 +29,8 @@ from benchmarks.nodes import CHUNK, SERVERS, Json, Server, running, seconds
 from benchmarks.processes import peak
 from benchmarks.tables import Table
 from es_simhash import Index
-from es_simhash.backfill.scope import BackfillOptions
-from es_simhash.documents import Documents
+from es_simhash.documents.documents import Documents
+from es_simhash.live.backfill.scope import BackfillOptions
 
 DOCUMENTS, ROUNDS = 40_000, 3
 SIZES = (100_000, 300_000, 1_000_000)

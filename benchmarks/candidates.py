@@ -17,15 +17,15 @@ from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.labelled import LabelledSet, labelled_sets
 from benchmarks.tables import Table
 from es_simhash import Scheme
-from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.deduplicator import Deduplicator
-from es_simhash.dedup.sorting import Numbers
-from es_simhash.presets import PRESETS
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.ceiling import similar_pairs
 from es_simhash.quality.keys import Keys
 from es_simhash.quality.predictions import predicted
-from es_simhash.query import Criteria
-from es_simhash.verification import Verifier, rarity_of
+from es_simhash.scheme.presets import PRESETS
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verification import Verifier, rarity_of
 
 LEAST = 0.3
 AT_ONCE = 20_000

@@ -13,8 +13,8 @@ from benchmarks.nodes import Json, Server
 from benchmarks.planted import EDITS, Pair, plant
 from benchmarks.ways import Ours, Way
 from es_simhash import Scheme
-from es_simhash.codes import Codes
-from es_simhash.hamming import distances
+from es_simhash._core.bit_codes import Codes
+from es_simhash.sketches.hamming import distances
 
 COUNTED = 300
 SCHEME = Scheme()

@@ -61,7 +61,7 @@ def _count(path: str) -> int:
 
 def _by_es_simhash(kind: str, path: str) -> list[int]:
     from es_simhash import Chars, Scheme, Words
-    from es_simhash.dedup.deduplicator import Deduplicator
+    from es_simhash.groups.pairs.deduplicator import Deduplicator
 
     # As the others compare: features that all weigh the same.
     scheme = Scheme(tokens=Words(1) if kind == "words" else Chars(5), verification=None)
@@ -173,7 +173,7 @@ def _by_text_dedup(kind: str, path: str) -> list[int]:
 
 def _grow(count: str) -> list[int]:
     from es_simhash import Scheme
-    from es_simhash.dedup.deduplicator import Deduplicator
+    from es_simhash.groups.pairs.deduplicator import Deduplicator
 
     deduplicator = Deduplicator(Scheme.preset("default"), similarity=THRESHOLD, memory=GROWTH_MEMORY)
     with deduplicator.run(_made_on_the_fly(int(count))) as found:

@@ -17,7 +17,8 @@ from typing import Any
 
 from benchmarks.corpora import chinese, english
 from benchmarks.tables import Table
-from es_simhash import Chars, MinHash, Scheme, Words, native
+from es_simhash import Chars, MinHash, Scheme, Words
+from es_simhash._core import native
 
 ROUNDS = 7
 SIZE = 128

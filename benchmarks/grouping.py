@@ -21,7 +21,7 @@ from benchmarks.nodes import SETTINGS, Server, running
 from benchmarks.processes import peak
 from benchmarks.tables import Table
 from es_simhash import Index
-from es_simhash.operations import Refresh
+from es_simhash.plans.operations import Refresh
 
 SIZES, FINDS = (100_000, 300_000, 1_000_000), 300
 __doc__ = __doc__.format(finds=FINDS)

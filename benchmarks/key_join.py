@@ -24,7 +24,7 @@ from benchmarks.tables import Table
 DOCUMENTS, BANDS, SHARED = 1_000_000, 32, 6
 MEMORY = 256
 _AT_ONCE = 10_000
-_BYTES_A_NUMBER = 128  # as es_simhash.dedup.linking reckons
+_BYTES_A_NUMBER = 128  # as es_simhash.groups.pairs.linking reckons
 __doc__ = __doc__.format(memory=MEMORY)
 
 Keys = npt.NDArray[np.uint32]
@@ -64,9 +64,9 @@ def _keys(documents: int) -> Iterator[Keys]:
 
 
 def _by_es_simhash(documents: int) -> int:
-    from es_simhash.dedup.candidates import Candidates, Linker, entries
-    from es_simhash.dedup.sorting import Numbers, sorted_pieces
-    from es_simhash.dedup.spool import Columns, Room
+    from es_simhash.groups.pairs.candidates import Candidates, Linker, entries
+    from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces
+    from es_simhash.groups.pairs.spool import Columns, Room
 
     numbers = (MEMORY << 20) // _BYTES_A_NUMBER
     with tempfile.TemporaryDirectory() as folder, Room(MEMORY << 18, folder) as room:

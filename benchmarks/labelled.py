@@ -18,11 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.corpora import CORPORA_VARIABLE
-from es_simhash.arrays import Integers
-from es_simhash.dedup.candidates import codes as codes_of
-from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.sorting import Numbers
-from es_simhash.files import RejectedLine
+from es_simhash._core.arrays import Integers
+from es_simhash.documents.files import RejectedLine
+from es_simhash.groups.pairs.candidates import pair_codes, positions
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity
 from es_simhash.quality.judged import Judged, everything
@@ -116,7 +115,7 @@ class Ranked:
     def of(cls, scores: dict[tuple[int, int], float], threshold: float, truth: Truth) -> Ranked:
         """Pairs with their scores, of which all are candidates."""
         rows = np.array([(*sorted(pair), score) for pair, score in scores.items()]).reshape(-1, 3)
-        pairs = codes_of(rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64))
+        pairs = pair_codes(rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64))
         order = np.argsort(pairs)
         met = np.isin(truth.positives, pairs)
         return cls(pairs[order], rows[order, 2], threshold, float(met.mean()) if len(met) else None)

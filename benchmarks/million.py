@@ -24,12 +24,12 @@ import numpy.typing as npt
 from benchmarks.latency import Latency, in_turns
 from benchmarks.nodes import SETTINGS, Json, running
 from benchmarks.tables import Table
-from es_simhash import Fingerprint, Fingerprints, Matches, Scheme, query
-from es_simhash import fields as stored
+from es_simhash import Fingerprint, Fingerprints, Matches, Scheme
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.mapping import DEFAULT_PREFIX
-from es_simhash.operations import Action, Bulk, CreateIndex, Refresh, Search
-from es_simhash.query import By, Criteria
+from es_simhash.plans.operations import Action, Bulk, CreateIndex, Refresh, Search
+from es_simhash.scheme import own_fields, query
+from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash.scheme.query import By, Criteria
 
 COUNT, PLANTED, BATCH = 1_000_000, 10_000, 5_000
 QUERIES, ROUNDS = 500, 5
@@ -73,7 +73,7 @@ class Million:
         for first in range(0, len(self.simhashes), BATCH):
             batch = self.fingerprints(slice(first, first + BATCH))
             keys = [f"key{place}" for place in range(first, first + len(batch))]
-            rows = stored.write(SCHEME, SCHEME.id, keys, batch)
+            rows = own_fields.write(SCHEME, SCHEME.id, keys, batch)
             yield [{"key": key, "dedup": row} for key, row in zip(keys, rows, strict=True)]
 
     @cached_property

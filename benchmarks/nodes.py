@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
-from es_simhash.operations import Operation, Search
-from tests.nodes import start_node
+from es_simhash.plans.operations import Operation, Search
+from tools.nodes import start_node
 
 Json: TypeAlias = dict[str, Any]
 

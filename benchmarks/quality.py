@@ -44,12 +44,10 @@ from benchmarks.nodes import Json, Server, running
 from benchmarks.tables import Table
 from benchmarks.ways import MinHashShould, MoreLikeThis, Way
 from es_simhash import Chars, Scheme, SimHash, Words
-from es_simhash.arrays import Integers
-from es_simhash.codes import Codes
-from es_simhash.dedup.candidates import codes as codes_of
-from es_simhash.dedup.deduplicator import Deduplicator
-from es_simhash.hamming import distances
-from es_simhash.presets import PRESETS
+from es_simhash._core.arrays import Integers
+from es_simhash._core.bit_codes import Codes
+from es_simhash.groups.pairs.candidates import pair_codes
+from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality.buckets import script_of
 from es_simhash.quality.ceiling import similar_pairs
 from es_simhash.quality.evaluation import LEAST, loosened
@@ -57,6 +55,8 @@ from es_simhash.quality.keys import Keys
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.predictions import predicted
 from es_simhash.quality.tuning import tuned_by_labels
+from es_simhash.scheme.presets import PRESETS
+from es_simhash.sketches.hamming import distances
 
 SHARE, PAGE, AT_ONCE = 0.8, 50, 20
 __doc__ = __doc__.format(share=SHARE, page=PAGE)
@@ -213,7 +213,7 @@ def _within(simhashes: Codes, most: int) -> Iterator[tuple[Codes, Integers]]:
     for place in range(len(simhashes)):
         bits = distances(simhashes[place + 1 :], simhashes[place])
         near = np.flatnonzero(bits <= most)
-        yield codes_of(np.full(len(near), place), place + 1 + near), bits[near].astype(np.int64)
+        yield pair_codes(np.full(len(near), place), place + 1 + near), bits[near].astype(np.int64)
 
 
 # ---- on a real node

@@ -18,12 +18,12 @@ from benchmarks.million import BATCH, Million, lines_of
 from benchmarks.nodes import SERVERS, SETTINGS, Server, running
 from benchmarks.tables import Table
 from es_simhash import Fingerprint, Matches, Scheme, SimHash
-from es_simhash import fields as stored
-from es_simhash.documents import Documents
+from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run as carry_out
 from es_simhash.plans.finding import find_fingerprinted
 from es_simhash.plans.options import Options, Rerank
 from es_simhash.plans.wanted import Wanted
+from es_simhash.scheme import own_fields
 
 COUNT, PLANTED = 100_000, 500
 QUERIES, ROUNDS = 200, 5
@@ -83,7 +83,7 @@ def _fill(server: Server, index: str, million: Million, documents: Documents) ->
     for first in range(0, len(million.simhashes), BATCH):
         batch = million.fingerprints(slice(first, first + BATCH))
         keys = [f"key{place}" for place in range(first, first + len(batch))]
-        rows = stored.write(scheme, scheme.id, keys, batch)
+        rows = own_fields.write(scheme, scheme.id, keys, batch)
         written = [{documents.prefix: row} for row in rows]
         server.http.send("POST", f"/{index}/_bulk?filter_path=errors", lines_of(first, written))
     server.merge(index)

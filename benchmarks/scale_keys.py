@@ -15,7 +15,7 @@ from benchmarks.scale_simulation import BANDS, BLOCKS, IN_VAIN, in_words
 from benchmarks.scale_words import rounded
 from benchmarks.svg import shown
 from benchmarks.tables import Table
-from es_simhash.bands import Bands
+from es_simhash.sketches.bands import Bands
 
 _DISTANCES = ((64, 3), (64, 5), (64, 8), (128, 12))
 
@@ -88,7 +88,7 @@ def candidates(numbers: Numbers) -> str:
         table,
         """
 Blocks and keys of documents that have nothing in common are random bits: the arithmetic is that of
-`es_simhash.planning`. Texts have phrases in common. Two documents of Jaccard similarity j have the same value in a
+`sketches.tradeoffs`. Texts have phrases in common. Two documents of Jaccard similarity j have the same value in a
 row of the signature with the probability j, and otherwise the same v bits of it with 2⁻ᵛ; so b bands of r rows let
 them meet with 1 − (1 − (j + (1 − j) 2⁻ᵛ)ʳ)ᵇ. The line is the mean of that over the pairs of a sample of the
 benchmarks' texts, of which most have j = .03. Their SimHashes are somewhat alike as well, which the arithmetic leaves

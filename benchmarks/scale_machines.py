@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.tables import Table
-from es_simhash.arrays import Integers
-from es_simhash.dedup.candidates import POSITION_BITS, Linker, entries, positions
-from es_simhash.dedup.linking import ALL, FEW
-from es_simhash.groups import Groups, UnionFind
+from es_simhash._core.arrays import Integers
+from es_simhash.groups.pairs.candidates import POSITION_BITS, Linker, entries, positions
+from es_simhash.groups.pairs.linking import ALL, FEW
+from es_simhash.groups.union_find import Groups, UnionFind
 
 MACHINES = "Keys and pairs by machine"
 
@@ -68,7 +68,7 @@ class Run:
 
     @classmethod
     def of(cls, keys: Keys) -> Run:
-        """What `es_simhash.dedup` makes of the keys, table by table."""
+        """What `es_simhash.groups.pairs` makes of the keys, table by table."""
         hashes, sizes, pairs, made_by = [], [], [], []
         linker = Linker(ALL, FEW)
         for column in keys.T:

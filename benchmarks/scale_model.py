@@ -2,7 +2,7 @@
 
 Two documents of Jaccard similarity j agree on a row of their signatures with the probability j, and where they do not,
 the v bits of it that a key holds agree with 2**-v. A band of r rows agrees with (j + (1 - j) 2**-v)**r. Documents that
-have nothing in common at all, j = 0, give what `es_simhash.planning.band_candidates` tells.
+have nothing in common at all, j = 0, give what `es_simhash.sketches.tradeoffs.band_candidates` tells.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.scale_measured import Measured
-from es_simhash.bands import BITS_A_DIGIT, Bands
-from es_simhash.dedup.linking import ALL, FEW
-from es_simhash.dedup.tables import with_bands_for
 from es_simhash.errors import SchemeError
-from es_simhash.planning import BlockPlan, plan_bands, plan_blocks
+from es_simhash.groups.pairs.linking import ALL, FEW
+from es_simhash.groups.pairs.tables import with_bands_for
 from es_simhash.plans.options import MOST_CANDIDATES
-from es_simhash.settings import MinHash
+from es_simhash.scheme.settings import MinHash
+from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
+from es_simhash.sketches.tradeoffs import BlockPlan, plan_bands, plan_blocks
 
 SIZES = tuple(10**power for power in range(5, 10))
 DEFAULT = MinHash()
@@ -151,7 +151,7 @@ def grouping_seconds(documents: int, measured: Measured) -> float:
 
 # ---- groups
 
-# As `es_simhash.dedup` has it: what is kept of a document that is compared by MinHash (the hash of its text, its
+# As `es_simhash.groups.pairs` has it: what is kept of a document that is compared by MinHash (the hash of its text, its
 # SimHash, a byte of each value), the memory for a number that is sorted, and how much smaller parts are made.
 KEPT_BYTES = 16 + 8 + DEFAULT.layout.size
 SORTED_BYTES, SLACK = 128, 1.25

@@ -23,9 +23,9 @@ from benchmarks.scale_simulation import (
 )
 from benchmarks.scale_words import prose
 from benchmarks.tables import Table
-from es_simhash.bands import Bands
-from es_simhash.planning import block_candidates
-from es_simhash.settings import SimHash
+from es_simhash.scheme.settings import SimHash
+from es_simhash.sketches.bands import Bands
+from es_simhash.sketches.tradeoffs import block_candidates
 
 SIMHASH = SimHash()
 # As many candidates in vain as one may want to fetch and compare for each query, by bands and by bits.

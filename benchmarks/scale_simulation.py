@@ -14,15 +14,15 @@ from benchmarks.scale_model import DEFAULT, SIZES, UNLIKE, Similarities, grouped
 from benchmarks.scale_words import rounded
 from benchmarks.tables import Table
 from es_simhash import Scheme
-from es_simhash.arrays import spread
-from es_simhash.bands import Bands
-from es_simhash.blocks import Blocks
-from es_simhash.codes import Codes, extract
-from es_simhash.dedup.linking import ALL
-from es_simhash.hashing.poly64 import fmix64
-from es_simhash.minhash import one_permutation
-from es_simhash.planning import BlockPlan, band_probability
+from es_simhash._core.arrays import spread
+from es_simhash._core.bit_codes import Codes, extract
+from es_simhash.groups.pairs.linking import ALL
 from es_simhash.quality.ceiling import plain_features
+from es_simhash.sketches.bands import Bands
+from es_simhash.sketches.blocks import Blocks
+from es_simhash.sketches.minhash import one_permutation
+from es_simhash.sketches.tradeoffs import BlockPlan, band_probability
+from es_simhash.text.hashing.poly64 import fmix64
 
 Numbers = npt.NDArray[np.uint64]
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from es_simhash.demo.corpus import make
+from es_simhash.cli.demo.corpus import make
 
 _BEGIN = date(2026, 1, 1)
 _DAYS = 330

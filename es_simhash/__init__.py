@@ -1,9 +1,7 @@
 """Near-duplicate detection for the Elasticsearch or OpenSearch index that you already have.
 
-The names here are for users: a `Scheme` says how texts become fingerprints, and makes them. Kernels and searches are
-libraries of their own: `es_simhash.simhash`, `es_simhash.minhash`, `es_simhash.hamming`, `es_simhash.similarity`,
-`es_simhash.blocks`, `es_simhash.manku`, `es_simhash.bands`, `es_simhash.search`, `es_simhash.self_join` and
-`es_simhash.planning`.
+Import what you need from here, or from `es_simhash.errors`, `es_simhash.sketches`, `es_simhash.spark` and
+`es_simhash.testing`. Everything deeper is private and may move.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from es_simhash._version import __version__
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
-    from es_simhash.documents import Documents, Rejected
+    from es_simhash.documents.documents import Documents, Rejected
     from es_simhash.errors import (
         AccessError,
         ClientVersionError,
@@ -42,21 +40,21 @@ if TYPE_CHECKING:
         WorkerError,
         WritesLostError,
     )
-    from es_simhash.fingerprint import Fingerprint, Fingerprints
-    from es_simhash.hashing.registry import HashFunction, custom_hash
-    from es_simhash.idf import IdfTable
     from es_simhash.index import AsyncIndex, Index
-    from es_simhash.presets import PRESETS
-    from es_simhash.rerank import Match, Matches
-    from es_simhash.scheme import Scheme
-    from es_simhash.settings import Layout, MinHash, SimHash
-    from es_simhash.stop_words import load_stop_words
+    from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
+    from es_simhash.scheme.presets import PRESETS
+    from es_simhash.scheme.rerank import Match, Matches
+    from es_simhash.scheme.scheme import Scheme
+    from es_simhash.scheme.settings import Layout, MinHash, SimHash
+    from es_simhash.text.hashing.registry import HashFunction, custom_hash
+    from es_simhash.text.idf import IdfTable
     from es_simhash.text.normalise import Normalisation
-    from es_simhash.tokens.kinds import Chars, Chinese, Custom, Keywords, Words
+    from es_simhash.text.stop_words import load_stop_words
+    from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Words
 
 # Modules are loaded when a name of theirs is first asked for: the command line answers before numpy is there.
 _MODULES = {
-    "documents": ("Documents", "Rejected"),
+    "documents.documents": ("Documents", "Rejected"),
     "errors": (
         "AccessError",
         "ClientVersionError",
@@ -84,17 +82,17 @@ _MODULES = {
         "WorkerError",
         "WritesLostError",
     ),
-    "fingerprint": ("Fingerprint", "Fingerprints"),
-    "hashing.registry": ("HashFunction", "custom_hash"),
-    "idf": ("IdfTable",),
+    "scheme.fingerprint": ("Fingerprint", "Fingerprints"),
+    "text.hashing.registry": ("HashFunction", "custom_hash"),
+    "text.idf": ("IdfTable",),
     "index": ("AsyncIndex", "Index"),
-    "presets": ("PRESETS",),
-    "rerank": ("Match", "Matches"),
-    "scheme": ("Scheme",),
-    "settings": ("Layout", "MinHash", "SimHash"),
-    "stop_words": ("load_stop_words",),
+    "scheme.presets": ("PRESETS",),
+    "scheme.rerank": ("Match", "Matches"),
+    "scheme.scheme": ("Scheme",),
+    "scheme.settings": ("Layout", "MinHash", "SimHash"),
+    "text.stop_words": ("load_stop_words",),
     "text.normalise": ("Normalisation",),
-    "tokens.kinds": ("Chars", "Chinese", "Custom", "Keywords", "Words"),
+    "text.tokens.kinds": ("Chars", "Chinese", "Custom", "Keywords", "Words"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

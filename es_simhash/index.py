@@ -9,43 +9,43 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from es_simhash.ahead import Stop
-from es_simhash.bulk_actions import Document
-from es_simhash.chunks import Items, async_chunks, chunks
-from es_simhash.documents import Documents, OnReject
+from es_simhash._core.batched import Items, async_chunks, chunks
+from es_simhash._core.prefetch import Stop
+from es_simhash.documents.actions import Document
+from es_simhash.documents.documents import Documents, OnReject
+from es_simhash.documents.painless.stored_scripts import Stored
 from es_simhash.engines.base import AsyncEngine, FromThread, run, run_async
 from es_simhash.engines.connect import connect, connect_async
 from es_simhash.errors import InputError
-from es_simhash.fields import Json
-from es_simhash.operations import CheckFiles, FilesChecked, Plan, Refresh
 from es_simhash.plans.checking import Checked, Seen, check
 from es_simhash.plans.describing import Info, describe
 from es_simhash.plans.index_plans import IndexPlans, Known
 from es_simhash.plans.ingesting import Ingest, IngestRemoved
+from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
 from es_simhash.plans.options import FindOptions, Options
 from es_simhash.plans.scripting import Installed
 from es_simhash.plans.setup import Initialised
 from es_simhash.plans.writing import OnWritten, Writer, Written
-from es_simhash.query import By
-from es_simhash.rerank import Matches
-from es_simhash.scheme import Scheme
-from es_simhash.scripts.stored import Stored
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.query import By
+from es_simhash.scheme.rerank import Matches
+from es_simhash.scheme.scheme import Scheme
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from es_simhash.backfill.progress import OnProgress, OnUndone, Progress
-    from es_simhash.backfill.scope import BackfillOptions, UpdateOptions
-    from es_simhash.doctor.finding import Finding
-    from es_simhash.explaining.explanation import Explanation
-    from es_simhash.grouping.options import GroupOptions
-    from es_simhash.grouping.result import Grouped
-    from es_simhash.grouping.run import OnRead
-    from es_simhash.grouping.writing import GroupsWritten, WriteOptions
-    from es_simhash.grouping.writing import OnWritten as OnGroupsWritten
-    from es_simhash.reindex.plan import Reindexed
-    from es_simhash.reindex.prospect import ReindexOptions
-    from es_simhash.removal import Removed
+    from es_simhash.groups.of_index.options import GroupOptions
+    from es_simhash.groups.of_index.result import Grouped
+    from es_simhash.groups.of_index.run import OnRead
+    from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
+    from es_simhash.groups.of_index.writing import OnWritten as OnGroupsWritten
+    from es_simhash.live.backfill.scope import BackfillOptions, UpdateOptions
+    from es_simhash.live.doctor.finding import Finding
+    from es_simhash.live.reindex.plan import Reindexed
+    from es_simhash.live.reindex.prospect import ReindexOptions
+    from es_simhash.live.removal import Removed
+    from es_simhash.live.sweep.progress import OnProgress, OnUndone, Progress
+    from es_simhash.plans.explaining.explanation import Explanation
 
 Result = TypeVar("Result")
 
@@ -157,7 +157,7 @@ class Index:
     def explain(
         self, a: str, b: str, *, by: By | None = None, distance: int | None = None, similarity: float | None = None
     ) -> Explanation:
-        """Why two documents of the index are near-duplicates, or are none; see `es_simhash.explaining`.
+        """Why two documents of the index are near-duplicates, or are none; see `es_simhash.plans.explaining`.
 
         The criteria are those of `find`.
         """
@@ -181,12 +181,12 @@ class Index:
         progress: OnProgress | None = None,
         on_undone: OnUndone | None = None,
     ) -> Progress:
-        """Give the documents that are in the index their fingerprints; see `es_simhash.backfill`.
+        """Give the documents that are in the index their fingerprints; see `es_simhash.live.backfill`.
 
         Those that have a current one are left alone, so that a run which was stopped is gone on with by running again.
         What cannot be done is told to ``on_undone``, and counted.
         """
-        from es_simhash.backfill.run import Backfill
+        from es_simhash.live.backfill.run import Backfill
 
         return Backfill(self.engine, self.name, self.documents, options).run(progress, on_undone)
 
@@ -198,13 +198,13 @@ class Index:
         progress: OnProgress | None = None,
         on_undone: OnUndone | None = None,
     ) -> Reindexed:
-        """Copy the index, with fingerprints, into another that is made for it; see `es_simhash.reindex`.
+        """Copy the index, with fingerprints, into another that is made for it; see `es_simhash.live.reindex`.
 
         The copy gets the scheme and the fields that were given to this `Index`, else those that the index has. To go on
         where a run was stopped, and to catch up with what was changed since, run it again. Nothing is deleted,
         except a copy just made that nothing could be written to.
         """
-        from es_simhash.reindex.run import Reindexing
+        from es_simhash.live.reindex.run import Reindexing
 
         documents = self._plans.documents_of_copy()
         return Reindexing(self.engine, self.name, destination, documents, options).run(progress, on_undone)
@@ -220,16 +220,16 @@ class Index:
 
         To go on where a run was stopped, run it again. What cannot be done is told to ``on_undone``, and counted.
         """
-        from es_simhash.removal import Removal
+        from es_simhash.live.removal import Removal
 
         return Removal(self.engine, self.name, self.documents, options).run(progress, on_undone)
 
     def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
-        """What would go wrong with a backfill, found out without changing anything; see `es_simhash.doctor`.
+        """What would go wrong with a backfill, found out without changing anything; see `es_simhash.live.doctor`.
 
         Before the fields are in the index it tells whether they can be brought there.
         """
-        from es_simhash.backfill.survey import diagnose
+        from es_simhash.live.backfill.survey import diagnose
 
         return self._run(diagnose(self.name, self._plans.wanted_documents(), options, self._plans.brings_fields))
 
@@ -238,19 +238,19 @@ class Index:
 
         Nothing is written. ``progress`` hears how many documents were read.
         """
-        from es_simhash.grouping.run import group
+        from es_simhash.groups.of_index.run import group
 
         return group(self.engine, self.name, self.documents, options, progress)
 
     def write_groups(
         self, grouped: Grouped, *, progress: OnGroupsWritten | None = None, **options: Unpack[WriteOptions]
     ) -> GroupsWritten:
-        """Store groups on their documents, for searches to use; see `es_simhash.grouping.writing.write_groups`.
+        """Store groups on their documents, for searches to use; see `es_simhash.groups.of_index.writing.write_groups`.
 
         Documents that were changed or deleted since they were read are left out of their groups, which are then made
         anew. To go on where a run was stopped, group and write again.
         """
-        from es_simhash.grouping.writing import write_groups
+        from es_simhash.groups.of_index.writing import write_groups
 
         return write_groups(self.engine, grouped, self.documents, on_written=progress, **options)
 
@@ -415,7 +415,7 @@ class AsyncIndex:
         on_undone: OnUndone | None = None,
     ) -> Progress:
         """See `Index.backfill`."""
-        from es_simhash.backfill.run_async import AsyncBackfill
+        from es_simhash.live.backfill.run_async import AsyncBackfill
 
         engine, documents = await self.engine(), await self.documents()
         run = await AsyncBackfill.begin(engine, self.name, documents, options)
@@ -430,7 +430,7 @@ class AsyncIndex:
         on_undone: OnUndone | None = None,
     ) -> Reindexed:
         """See `Index.reindex`."""
-        from es_simhash.reindex.run import AsyncReindexing
+        from es_simhash.live.reindex.run import AsyncReindexing
 
         documents = self._plans.documents_of_copy()
         run = await AsyncReindexing.begin(await self.engine(), self.name, destination, documents, options)
@@ -444,21 +444,21 @@ class AsyncIndex:
         on_undone: OnUndone | None = None,
     ) -> Removed:
         """See `Index.remove_fields`."""
-        from es_simhash.removal import AsyncRemoval
+        from es_simhash.live.removal import AsyncRemoval
 
         run = await AsyncRemoval.begin(await self.engine(), self.name, await self.documents(), options)
         return await run.run(progress, on_undone)
 
     async def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
         """See `Index.doctor`."""
-        from es_simhash.backfill.survey import diagnose
+        from es_simhash.live.backfill.survey import diagnose
 
         plans = self._plans
         return await self._run(diagnose(self.name, plans.wanted_documents(), options, plans.brings_fields))
 
     async def group(self, options: GroupOptions | None = None, *, progress: OnRead | None = None) -> Grouped:
         """See `Index.group`; it is done in a thread."""
-        from es_simhash.grouping.run import group
+        from es_simhash.groups.of_index.run import group
 
         return await self._in_thread(group, self.name, await self.documents(), options, progress)
 
@@ -466,7 +466,7 @@ class AsyncIndex:
         self, grouped: Grouped, *, progress: OnGroupsWritten | None = None, **options: Unpack[WriteOptions]
     ) -> GroupsWritten:
         """See `Index.write_groups`; it is done in a thread."""
-        from es_simhash.grouping.writing import write_groups
+        from es_simhash.groups.of_index.writing import write_groups
 
         return await self._in_thread(write_groups, grouped, await self.documents(), progress, **options)
 

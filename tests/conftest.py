@@ -7,7 +7,7 @@ import signal
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.nodes.pytest_nodes", "tests.sharing_out", "tests.whole_indices"]
+pytest_plugins = ["tests.support.pytest_nodes", "tests.support.sharing_out", "tests.support.whole_indices"]
 
 # A busy machine is no failure.
 settings.register_profile("es_simhash", deadline=None)
@@ -20,5 +20,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--soak", action="store_true", help="run tests/soak and tests/histories in full, which takes long")
-    parser.addoption("--build", action="store_true", help="run tests/installed, which builds, downloads and installs")
+    parser.addoption(
+        "--soak", action="store_true", help="run tests/system/soak and tests/system/histories in full, which takes long"
+    )
+    parser.addoption(
+        "--build", action="store_true", help="run tests/system/installed, which builds, downloads and installs"
+    )

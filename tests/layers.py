@@ -1,43 +1,10 @@
-"""The layers of the package: each module may import what stands above it in this list, and its own line."""
+"""The folders of the package, in the order of their imports: each may import what stands before it, and itself."""
 
 from __future__ import annotations
 
-LAYERS = [
-    {"errors", "_version", "environment"},
-    {"native", "chunks", "ahead"},
-    {"files"},
-    {"codes", "arrays", "digits", "wording"},
-    {"hamming", "text"},
-    {"hashing", "stop_words", "features"},
-    {"tokens", "bit_counts", "idf"},
-    {"simhash", "minhash", "similarity", "blocks"},
-    {"manku", "bands", "native_kernels"},
-    {"planning"},
-    {"search", "self_join", "settings", "fingerprint"},
-    {"weighed", "held"},
-    {"presets", "fingerprinting", "scheme_json", "fields", "group_fields", "sources", "source_filter", "conditions"},
-    {"mapping", "verification", "bulk_actions"},
-    {"query", "distinct_hits", "scripts"},
-    {"rerank"},
-    {"scheme"},
-    {"documents", "operations", "foreign"},
-    {"explaining", "pipelines"},
-    {"plans", "engines"},
-    {"doctor", "dashboards"},
-    {"groups", "backfill"},
-    {"reindex", "removal"},
-    {"dedup"},
-    {"grouping"},
-    {"spark", "quality"},
-    {"index"},
-    {"jobs", "demo", "pages"},
-    {"cli"},
-    {"testing", "__main__"},
-    {"__init__"},
-]
+# These do no I/O, but for `documents/files`.
+PURE = ("_core", "text", "sketches", "scheme", "documents", "plans")
+LAYERS = ("errors", "_version", *PURE, "engines", "live", "groups", "quality", "spark", "index", "cli", "testing")
 
-# What does no I/O: all that stands above the engines, but what reads files; with the plans, groups and pages.
-ENGINES = next(level for level, names in enumerate(LAYERS) if "engines" in names)
-PURE = set().union(*LAYERS[:ENGINES]) - {"files"} | {"plans", "groups", "pages"}
-# What of it can be tested whole; of what numba compiles no coverage can be told.
-COVERED = PURE - {"native_kernels", "_version"}
+if __name__ == "__main__":  # what `make coverage` measures
+    print(",".join(f"es_simhash/{name}/*" for name in PURE))

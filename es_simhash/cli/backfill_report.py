@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from es_simhash._core.humanize import counted
 from es_simhash.cli.findings import tell_findings
 from es_simhash.cli.output import Output
 from es_simhash.cli.running import counts, planned, rates, tell_parts, telling, warn_of_left_out
-from es_simhash.wording import counted
 
 if TYPE_CHECKING:
-    from es_simhash.backfill.checkpoint import Checkpoint
-    from es_simhash.backfill.progress import Progress
-    from es_simhash.backfill.survey import Survey
+    from es_simhash.live.backfill.checkpoint import Checkpoint
+    from es_simhash.live.backfill.survey import Survey
+    from es_simhash.live.sweep.progress import Progress
 
 
 @dataclass

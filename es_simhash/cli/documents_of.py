@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from es_simhash.cli.output import Output
-    from es_simhash.documents import Documents
+    from es_simhash.documents.documents import Documents
     from es_simhash.engines.base import Engine
     from es_simhash.index import Index
 
 
 def wanted_documents(engine: Engine, index: str, known: dict[str, Any]) -> Documents:
     """What the options say, where they name fields, else what the index says."""
-    from es_simhash.documents import Documents
+    from es_simhash.documents.documents import Documents
     from es_simhash.index import Index
-    from es_simhash.scheme import Scheme
+    from es_simhash.scheme.scheme import Scheme
 
     if known["fields"]:
         return Documents(known["scheme"] or Scheme.preset("default"), known["fields"], known["prefix"])

@@ -8,18 +8,18 @@ from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from es_simhash._core.humanize import with_error
 from es_simhash.cli.output import Output
-from es_simhash.wording import with_error
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from es_simhash.explaining.bits import Bits
-    from es_simhash.explaining.differences import Part, Row
-    from es_simhash.explaining.explanation import Explanation
-    from es_simhash.explaining.features import Group
-    from es_simhash.explaining.keys import Keys
-    from es_simhash.explaining.verdict import Evidence
+    from es_simhash.plans.explaining.bits import Bits
+    from es_simhash.plans.explaining.differences import Part, Row
+    from es_simhash.plans.explaining.explanation import Explanation
+    from es_simhash.plans.explaining.features import Group
+    from es_simhash.plans.explaining.keys import Keys
+    from es_simhash.plans.explaining.verdict import Evidence
 
 # How many equal characters stay beside a change, how many features of a kind are shown, and how wide lines of bits are.
 _AROUND = 40
@@ -178,7 +178,7 @@ def _heaviest(group: Group) -> str:
 
 
 def _show_texts(explanation: Explanation) -> None:
-    from es_simhash.explaining.differences import rows
+    from es_simhash.plans.explaining.differences import rows
 
     for row in rows(explanation.parts, _AROUND):
         if row.skipped:

@@ -10,7 +10,7 @@ import click
 from es_simhash.cli.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.doctor.finding import Finding
+    from es_simhash.live.doctor.finding import Finding
 
 accept_option = click.option(
     "--accept", multiple=True, metavar="CODE", help="Go on in spite of what doctor finds by this code; repeat for more."

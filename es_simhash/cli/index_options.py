@@ -12,7 +12,7 @@ import click
 from es_simhash.cli.texts import json_object, text_in
 
 if TYPE_CHECKING:
-    from es_simhash.scheme import Scheme
+    from es_simhash.scheme.scheme import Scheme
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -130,8 +130,8 @@ def find_options(command: Command) -> Command:
 
 def scheme_named(name: str | None) -> Scheme | None:
     """The preset of a name, or the scheme in a file."""
-    from es_simhash.presets import PRESETS
-    from es_simhash.scheme import Scheme
+    from es_simhash.scheme.presets import PRESETS
+    from es_simhash.scheme.scheme import Scheme
 
     if name is None:
         return None

@@ -14,7 +14,7 @@ import click
 from es_simhash.cli.output import Advance, Output
 
 if TYPE_CHECKING:
-    from es_simhash.files import FileDocument, OnReject, RejectFile
+    from es_simhash.documents.files import FileDocument, OnReject, RejectFile
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -73,7 +73,7 @@ class Files:
     @contextmanager
     def opened(self, output: Output, doing: str) -> Iterator[tuple[Iterator[FileDocument], RejectFile, Advance]]:
         """The documents, the file of rejections, and how to say how far the command is."""
-        from es_simhash.files import RejectFile, total_bytes
+        from es_simhash.documents.files import RejectFile, total_bytes
 
         if not Path(self.rejects).absolute().parent.is_dir():
             raise click.UsageError(f"--rejects names a file in a directory that is not there: {self.rejects}. Make it.")
@@ -89,7 +89,7 @@ class Files:
 
     def read(self, on_reject: OnReject) -> Iterator[FileDocument]:
         """The documents."""
-        from es_simhash.files import read_documents
+        from es_simhash.documents.files import read_documents
 
         return read_documents(
             self.paths,

@@ -15,7 +15,7 @@ from es_simhash.cli.places import Server
 from es_simhash.cli.target import Target, given_options, target_beside, target_of
 
 if TYPE_CHECKING:
-    from es_simhash.dashboards.kibana import Kibana
+    from es_simhash.cli.reports.dashboards.kibana import Kibana
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -78,7 +78,7 @@ def kibana_options(command: Command) -> Command:
 
 
 def _beside(url: str, space: str | None, tenant: str | None, options: Given) -> tuple[Target | None, KibanaTarget]:
-    from es_simhash.dashboards.kibana import Kibana, credentials_in
+    from es_simhash.cli.reports.dashboards.kibana import Kibana, credentials_in
 
     kibana = Kibana.at(url, space, tenant)
     user, password = credentials_in(url) or (None, None)

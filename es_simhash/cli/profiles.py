@@ -21,9 +21,9 @@ from typing import Any
 
 import click
 
+from es_simhash._core.environment import CONFIG, CONFIG_HOME
 from es_simhash.cli.given import Given
 from es_simhash.cli.places import is_server
-from es_simhash.environment import CONFIG, CONFIG_HOME
 
 DISTRIBUTIONS = ("elasticsearch", "opensearch")
 

@@ -13,9 +13,9 @@ import click
 from es_simhash.cli.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.backfill.progress import Progress
-    from es_simhash.backfill.scope import Part
-    from es_simhash.backfill.survey import Survey
+    from es_simhash.live.backfill.scope import Part
+    from es_simhash.live.backfill.survey import Survey
+    from es_simhash.live.sweep.progress import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -16,9 +16,9 @@ from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
 
 if TYPE_CHECKING:
-    from es_simhash.files import RejectFile
-    from es_simhash.jobs.sample_documents import Sampled
-    from es_simhash.scheme import Scheme
+    from es_simhash.cli.jobs.sample_documents import Sampled
+    from es_simhash.documents.files import RejectFile
+    from es_simhash.scheme.scheme import Scheme
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -77,12 +77,12 @@ class Source:
         return self._of_index(output, rejects, size) if self.index else self._of_files(output, rejects, size)
 
     def _of_files(self, output: Output, rejects: RejectFile, size: int | None) -> tuple[Scheme | None, Sampled]:
-        from es_simhash.files import total_bytes
-        from es_simhash.grouping.keeping import keep_named
-        from es_simhash.jobs.absent_fields import AbsentFields
-        from es_simhash.jobs.dedup_files import texts
-        from es_simhash.jobs.evaluate_documents import gather_files
-        from es_simhash.jobs.sample_documents import Sampled, sample_of_files
+        from es_simhash.cli.jobs.absent_fields import AbsentFields
+        from es_simhash.cli.jobs.dedup_files import texts
+        from es_simhash.cli.jobs.evaluate_documents import gather_files
+        from es_simhash.cli.jobs.sample_documents import Sampled, sample_of_files
+        from es_simhash.documents.files import total_bytes
+        from es_simhash.groups.of_index.keeping import keep_named
 
         scheme, absent = scheme_named(self.scheme), AbsentFields(self.fields)
         with output.progress("Reading", total_bytes(self.files.paths)) as advance:
@@ -100,9 +100,9 @@ class Source:
         return scheme, sampled
 
     def _of_index(self, output: Output, rejects: RejectFile, size: int | None) -> tuple[Scheme | None, Sampled]:
+        from es_simhash.cli.jobs.sample_documents import all_of_index, sample_of_index
         from es_simhash.engines.base import run
-        from es_simhash.jobs.sample_documents import all_of_index, sample_of_index
-        from es_simhash.operations import GetMappings
+        from es_simhash.plans.operations import GetMappings
         from es_simhash.plans.text_fields import check_text_fields
 
         assert self.index

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from es_simhash.wording import counted
+from es_simhash._core.humanize import counted
 
 if TYPE_CHECKING:
-    from es_simhash.dedup.result import Counts
+    from es_simhash.groups.pairs.result import Counts
 
 
 def summary(counts: Counts) -> str:

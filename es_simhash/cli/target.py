@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from es_simhash._core.environment import API_KEY, PASSWORD, PROFILE, URLS
 from es_simhash.cli.exits import tell
 from es_simhash.cli.given import Given
 from es_simhash.cli.logins import PASSWORDS, WAYS, Login, login_at
 from es_simhash.cli.output import Output
 from es_simhash.cli.places import Server, deployment, is_server, server_at
 from es_simhash.cli.profiles import DISTRIBUTIONS, profile_named
-from es_simhash.environment import API_KEY, PASSWORD, PROFILE, URLS
 
 if TYPE_CHECKING:
     from es_simhash.engines.base import Engine

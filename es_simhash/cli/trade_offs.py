@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from es_simhash.doctor.disk import json_bytes
-from es_simhash.planning import band_probability
+from es_simhash.live.doctor.disk import json_bytes
+from es_simhash.sketches.tradeoffs import band_probability
 
 if TYPE_CHECKING:
-    from es_simhash.scheme import Scheme
+    from es_simhash.scheme.scheme import Scheme
 
 SIMILARITIES = (0.2, 0.4, 0.5, 0.6, 0.8)
 

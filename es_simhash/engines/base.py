@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from es_simhash.ahead import MOMENT, Stop, StoppedError, in_a_moment
+from es_simhash._core.prefetch import MOMENT, Stop, StoppedError, in_a_moment
 from es_simhash.errors import EngineError
-from es_simhash.operations import Operation, Plan, Wait
+from es_simhash.plans.operations import Operation, Plan, Wait
 
 Result = TypeVar("Result")
 

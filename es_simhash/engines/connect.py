@@ -15,7 +15,7 @@ from es_simhash.engines.connect_url import Distribution, Server, connect_to, con
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
 from es_simhash.errors import InputError
-from es_simhash.operations import Operation
+from es_simhash.plans.operations import Operation
 
 Result = TypeVar("Result")
 

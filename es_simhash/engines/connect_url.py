@@ -12,7 +12,7 @@ from es_simhash.engines.base import AsyncEngine, Engine
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
 from es_simhash.errors import ClientVersionError, EngineError, InputError, MissingExtraError, UnreachableError
-from es_simhash.operations import GetInfo
+from es_simhash.plans.operations import GetInfo
 
 Distribution: TypeAlias = Literal["elasticsearch", "opensearch"]
 

@@ -6,9 +6,9 @@ import json
 from copy import copy
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from es_simhash.engines.rest_engine import AsyncRestEngine, RestEngine, content_type
-from es_simhash.engines.rest_errors import no_connection, timed_out, unreadable
-from es_simhash.engines.rest_requests import Reply, Request
+from es_simhash.engines.rest.engine import AsyncRestEngine, RestEngine, content_type
+from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
+from es_simhash.engines.rest.requests import Reply, Request
 
 if TYPE_CHECKING:
     from opensearchpy import AsyncOpenSearch, OpenSearch

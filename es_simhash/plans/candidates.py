@@ -12,15 +12,15 @@ from enum import Enum
 from functools import cache
 from typing import Protocol
 
-from es_simhash import planning
+from es_simhash.documents.painless.stored_scripts import readable
 from es_simhash.errors import EngineError, SchemeError, ScriptError, UnreachableError
-from es_simhash.fields import Json
-from es_simhash.operations import MultiSearch, Plan, Search
+from es_simhash.plans.operations import MultiSearch, Plan, Search
 from es_simhash.plans.options import Options
 from es_simhash.plans.servers import is_server
-from es_simhash.query import Criteria
-from es_simhash.scripts.stored import readable
-from es_simhash.settings import Settings
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import Settings
+from es_simhash.sketches import tradeoffs
 
 # The first list holds all candidates of nearly every query; where it does not, the query is asked again for more.
 _FIRST_LIST = 100
@@ -73,7 +73,7 @@ def sifting(options: Options, settings: Settings, criteria: Criteria) -> Sifting
 @cache
 def _meets_many(bits: int, blocks: int, shared: int) -> bool:
     """Whether a query meets so many documents by chance that a script is quicker than fetching them."""
-    return planning.block_candidates(bits, blocks, shared, _DOCUMENTS) > _FETCHED
+    return tradeoffs.block_candidates(bits, blocks, shared, _DOCUMENTS) > _FETCHED
 
 
 def _problem(options: Options, settings: Settings, criteria: Criteria) -> str | None:

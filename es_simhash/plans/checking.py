@@ -7,20 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from es_simhash import fields
-from es_simhash.bulk_actions import Document
-from es_simhash.documents import Documents, OnReject, Rejected
+from es_simhash.documents.actions import Document
+from es_simhash.documents.documents import Documents, OnReject, Rejected
 from es_simhash.errors import InputError
-from es_simhash.fields import Json
-from es_simhash.fingerprint import Fingerprint
-from es_simhash.operations import Plan
 from es_simhash.plans.finding import find_fingerprinted
+from es_simhash.plans.operations import Plan
 from es_simhash.plans.options import Options
 from es_simhash.plans.verifying import Rarity, Wanting, exact_similarities, least_of, verifier
 from es_simhash.plans.wanted import Wanted, wanted_of
-from es_simhash.query import Criteria
-from es_simhash.rerank import Matches, compare, matches_of
-from es_simhash.verification import Verifier
+from es_simhash.scheme import own_fields
+from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.rerank import Matches, compare, matches_of
+from es_simhash.scheme.verification import Verifier
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Seen:
         if fingerprint.status == "empty":
             return
         scheme = self.documents.scheme
-        for term in fields.block_terms(scheme, fingerprint) + fields.band_terms(scheme, fingerprint):
+        for term in own_fields.block_terms(scheme, fingerprint) + own_fields.band_terms(scheme, fingerprint):
             self._by_key.setdefault(term, []).append(len(self._hits))
         self._hits.append({"_index": "", "_id": id_, "_source": {self.documents.prefix: stored}})
         self._texts.append(wanted.text)
@@ -89,11 +89,11 @@ class Seen:
         scheme = self.documents.scheme
         found: set[int] = set()
         if criteria.distance is not None and scheme.simhash:
-            shared = self._shared(fields.block_terms(scheme, fingerprint))
+            shared = self._shared(own_fields.block_terms(scheme, fingerprint))
             least = scheme.simhash.layout.min_shared(criteria.distance)
             found |= {place for place, count in shared.items() if count >= least}
         if criteria.similarity is not None:
-            found |= self._shared(fields.band_terms(scheme, fingerprint)).keys()
+            found |= self._shared(own_fields.band_terms(scheme, fingerprint)).keys()
         return sorted(found)
 
     def _shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from es_simhash.errors import EngineError, IndexStateError, UnavailableError, UnreachableError
-from es_simhash.operations import GetSettings, Look, Plan
+from es_simhash.plans.operations import GetSettings, Look, Plan
 
 # A setting that an index has while it is closed.
 CLOSED = "index.verified_before_close"

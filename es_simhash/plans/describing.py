@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from es_simhash.fields import DEFERRED
-from es_simhash.fingerprint import STATUSES
-from es_simhash.operations import Count, GetInfo, GetMappings, Plan
+from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
 from es_simhash.plans.setup import Opened
+from es_simhash.scheme.fingerprint import STATUSES
+from es_simhash.scheme.own_fields import DEFERRED
 
 
 @dataclass(frozen=True)

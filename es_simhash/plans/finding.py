@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from es_simhash import query, rerank
-from es_simhash.documents import Documents
-from es_simhash.fields import Json, content_hash
-from es_simhash.fingerprint import Fingerprint
-from es_simhash.operations import Plan
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.painless import hamming_script
+from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.plans.candidates import all_candidates, sifting
+from es_simhash.plans.operations import Plan
 from es_simhash.plans.options import Options
 from es_simhash.plans.verifying import (
     Exact,
@@ -24,11 +23,12 @@ from es_simhash.plans.verifying import (
     verifier,
 )
 from es_simhash.plans.wanted import Wanted
-from es_simhash.query import Criteria
-from es_simhash.rerank import Compared, Matches
-from es_simhash.scripts import painless
-from es_simhash.source_filter import SourceFilter
-from es_simhash.verification import Verifier
+from es_simhash.scheme import query, rerank
+from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.own_fields import Json, content_hash
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.rerank import Compared, Matches
+from es_simhash.scheme.verification import Verifier
 
 
 def find_many(
@@ -163,7 +163,7 @@ class Quest:
         assert own.scheme.simhash
         assert distance is not None
         assert simhash is not None
-        return painless.may_be_within(own.prefix, own.scheme.simhash, own.scheme.id, simhash, distance)
+        return hamming_script.may_be_within(own.prefix, own.scheme.simhash, own.scheme.id, simhash, distance)
 
     @property
     def _source(self) -> list[str] | bool:

@@ -7,29 +7,29 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from es_simhash.documents import Documents
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.painless.stored_scripts import Stored, stored
+from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, InputError, MappingError, TextError
-from es_simhash.fields import Json
-from es_simhash.idf import IdfTable
-from es_simhash.mapping import DEFAULT_PREFIX
-from es_simhash.operations import GetMappings, Plan
 from es_simhash.plans import finding, setup
 from es_simhash.plans.closed import check_open
 from es_simhash.plans.ingesting import Ingest, IngestRemoved, install_pipeline, remove_pipeline, show_pipeline
+from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.plans.options import Options
 from es_simhash.plans.scripting import Installed, install_scripts, remove_scripts
 from es_simhash.plans.setup import Expected, Initialised, Opened
 from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.plans.verifying import Rarity
 from es_simhash.plans.wanted import Wanted, wanted_by_id, wanted_of
-from es_simhash.rerank import Matches
-from es_simhash.scheme import Scheme
-from es_simhash.scheme_json import Functions
-from es_simhash.scripts.stored import Stored, stored
-from es_simhash.sources import check_sources
+from es_simhash.scheme.json_form import Functions
+from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.rerank import Matches
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.text.idf import IdfTable
 
 if TYPE_CHECKING:
-    from es_simhash.explaining.explanation import Explanation
+    from es_simhash.plans.explaining.explanation import Explanation
 
 
 class Known(TypedDict, total=False):
@@ -157,7 +157,7 @@ class IndexPlans:
 
     def explain(self, ids: tuple[str, str], options: Options) -> Plan[Explanation]:
         """Why two documents are near-duplicates, or are none."""
-        from es_simhash.plans.explaining import explain_pair
+        from es_simhash.plans.explaining.plan import explain_pair
 
         documents = yield from self.documents()
         return (yield from explain_pair(self.name, documents, ids, options, self._rarity))

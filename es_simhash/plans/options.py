@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypedDict, get_args
 
 from es_simhash.errors import InputError
-from es_simhash.idf import IdfTable
-from es_simhash.query import By, Criteria, Filter
-from es_simhash.settings import Measure, MinHash, Settings, Verification, check_similarity
-from es_simhash.verification import measure_named
+from es_simhash.scheme.query import By, Criteria, Filter
+from es_simhash.scheme.settings import Measure, MinHash, Settings, Verification, check_similarity
+from es_simhash.scheme.verification import measure_named
+from es_simhash.text.idf import IdfTable
 
 Candidates: TypeAlias = Literal["keys", "more_like_this"]
 Rerank: TypeAlias = Literal["local", "server"]
@@ -40,7 +40,7 @@ class FindOptions(TypedDict, total=False):
 class Options:
     """How near-duplicates are found.
 
-    - ``by``, ``distance``, ``similarity``: what a match is (see `es_simhash.query.Criteria`).
+    - ``by``, ``distance``, ``similarity``: what a match is (see `es_simhash.scheme.query.Criteria`).
     - ``filter``: a query that matches must pass, or several.
     - ``size``: how many matches are returned, the nearest.
     - ``source``: the parts of the documents that come with the matches.

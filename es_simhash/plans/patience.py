@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from es_simhash.errors import UnavailableError, UnreachableError
-from es_simhash.operations import Operation, Plan, Wait
+from es_simhash.plans.operations import Operation, Plan, Wait
 
 Result = TypeVar("Result")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from es_simhash.documents.painless.stored_scripts import Stored
 from es_simhash.errors import EngineError, IndexStateError, ScriptError
-from es_simhash.operations import DeleteResource, Look, Plan, PutResource
+from es_simhash.plans.operations import DeleteResource, Look, Plan, PutResource
 from es_simhash.plans.servers import is_server
-from es_simhash.scripts.stored import Stored
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from es_simhash.errors import EngineError, TooLargeError, UnavailableError, UnreachableError
-from es_simhash.operations import Action, ActionResult, Bulk, Plan, Wait
+from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Wait
 from es_simhash.plans.patience import delays
 
 _MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20

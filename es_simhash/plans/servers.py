@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from es_simhash.errors import AccessError
-from es_simhash.operations import GetInfo, Plan
+from es_simhash.plans.operations import GetInfo, Plan
 
 
 def is_server() -> Plan[bool]:

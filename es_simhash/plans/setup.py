@@ -6,17 +6,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from es_simhash import mapping
-from es_simhash.documents import Documents
+from es_simhash.documents.documents import Documents
 from es_simhash.errors import IndexStateError, MappingError, MissingError, SchemeMismatchError
-from es_simhash.fields import Json
-from es_simhash.foreign import refuse_foreign
-from es_simhash.idf import IdfTable
-from es_simhash.operations import CreateIndex, GetMappings, Plan, PutMapping
 from es_simhash.plans.closed import check_open, closed_index, closed_ones
+from es_simhash.plans.foreign_values import refuse_foreign
+from es_simhash.plans.operations import CreateIndex, GetMappings, Plan, PutMapping
 from es_simhash.plans.text_fields import check_text_fields, derived_errors, derived_fields
-from es_simhash.scheme import Scheme
-from es_simhash.scheme_json import Functions
+from es_simhash.scheme import mapping
+from es_simhash.scheme.json_form import Functions
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.text.idf import IdfTable
 
 # How often the fields are put into a mapping that others change at the same time; the last look finds them there.
 _ATTEMPTS = 4

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from es_simhash.fields import Json
+from es_simhash.scheme.own_fields import Json
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,17 @@ from typing import TypeAlias
 
 import numpy as np
 
-from es_simhash.documents import Documents
+from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError
-from es_simhash.fields import Json
-from es_simhash.idf import IdfTable
-from es_simhash.minhash.estimate import standard_error
-from es_simhash.operations import GetDocuments, Plan, Sample
+from es_simhash.plans.operations import GetDocuments, Plan, Sample
 from es_simhash.plans.options import Options
-from es_simhash.query import Criteria
-from es_simhash.rerank import Compared
-from es_simhash.settings import Settings
-from es_simhash.verification import Verifier, estimates_below, is_by_rarity, rarity_of
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.rerank import Compared
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verification import Verifier, estimates_below, is_by_rarity, rarity_of
+from es_simhash.sketches.minhash.estimate import standard_error
+from es_simhash.text.idf import IdfTable
 
 # By how many documents of an index it is told how rare features are.
 _SAMPLE = 500

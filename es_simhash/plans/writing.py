@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from es_simhash.bulk_actions import Document
-from es_simhash.documents import Documents, Rejected
-from es_simhash.operations import Action, ActionResult, Bulk, Plan
+from es_simhash.documents.actions import Document
+from es_simhash.documents.documents import Documents, Rejected
+from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan
 from es_simhash.plans.sending import Pressure, send
 
 # The names that helpers.bulk reads from beside a document's fields, and what they are called in a bulk request.

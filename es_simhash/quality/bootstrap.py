@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from es_simhash.arrays import Integers
+from es_simhash._core.arrays import Integers
 from es_simhash.quality.scores import Many
 
 ROUNDS = 200

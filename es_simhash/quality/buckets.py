@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.arrays import Integers
+from es_simhash._core.arrays import Integers
 
 # The numbers of pairs' buckets, and what each bucket is called.
 Bucketed: TypeAlias = tuple[npt.NDArray[np.int64], Sequence[str]]

@@ -15,14 +15,14 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash import fingerprinting
-from es_simhash.arrays import Integers, offsets_from_counts
-from es_simhash.dedup.candidates import codes as codes_of
-from es_simhash.dedup.deduplicator import Deduplicator
-from es_simhash.features import FeatureBatch, distinct
+from es_simhash._core.arrays import Integers, offsets_from_counts
+from es_simhash.groups.pairs.candidates import pair_codes
+from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality.predictions import Predicted, predicted
-from es_simhash.settings import MinHash, Settings
-from es_simhash.verification import plain
+from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.settings import MinHash, Settings
+from es_simhash.scheme.verification import plain
+from es_simhash.text.features import FeatureBatch, distinct
 
 # From this similarity on pairs are looked for.
 LEAST = 0.2
@@ -84,7 +84,7 @@ def _counted(features: FeatureBatch, feature: Integers, documents: Integers) -> 
         others = np.flatnonzero(shared)
         jaccard = shared[others] / (size + counts[others] - shared[others])
         near = jaccard >= LEAST
-        pairs.append(codes_of(np.full(int(near.sum()), document), others[near]))
+        pairs.append(pair_codes(np.full(int(near.sum()), document), others[near]))
         jaccards.append(jaccard[near])
     found = np.concatenate(pairs)
     are_exact = np.ones(len(found), dtype=np.bool_)

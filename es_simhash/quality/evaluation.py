@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.arrays import Integers
-from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.deduplicator import Deduplicator
-from es_simhash.dedup.job import Rank
-from es_simhash.dedup.result import Counts
-from es_simhash.dedup.sorting import Numbers
+from es_simhash._core.arrays import Integers
+from es_simhash.documents.files import OnReject
 from es_simhash.errors import InputError
-from es_simhash.files import OnReject
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.pairs.job import Rank
+from es_simhash.groups.pairs.result import Counts
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity, by_length, by_script
 from es_simhash.quality.ceiling import Similar, similar_pairs

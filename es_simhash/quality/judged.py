@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.arrays import Integers
-from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.sorting import Numbers
+from es_simhash._core.arrays import Integers
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate, times_of_pairs
 from es_simhash.quality.buckets import Bucketed
 from es_simhash.quality.scores import Found, Many

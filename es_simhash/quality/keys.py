@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash import fingerprinting
-from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.sorting import Numbers
-from es_simhash.fingerprint import STATUSES, Fingerprints
-from es_simhash.query import Criteria
-from es_simhash.settings import Settings
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import Settings
 
 _AT_ONCE = 1 << 14
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from es_simhash.documents.files import FileDocument, OnReject, RejectedLine, read_documents
+from es_simhash.documents.files.data_file import as_id
 from es_simhash.errors import InputError
-from es_simhash.files import FileDocument, OnReject, RejectedLine, read_documents
-from es_simhash.files.data_file import as_id
 
 Kind: TypeAlias = Literal["clusters", "pairs"]
 

@@ -1,6 +1,6 @@
 """Pairs of texts that share features, by several measures at once, where the rarer features weigh the more.
 
-It gives what `es_simhash.verification` gives.
+It gives what `es_simhash.scheme.verification` gives.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from es_simhash.arrays import Integers
-from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.exact import sample_of
-from es_simhash.dedup.sorting import Numbers
+from es_simhash._core.arrays import Integers
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.exact import sample_of
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.ceiling import similar_pairs
-from es_simhash.settings import Measure, Settings, Verification
-from es_simhash.verification import Similarities, Verifier, rarity_of
-from es_simhash.weighed import shared_weights
+from es_simhash.scheme.settings import Measure, Settings, Verification
+from es_simhash.scheme.verification import Similarities, Verifier, rarity_of
+from es_simhash.sketches.weighted_sets import shared_weights
 
 MEASURES: tuple[Measure, ...] = ("jaccard", "overlap")
 

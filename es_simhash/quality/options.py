@@ -5,7 +5,7 @@ meets with the probability 1 - (1 - j**r)**b. Each bit of two SimHashes differs 
 (Charikar, "Similarity estimation techniques from rounding algorithms", 2002), where sets of features of about the same
 size have the cosine c = 2 j / (1 + j); within k bits they are by the binomial distribution.
 
-Candidates of a query are told twice: those whose random keys collide, by arithmetic (see `es_simhash.planning`); and as
+Candidates of a query are told twice: those whose random keys collide, by arithmetic (see `sketches.tradeoffs`); and as
 many as random texts of the sample, which share phrases, are to each other, scaled to the corpus.
 """
 
@@ -20,22 +20,21 @@ from time import process_time
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash import fingerprinting
-from es_simhash.dedup.candidates import codes as codes_of
-from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.sorting import Numbers
-from es_simhash.doctor.disk import json_bytes
 from es_simhash.errors import SchemeError
-from es_simhash.features import FeatureBatch
-from es_simhash.fingerprint import Fingerprints
-from es_simhash.hamming import distances
-from es_simhash.hashing import poly64
-from es_simhash.planning import band_candidates, block_candidates, plan_blocks
+from es_simhash.groups.pairs.candidates import pair_codes, positions
+from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.live.doctor.disk import json_bytes
 from es_simhash.quality.keys import Keys
-from es_simhash.query import Criteria
-from es_simhash.scheme import Scheme
-from es_simhash.settings import SimHash
-from es_simhash.verification import Similarities
+from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import SimHash
+from es_simhash.scheme.verification import Similarities
+from es_simhash.sketches.hamming import distances
+from es_simhash.sketches.tradeoffs import band_candidates, block_candidates, plan_blocks
+from es_simhash.text.features import FeatureBatch
+from es_simhash.text.hashing import poly64
 
 SIZES, BITS = (64, 128, 256), (64, 128)
 RECALLS = (0.9, 0.95, 0.99, 0.999)
@@ -119,7 +118,7 @@ class Probe:
     def others(self) -> Numbers:
         """All other pairs of the random texts."""
         first, second = np.triu_indices(len(self.texts), 1)
-        return np.setdiff1d(codes_of(first, second), self.alike, assume_unique=True)
+        return np.setdiff1d(pair_codes(first, second), self.alike, assume_unique=True)
 
     def fingerprints(self, scheme: Scheme) -> list[Fingerprints]:
         """The fingerprints of the texts that are to be found."""

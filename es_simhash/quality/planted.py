@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from es_simhash.arrays import offsets_from_counts
-from es_simhash.codes import Codes
-from es_simhash.dedup.candidates import codes as codes_of
-from es_simhash.dedup.sorting import Numbers
-from es_simhash.features import FeatureBatch
+from es_simhash._core.arrays import offsets_from_counts
+from es_simhash._core.bit_codes import Codes
+from es_simhash.groups.pairs.candidates import pair_codes
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.ceiling import plain_features
-from es_simhash.settings import Settings
-from es_simhash.verification import Similarities
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verification import Similarities
+from es_simhash.text.features import FeatureBatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ def planted(settings: Settings, texts: Sequence[str], similarity: float, seed: i
     ]
     both = FeatureBatch(np.concatenate([features.hashes, *copies]), offsets_from_counts(np.tile(sizes, 2)))
     rows = np.flatnonzero(sizes)
-    return Planted(both, codes_of(rows, rows + len(texts)), kept[rows] / (2 * sizes[rows] - kept[rows]))
+    return Planted(both, pair_codes(rows, rows + len(texts)), kept[rows] / (2 * sizes[rows] - kept[rows]))
 
 
 def _copy(random: np.random.Generator, own: Codes, kept: int) -> Codes:

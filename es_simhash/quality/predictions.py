@@ -12,11 +12,11 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.arrays import Integers, spread
-from es_simhash.dedup.candidates import codes as codes_of
-from es_simhash.dedup.compare import Pairs
-from es_simhash.dedup.result import Duplicates
-from es_simhash.dedup.sorting import Numbers
+from es_simhash._core.arrays import Integers, spread
+from es_simhash.groups.pairs.candidates import pair_codes
+from es_simhash.groups.pairs.compare import Pairs
+from es_simhash.groups.pairs.result import Duplicates
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.truth import pairs_within
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -102,4 +102,4 @@ def _among_copies(apart: Integers, near: Pairs) -> tuple[Integers, Numbers]:
     which, place = spread(counts[first] * counts[second])
     a = members[starts[first][which] + place // counts[second][which]]
     b = members[starts[second][which] + place % counts[second][which]]
-    return which, codes_of(np.minimum(a, b), np.maximum(a, b))
+    return which, pair_codes(np.minimum(a, b), np.maximum(a, b))

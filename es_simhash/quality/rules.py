@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.conditions import CONDITIONS, agreements
-from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.sorting import Numbers
 from es_simhash.errors import InputError
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.measuring import MEASURES, Measured
 from es_simhash.quality.scores import Found, Many
 from es_simhash.quality.truth import Truth
-from es_simhash.settings import Measure, Settings, Verification
-from es_simhash.verification import Similarities
+from es_simhash.scheme.settings import Measure, Settings, Verification
+from es_simhash.scheme.verification import Similarities
+from es_simhash.scheme.verification_conditions import CONDITIONS, agreements
 
 # What a condition must add to the F1; and another measure than Jaccard, of which estimates tell nothing, so that the
 # texts of all candidates are read.

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from es_simhash.dedup.candidates import positions
-from es_simhash.grouping.excerpts import Piece, changes, excerpt
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.plans.explaining.excerpts import Piece, changes, excerpt
 from es_simhash.quality.ceiling import LEAST
 from es_simhash.quality.measuring import measured
 from es_simhash.quality.predictions import texts_apart
-from es_simhash.settings import Settings
-from es_simhash.verification import is_by_rarity, plain
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verification import is_by_rarity, plain
 
 EXAMPLES = 2
 _LEVELS = 10

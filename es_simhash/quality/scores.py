@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.arrays import Integers
+from es_simhash._core.arrays import Integers
 
 # A number for each of several samples, or one.
 Many = npt.NDArray[np.float64]

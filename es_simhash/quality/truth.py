@@ -9,18 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.arrays import Integers, spread
-from es_simhash.dedup.candidates import codes as codes_of
-from es_simhash.dedup.sorting import Numbers
+from es_simhash._core.arrays import Integers, spread
+from es_simhash.documents.files import OnReject
 from es_simhash.errors import InputError
-from es_simhash.files import OnReject
-from es_simhash.groups import UnionFind
+from es_simhash.groups.pairs.candidates import pair_codes
+from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.union_find import UnionFind
 from es_simhash.quality.labels import Kind, Label, LabelledPair, Labels, Member
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Pairs as numbers (see `es_simhash.dedup.candidates.codes`), in ascending order.
+    """Pairs as numbers (see `es_simhash.groups.pairs.candidates.codes`), in ascending order.
 
     ``positives`` are duplicates. ``negatives`` are not; None where all other pairs are not. ``units`` has for each
     document the number of its true cluster: what positives connect, or itself. ``unknown`` ids have no document;
@@ -114,7 +114,7 @@ def _of_pairs(
     rows = [(*pair, label.are_duplicates) for pair, label in told.items() if pair not in contradicted]
     first, second, label_array = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     are_positive = label_array.astype(np.bool_)
-    coded = codes_of(first, second)
+    coded = pair_codes(first, second)
     positives, negatives = np.sort(coded[are_positive]), np.sort(coded[~are_positive])
     union = UnionFind(len(places))
     union.union(first[are_positive], second[are_positive])
@@ -130,7 +130,7 @@ def pairs_within(classes: Integers) -> Numbers:
     _, place = spread(counts)
     following = np.repeat(counts, counts) - 1 - place
     which, ahead = spread(following)
-    found = codes_of(order[which], order[which + 1 + ahead])
+    found = pair_codes(order[which], order[which + 1 + ahead])
     found.sort()
     return found
 

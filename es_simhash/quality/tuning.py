@@ -9,12 +9,11 @@ from statistics import median
 
 import numpy as np
 
-from es_simhash.arrays import Integers
-from es_simhash.dedup.candidates import codes as codes_of
-from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.sorting import Numbers
+from es_simhash._core.arrays import Integers
+from es_simhash.documents.files import OnReject
 from es_simhash.errors import InputError
-from es_simhash.files import OnReject
+from es_simhash.groups.pairs.candidates import pair_codes, positions
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.buckets import script_of
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.measuring import Measured, measured
@@ -24,10 +23,10 @@ from es_simhash.quality.predictions import texts_apart
 from es_simhash.quality.rules import SIMPLER, Agreements, Judge, Rule, agreements_of
 from es_simhash.quality.truth import Truth, truth_of
 from es_simhash.quality.tuning_words import in_words, keys_in_words, rule_in_words, sentence
-from es_simhash.scheme import Scheme
-from es_simhash.settings import Layout, MinHash, Verification, check_similarity
-from es_simhash.tokens.kinds import Chars, Tokens, Words
-from es_simhash.verification import Similarities
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Layout, MinHash, Verification, check_similarity
+from es_simhash.scheme.verification import Similarities
+from es_simhash.text.tokens.kinds import Chars, Tokens, Words
 
 # The features that are tried on labels; of equally good ones the first.
 FEATURES: tuple[Tokens, ...] = (Chars(5), Chars(4), Chars(3), Chars(8), Words(1), Words(2), Words(3))
@@ -187,7 +186,7 @@ class _Learnt:
             [texts[place] for place in random.tolist()],
             _among(self.near, random),
             [texts[place] for place in rows.tolist()],
-            codes_of(*(np.searchsorted(rows, side) for side in positions(pairs))),
+            pair_codes(*(np.searchsorted(rows, side) for side in positions(pairs))),
             self.jaccards[unequal],
         )
 
@@ -282,4 +281,4 @@ def _among(pairs: Numbers, rows: Integers) -> Numbers:
     """Those of the pairs that are of these rows, by the places of the rows."""
     first, second = positions(pairs)
     both = np.isin(first, rows) & np.isin(second, rows)
-    return codes_of(np.searchsorted(rows, first[both]), np.searchsorted(rows, second[both]))
+    return pair_codes(np.searchsorted(rows, first[both]), np.searchsorted(rows, second[both]))

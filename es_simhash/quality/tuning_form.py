@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from es_simhash.fields import Json
-from es_simhash.grouping.excerpts import Piece
+from es_simhash.plans.explaining.excerpts import Piece
 from es_simhash.quality.options import Option
 from es_simhash.quality.sampling import Histogram, Level
 from es_simhash.quality.tuning import Tried, Tuned
-from es_simhash.tokens.kinds import tokens_to_json
+from es_simhash.scheme.own_fields import Json
+from es_simhash.text.tokens.kinds import tokens_to_json
 
 
 def tuned_form(tuned: Tuned) -> Json:

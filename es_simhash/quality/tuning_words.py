@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from es_simhash.conditions import CONDITIONS
 from es_simhash.quality.options import Option, Wish
-from es_simhash.settings import Verification
-from es_simhash.tokens.kinds import Chars, Tokens, Words
+from es_simhash.scheme.settings import Verification
+from es_simhash.scheme.verification_conditions import CONDITIONS
+from es_simhash.text.tokens.kinds import Chars, Tokens, Words
 
 _MEASURES = {"jaccard": "Jaccard"}
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash import fingerprinting, hamming
-from es_simhash.arrays import Integers
-from es_simhash.codes import Codes
-from es_simhash.dedup.candidates import codes as codes_of
-from es_simhash.dedup.candidates import positions
-from es_simhash.dedup.sorting import Numbers
-from es_simhash.held import Held
-from es_simhash.minhash.estimate import standard_error
+from es_simhash._core.arrays import Integers
+from es_simhash._core.bit_codes import Codes
+from es_simhash.groups.pairs.candidates import pair_codes, positions
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.keys import Keys
 from es_simhash.quality.predictions import Predicted
-from es_simhash.settings import Layout, Settings, Verification
-from es_simhash.verification import Verifier, plain
+from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.settings import Layout, Settings, Verification
+from es_simhash.scheme.verification import Verifier, plain
+from es_simhash.sketches import hamming
+from es_simhash.sketches.minhash.estimate import standard_error
+from es_simhash.sketches.set_cache import Held
 
 EXAMPLES = 10
 # Of more pairs that were missed than these, only so many are compared, evenly spread.
@@ -119,6 +119,6 @@ class Comparing:
         """The order without pairs of the same texts as one before them."""
         first, second = positions(pairs[order])
         texts = np.stack([self._apart[first], self._apart[second]])
-        _, places = np.unique(codes_of(texts.min(axis=0), texts.max(axis=0)), return_index=True)
+        _, places = np.unique(pair_codes(texts.min(axis=0), texts.max(axis=0)), return_index=True)
         unequal: Integers = order[np.sort(places)]
         return unequal

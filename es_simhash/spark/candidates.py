@@ -1,4 +1,4 @@
-"""Candidates: pairs of documents that share a key, linked as `es_simhash.dedup.candidates.Linker` links them.
+"""Candidates: pairs of documents that share a key, linked as `es_simhash.groups.pairs.candidates.Linker` links them.
 
 The documents with a key are sorted by their positions. One that up to 32 stand before is paired with all of these, any
 other with the two nearest. So a key that a million documents share makes two million pairs, and no document is in more
@@ -16,10 +16,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
-from es_simhash.codes import Codes
-from es_simhash.dedup import linking, tables
-from es_simhash.dedup.candidates import POSITION_BITS, entries
-from es_simhash.dedup.spool import Rows
+from es_simhash._core.bit_codes import Codes
+from es_simhash.groups.pairs import linking, tables
+from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
+from es_simhash.groups.pairs.spool import Rows
 from es_simhash.spark.condensing import Kept
 
 _TABLE_BITS = 32

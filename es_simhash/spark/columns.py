@@ -13,8 +13,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StringType
 
-from es_simhash.dedup.spool import Rows
 from es_simhash.errors import InputError, TextError
+from es_simhash.groups.pairs.spool import Rows
 
 # What the column of texts is called, which no column of a user's is likely to be.
 TEXT = "text to fingerprint"
@@ -38,7 +38,7 @@ def selected(frame: DataFrame, columns: Sequence[str | Column]) -> DataFrame:
 
 
 def text_column(frame: DataFrame, paths: Sequence[str]) -> Column:
-    """The text of each document: the strings in its source fields, joined as in `es_simhash.sources`."""
+    """The text of each document: the strings in its source fields, joined as in `es_simhash.documents.sources`."""
     for path, field in zip(paths, selected(frame, paths).schema, strict=True):
         kind = field.dataType.elementType if isinstance(field.dataType, ArrayType) else field.dataType
         if not isinstance(kind, StringType):

@@ -1,4 +1,4 @@
-"""Comparing candidates as `es_simhash.dedup.compare` does: exact Hamming distances, estimated Jaccard similarities."""
+"""Comparing candidates as `groups.pairs.compare` does: exact Hamming distances, estimated Jaccard similarities."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from es_simhash import hamming
-from es_simhash.minhash.estimate import estimates, standard_errors
-from es_simhash.query import Criteria
+from es_simhash.scheme.query import Criteria
+from es_simhash.sketches import hamming
+from es_simhash.sketches.minhash.estimate import estimates, standard_errors
 from es_simhash.spark.condensing import Kept
 
 # So many pairs are estimated at once that their arrays fit into a core's cache.

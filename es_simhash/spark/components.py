@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from es_simhash.groups import UnionFind
+from es_simhash.groups.union_find import UnionFind
 from es_simhash.spark.settling import settled
 
 

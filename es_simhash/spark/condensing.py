@@ -1,4 +1,4 @@
-"""What is kept of documents, a row each: what `es_simhash.dedup.condense` keeps of texts, and `stored` of fields.
+"""What is kept of documents, a row each: what `groups.pairs.condense` keeps of texts, and `stored` of fields.
 
 Beside the columns that name the document, ``content`` tells equal texts, and ``simhash`` and ``values`` are what is
 compared, as far as it is. Empty texts, and documents without a fingerprint of the scheme, are left out.
@@ -17,17 +17,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import BinaryType, StructField, StructType
 
-from es_simhash import fingerprinting
-from es_simhash.codes import words
-from es_simhash.dedup.condense import Condensed, condense, needed, value_type
-from es_simhash.dedup.spool import Rows
-from es_simhash.documents import Documents
+from es_simhash._core.bit_codes import words
+from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.fingerprint import STATUSES
-from es_simhash.grouping import stored
-from es_simhash.minhash.common import VALUE_BITS
-from es_simhash.query import Criteria
-from es_simhash.settings import Settings
+from es_simhash.groups.of_index import stored
+from es_simhash.groups.pairs.condense import Condensed, condense, needed, value_type
+from es_simhash.groups.pairs.spool import Rows
+from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.fingerprint import STATUSES
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import Settings
+from es_simhash.sketches.minhash.common import VALUE_BITS
 from es_simhash.spark.columns import TEXT, binary, place_columns, refused, rows_of, selected, text_column, texts_of
 
 _EMPTY = STATUSES.index("empty")

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from pyspark.sql import DataFrame
 
-from es_simhash.documents import Documents
-from es_simhash.query import By, Criteria
+from es_simhash.documents.documents import Documents
+from es_simhash.scheme.query import By, Criteria
 from es_simhash.spark import condensing
 from es_simhash.spark.condensing import Kept
 from es_simhash.spark.job import find
@@ -40,7 +40,7 @@ class SparkDeduplicator:
     def of_texts(self, frame: DataFrame) -> SparkDuplicates:
         """The near-duplicates among the texts in the source fields.
 
-        They are those that `es_simhash.dedup.deduplicator.Deduplicator` finds, with ``verify="estimate"``, among the
+        They are those that `Deduplicator` finds, with ``verify="estimate"``, among the
         same documents in the order of their ids.
         """
         kept = Kept.of_texts(self.documents.scheme, self.criteria)

@@ -1,4 +1,4 @@
-"""Adding the fields of fingerprints to a DataFrame of texts, as `es_simhash.documents.Documents` does to documents."""
+"""Adding the fields of fingerprints to a DataFrame of texts, as `documents.documents.Documents` does to documents."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
-from es_simhash.documents import Documents
+from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
-from es_simhash.fields import Json
+from es_simhash.scheme.own_fields import Json
 from es_simhash.spark.columns import TEXT, refused, text_column, texts_of
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
-from es_simhash.dedup.result import Counts
-from es_simhash.query import Criteria
+from es_simhash.groups.pairs.result import Counts
+from es_simhash.scheme.query import Criteria
 from es_simhash.spark.candidates import candidates, masks_of_tables
 from es_simhash.spark.columns import place_columns
 from es_simhash.spark.compare import compared

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from es_simhash.dedup.result import Counts
+from es_simhash.groups.pairs.result import Counts
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from es_simhash.backfill.found import Undone
-from es_simhash.backfill.progress import Progress
-from es_simhash.backfill.scope import BackfillOptions
 from es_simhash.errors import InputError, MappingError, MissingError
-from es_simhash.fields import DEFERRED, Json
-from es_simhash.operations import Action, Bulk, CreateIndex, GetDocuments
+from es_simhash.live.backfill.scope import BackfillOptions
+from es_simhash.live.sweep.found import Undone
+from es_simhash.live.sweep.progress import Progress
+from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments
+from es_simhash.scheme.own_fields import DEFERRED, Json
 from es_simhash.testing.corpus import corpus
 from es_simhash.testing.index_base import IndexBase
 

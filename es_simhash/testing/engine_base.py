@@ -9,7 +9,7 @@ import pytest
 
 from es_simhash.engines.base import Engine
 from es_simhash.errors import MissingError
-from es_simhash.operations import (
+from es_simhash.plans.operations import (
     Action,
     ActionResult,
     Bulk,

@@ -13,7 +13,7 @@ import pytest
 
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, InputError, MappingError, MissingError
-from es_simhash.operations import (
+from es_simhash.plans.operations import (
     Action,
     Bulk,
     Count,

@@ -12,7 +12,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import MissingError
 from es_simhash.index import Index
-from es_simhash.operations import DeleteIndex
+from es_simhash.plans.operations import DeleteIndex
 
 
 class IndexBase:

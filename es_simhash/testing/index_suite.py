@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.documents import Rejected
+from es_simhash.documents.documents import Rejected
 from es_simhash.errors import (
     DocumentError,
     InputError,
@@ -21,14 +21,14 @@ from es_simhash.errors import (
     ScriptError,
     TextError,
 )
-from es_simhash.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
-from es_simhash.rerank import Matches
-from es_simhash.scheme import Scheme
-from es_simhash.settings import Layout, MinHash, SimHash, Verification
+from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
+from es_simhash.scheme.rerank import Matches
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Layout, MinHash, SimHash, Verification
+from es_simhash.scheme.verification import Verifier, exact_similarities, rarity_of
 from es_simhash.testing.corpus import Document, corpus, edited
 from es_simhash.testing.index_base import IndexBase
-from es_simhash.tokens.kinds import Words
-from es_simhash.verification import Verifier, exact_similarities, rarity_of
+from es_simhash.text.tokens.kinds import Words
 
 FIELDS = ("title", "body")
 LAYOUTS = [Layout("text"), Layout("keyword"), Layout("fields"), Layout("text", signature_bits=8)]

@@ -8,7 +8,7 @@ import pytest
 
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, MissingError, ReaderLostError
-from es_simhash.operations import (
+from es_simhash.plans.operations import (
     Action,
     Bulk,
     CloseReader,

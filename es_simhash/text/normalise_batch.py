@@ -15,7 +15,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.native import compiled
+from es_simhash._core.native import compiled
 from es_simhash.text.normalise import Normalisation, is_unassigned
 from es_simhash.text.units import TextBatch, Units, encode, join, offsets_of, strip
 

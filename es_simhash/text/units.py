@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.arrays import offsets_from_counts
+from es_simhash._core.arrays import offsets_from_counts
 from es_simhash.errors import TextError
 
 # One byte a unit where all texts are ASCII, two otherwise.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.environment import STATE_HOME
 from es_simhash.cli.backfill_report import Report
 from es_simhash.cli.documents_of import wanted_documents
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
@@ -20,14 +21,13 @@ from es_simhash.cli.places import is_server
 from es_simhash.cli.running import patience_option
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
-from es_simhash.environment import STATE_HOME
 
 if TYPE_CHECKING:
-    from es_simhash.backfill.checkpoint import Checkpoint
-    from es_simhash.backfill.scope import BackfillOptions
-    from es_simhash.backfill.survey import Survey
-    from es_simhash.documents import Documents
+    from es_simhash.documents.documents import Documents
     from es_simhash.engines.base import Engine
+    from es_simhash.live.backfill.checkpoint import Checkpoint
+    from es_simhash.live.backfill.scope import BackfillOptions
+    from es_simhash.live.backfill.survey import Survey
 
 
 @click.command(name="backfill")
@@ -71,8 +71,8 @@ def command(
 
     Example: es-simhash backfill articles --field title --field body
     """
-    from es_simhash.backfill.run import Backfill
-    from es_simhash.files import RejectFile
+    from es_simhash.documents.files import RejectFile
+    from es_simhash.live.backfill.run import Backfill
 
     options = _options(given)
     with target.opened(output) as engine, RejectFile(rejects) as undone:
@@ -109,7 +109,7 @@ def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:
 
 
 def _options(given: dict[str, Any]) -> BackfillOptions:
-    from es_simhash.backfill.scope import BackfillOptions
+    from es_simhash.live.backfill.scope import BackfillOptions
 
     query, since = given["query"], given["since"]
     return BackfillOptions(
@@ -143,7 +143,7 @@ def _share(text: str) -> tuple[int, int]:
 
 def _checkpoint(target: Target, index: str, documents: Documents, options: BackfillOptions) -> Checkpoint:
     """The totals of the backfill with these aims, under the user's state directory."""
-    from es_simhash.backfill.checkpoint import Checkpoint
+    from es_simhash.live.backfill.checkpoint import Checkpoint
 
     place = target.place if is_server(target.place) else str(Path(target.place).resolve())
     aims = (place, index, documents.prefix, documents.scheme.id, options.query, options.since, options.share)

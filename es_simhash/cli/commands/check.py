@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.humanize import counted
 from es_simhash.cli.commands.find import match_as_json, similarity_of
 from es_simhash.cli.documents_of import warn_of_indices_without_fields
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
@@ -14,10 +15,9 @@ from es_simhash.cli.index_options import find_options, index_argument, index_opt
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
-from es_simhash.wording import counted
 
 if TYPE_CHECKING:
-    from es_simhash.files import FileDocument
+    from es_simhash.documents.files import FileDocument
     from es_simhash.plans.checking import Checked
 
 

@@ -14,8 +14,8 @@ from es_simhash.cli.places import is_server
 from es_simhash.cli.target import Target
 
 if TYPE_CHECKING:
-    from es_simhash.dashboards.subject import Subject
-    from es_simhash.fields import Json
+    from es_simhash.cli.reports.dashboards.subject import Subject
+    from es_simhash.scheme.own_fields import Json
 
 
 @click.command(name="dashboard")
@@ -51,8 +51,8 @@ def command(
 
     Example: es-simhash dashboard articles --date published --by site --import --kibana-url http://localhost:5601
     """
-    from es_simhash.dashboards.objects import ndjson, saved_objects
-    from es_simhash.dashboards.subject import Subject
+    from es_simhash.cli.reports.dashboards.objects import ndjson, saved_objects
+    from es_simhash.cli.reports.dashboards.subject import Subject
 
     if is_import != (kibana is not None):
         given, other = ("--import", "--kibana-url") if is_import else ("--kibana-url", "--import")
@@ -71,7 +71,7 @@ def command(
 
 def _looked_up(subject: Subject, target: Target | None, output: Output) -> Subject:
     """The subject with what its index says, if that is on a server that was named."""
-    from es_simhash.dashboards.looking import look
+    from es_simhash.cli.reports.dashboards.looking import look
     from es_simhash.engines.base import run
 
     if target is None or not is_server(target.place):
@@ -85,7 +85,7 @@ def _looked_up(subject: Subject, target: Target | None, output: Output) -> Subje
 
 
 def _write(file: str, text: str) -> None:
-    from es_simhash.files import whole_file
+    from es_simhash.documents.files import whole_file
 
     with whole_file(file) as out:
         out.write(text)
@@ -93,7 +93,7 @@ def _write(file: str, text: str) -> None:
 
 def _import(target: KibanaTarget, objects: list[Json], output: Output) -> str:
     """Import them; the result is the address of the dashboard."""
-    from es_simhash.dashboards.importing import import_objects
+    from es_simhash.cli.reports.dashboards.importing import import_objects
 
     target.server.announce(output)
     done = import_objects(target.kibana, objects, **target.import_options())

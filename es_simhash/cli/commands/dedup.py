@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.humanize import counted
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.group_options import group_options
 from es_simhash.cli.index_options import scheme_named, scheme_option, texts_option
 from es_simhash.cli.inputs import Files, file_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.summary import summary
-from es_simhash.wording import counted
 
 if TYPE_CHECKING:
-    from es_simhash.dedup.result import Counts
-    from es_simhash.files import FileDocument
+    from es_simhash.documents.files import FileDocument
+    from es_simhash.groups.pairs.result import Counts
 
 
 @click.command(name="dedup")
@@ -87,13 +87,13 @@ def command(
 
     Example: es-simhash dedup news.jsonl more.csv.gz --field body --kept unique.jsonl
     """
-    from es_simhash.dedup.deduplicator import Deduplicator
-    from es_simhash.files import whole_file
-    from es_simhash.jobs.absent_fields import AbsentFields
-    from es_simhash.jobs.dedup_files import texts, write_groups, write_kept, write_pairs
-    from es_simhash.jobs.dedup_report import report_on_files, setup_for
-    from es_simhash.scheme import Scheme
-    from es_simhash.sources import patterns
+    from es_simhash.cli.jobs.absent_fields import AbsentFields
+    from es_simhash.cli.jobs.dedup_files import texts, write_groups, write_kept, write_pairs
+    from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
+    from es_simhash.documents.files import whole_file
+    from es_simhash.documents.sources import patterns
+    from es_simhash.groups.pairs.deduplicator import Deduplicator
+    from es_simhash.scheme.scheme import Scheme
 
     named = {"--output": groups_file, "--kept": kept, "--pairs": pairs_file, "--report": report_file}
     _check_outputs(files, output, named, output_format)
@@ -133,7 +133,7 @@ class _Noted:
     """What ``--keep`` and ``--date`` ask of each document, noted while they are read."""
 
     def __init__(self, keep: str, fields: tuple[str, ...], date_field: str | None) -> None:
-        from es_simhash.grouping.keeping import keep_named
+        from es_simhash.groups.of_index.keeping import keep_named
 
         self._keep = keep_named(keep, fields)
         if keep == "longest" and not fields:
@@ -149,7 +149,7 @@ class _Noted:
 
     def noting(self, found: Iterable[tuple[FileDocument, str]]) -> Iterator[tuple[FileDocument, str]]:
         """The same documents, noted."""
-        from es_simhash.sources import values_at
+        from es_simhash.documents.sources import values_at
 
         for each, text in found:
             if self._keep.fields:

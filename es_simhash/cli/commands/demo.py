@@ -21,8 +21,8 @@ from es_simhash.cli.places import is_server
 from es_simhash.cli.target import Target, target_options
 
 if TYPE_CHECKING:
-    from es_simhash.demo.corpus import Planted
-    from es_simhash.demo.page import Table
+    from es_simhash.cli.demo.corpus import Planted
+    from es_simhash.cli.demo.page import Table
     from es_simhash.index import Index
 
 # Only a target of the command line counts: what the environment names is nothing to try things on.
@@ -43,8 +43,8 @@ def command(size: int, keep: bool, target: Target, output: Output) -> None:
 
     Example: es-simhash demo --size 1000
     """
-    from es_simhash.demo import corpus, page, trial
-    from es_simhash.demo.report import report
+    from es_simhash.cli.demo import corpus, page, trial
+    from es_simhash.cli.demo.report import report
 
     documents = corpus.make(size)
     is_named = any(click.get_current_context().params[name] for name in _NAMES_OF_TARGETS)
@@ -75,7 +75,7 @@ class _Place:
 @contextmanager
 def _place(target: Target | None, keep: bool, output: Output) -> Iterator[_Place]:
     """An index of the demo's own, which is gone in the end, and when something goes wrong, unless it is kept."""
-    from es_simhash.demo.corpus import FIELDS
+    from es_simhash.cli.demo.corpus import FIELDS
     from es_simhash.index import Index
 
     name = f"es-simhash-demo-{uuid4().hex[:8]}"
@@ -95,7 +95,7 @@ def _place(target: Target | None, keep: bool, output: Output) -> Iterator[_Place
 @contextmanager
 def _removing(remove: Callable[[], object], keep: bool, by_hand: Sequence[str]) -> Iterator[None]:
     """Remove what was made, in the end or when something goes wrong; only what is complete is kept."""
-    from es_simhash.ahead import in_a_moment
+    from es_simhash._core.prefetch import in_a_moment
 
     left = f"What the demo made may be there still. Remove it: {shlex.join(by_hand)}"
     try:
@@ -115,7 +115,7 @@ def _removing(remove: Callable[[], object], keep: bool, by_hand: Sequence[str]) 
 
 def _delete(index: Index) -> None:
     from es_simhash.errors import MissingError
-    from es_simhash.operations import DeleteIndex
+    from es_simhash.plans.operations import DeleteIndex
 
     with suppress(MissingError):
         index.engine.perform(DeleteIndex(index.name))

@@ -20,9 +20,9 @@ from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
 
 if TYPE_CHECKING:
-    from es_simhash.files import OnReject, RejectFile
-    from es_simhash.jobs.evaluate_documents import Gathered
-    from es_simhash.settings import Settings
+    from es_simhash.cli.jobs.evaluate_documents import Gathered
+    from es_simhash.documents.files import OnReject, RejectFile
+    from es_simhash.scheme.settings import Settings
 
 _PATIENCE = 600.0
 
@@ -81,9 +81,9 @@ def command(
 
     Example: es-simhash evaluate news.jsonl --labels clusters.jsonl --html quality.html
     """
-    from es_simhash.dedup.deduplicator import Deduplicator
-    from es_simhash.files import RejectFile, whole_file
-    from es_simhash.pages.evaluation import evaluation_page
+    from es_simhash.cli.reports.html.evaluation import evaluation_page
+    from es_simhash.documents.files import RejectFile, whole_file
+    from es_simhash.groups.pairs.deduplicator import Deduplicator
     from es_simhash.quality.bootstrap import Bootstrap
     from es_simhash.quality.evaluation import Options, evaluate
     from es_simhash.quality.form import write_pairs
@@ -124,7 +124,7 @@ def command(
 
 
 def _scheme(name: str | None) -> Settings:
-    from es_simhash.scheme import Scheme
+    from es_simhash.scheme.scheme import Scheme
 
     return scheme_named(name) or Scheme.preset("default")
 
@@ -132,12 +132,12 @@ def _scheme(name: str | None) -> Settings:
 def _from_files(
     files: Files, fields: tuple[str, ...], output: Output, keep: str, strip: tuple[str, ...], rejects: OnReject
 ) -> Gathered:
-    from es_simhash.files import total_bytes
-    from es_simhash.grouping.keeping import keep_named
-    from es_simhash.jobs.absent_fields import AbsentFields
-    from es_simhash.jobs.dedup_files import texts
-    from es_simhash.jobs.evaluate_documents import gather_files
-    from es_simhash.sources import patterns
+    from es_simhash.cli.jobs.absent_fields import AbsentFields
+    from es_simhash.cli.jobs.dedup_files import texts
+    from es_simhash.cli.jobs.evaluate_documents import gather_files
+    from es_simhash.documents.files import total_bytes
+    from es_simhash.documents.sources import patterns
+    from es_simhash.groups.of_index.keeping import keep_named
 
     absent = AbsentFields(fields)
     with output.progress("Reading", total_bytes(files.paths)) as advance:
@@ -160,10 +160,10 @@ class _FromIndex:
 
     def read(self, output: Output, keep: str, strip: tuple[str, ...], rejects: RejectFile) -> tuple[Settings, Gathered]:
         """The scheme of the index, and its documents."""
-        from es_simhash.grouping.keeping import keep_named
+        from es_simhash.cli.jobs.evaluate_documents import gather_index
+        from es_simhash.documents.sources import patterns
+        from es_simhash.groups.of_index.keeping import keep_named
         from es_simhash.index import Index
-        from es_simhash.jobs.evaluate_documents import gather_index
-        from es_simhash.sources import patterns
 
         query = None if self.query is None else json_object(self.query, "--query", '{"term": {"lang": "en"}}')
         with self.target.opened(output) as engine, output.progress("Reading") as advance:

@@ -13,8 +13,8 @@ from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import text_in
 
 if TYPE_CHECKING:
-    from es_simhash.explaining.explanation import Explanation
-    from es_simhash.explaining.subjects import Subject
+    from es_simhash.plans.explaining.explanation import Explanation
+    from es_simhash.plans.explaining.subjects import Subject
 
 _PAIR = 2
 
@@ -75,11 +75,11 @@ def _of_documents(
 
 
 def _of_texts(subjects: list[Subject], known: dict[str, Any], criteria: dict[str, Any]) -> Explanation:
-    from es_simhash.explaining.explanation import explain
-    from es_simhash.explaining.subjects import examine
+    from es_simhash.plans.explaining.explanation import explain
+    from es_simhash.plans.explaining.subjects import examine
     from es_simhash.plans.options import Options
-    from es_simhash.scheme import Scheme
-    from es_simhash.verification import Verifier
+    from es_simhash.scheme.scheme import Scheme
+    from es_simhash.scheme.verification import Verifier
 
     scheme = known["scheme"] or Scheme.preset("default")
     first, second = (examine(scheme, subject) for subject in subjects)
@@ -90,7 +90,7 @@ def _of_texts(subjects: list[Subject], known: dict[str, Any], criteria: dict[str
 
 
 def _subjects(files: tuple[str, ...], texts: tuple[str, ...]) -> list[Subject]:
-    from es_simhash.explaining.subjects import Subject
+    from es_simhash.plans.explaining.subjects import Subject
 
     if files.count("-") > 1:
         raise click.UsageError("Standard input is one text. Name a file for the other.")
@@ -99,8 +99,8 @@ def _subjects(files: tuple[str, ...], texts: tuple[str, ...]) -> list[Subject]:
 
 
 def _write_page(path: str, explanation: Explanation) -> None:
-    from es_simhash.files.whole_file import whole_file
-    from es_simhash.pages.explanation import explanation_page
+    from es_simhash.cli.reports.html.explanation import explanation_page
+    from es_simhash.documents.files.whole_file import whole_file
 
     with whole_file(path) as out:
         out.write(explanation_page(explanation))

@@ -19,8 +19,8 @@ def command(text: str | None, file: str | None, scheme: str | None, output: Outp
 
     Example: es-simhash fingerprint "The quick brown fox jumps over the lazy dog"
     """
-    from es_simhash import fields
-    from es_simhash.scheme import Scheme
+    from es_simhash.scheme import own_fields
+    from es_simhash.scheme.scheme import Scheme
 
     if (text is None) == (file is None):
         raise click.UsageError("Give the text, or --file.")
@@ -29,6 +29,6 @@ def command(text: str | None, file: str | None, scheme: str | None, output: Outp
     chosen = scheme_named(scheme) or Scheme.preset("default")
     texts = [text or ""]
     [batch] = chosen.fingerprint_batches(texts)
-    [stored] = fields.write(chosen, chosen.id, texts, batch)
+    [stored] = own_fields.write(chosen, chosen.id, texts, batch)
     output.result(stored)
     output.table(["field", "value"], list(stored.items()))

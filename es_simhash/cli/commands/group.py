@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.humanize import counted
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.findings import accept_option, tell_findings
 from es_simhash.cli.group_options import group_options
@@ -20,15 +21,14 @@ from es_simhash.cli.running import patience_option
 from es_simhash.cli.summary import summary
 from es_simhash.cli.target import Target, target_options
 from es_simhash.cli.texts import json_object
-from es_simhash.wording import counted
 
 if TYPE_CHECKING:
-    from es_simhash.doctor.finding import Finding
-    from es_simhash.grouping.options import GroupOptions
-    from es_simhash.grouping.result import Grouped
-    from es_simhash.grouping.writing import GroupsWritten, WriteOptions
+    from es_simhash.cli.jobs.group_files import Link
+    from es_simhash.groups.of_index.options import GroupOptions
+    from es_simhash.groups.of_index.result import Grouped
+    from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
     from es_simhash.index import Index
-    from es_simhash.jobs.group_files import Link
+    from es_simhash.live.doctor.finding import Finding
 
 
 @click.command(name="group")
@@ -122,8 +122,8 @@ _FILES = ("groups_file", "pairs_file", "delete_script", "output_format")
 
 
 def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
-    from es_simhash.grouping.keeping import keep_named
-    from es_simhash.grouping.options import GroupOptions
+    from es_simhash.groups.of_index.keeping import keep_named
+    from es_simhash.groups.of_index.options import GroupOptions
 
     query = given["query"]
     names = (
@@ -150,9 +150,9 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
 def _look(index: Index, accepted: Collection[str]) -> list[Finding]:
     """What the doctor says of writing groups, before all is read that they are made of."""
     from es_simhash.engines.base import run
-    from es_simhash.grouping.writing import look
-    from es_simhash.mapping import entries
-    from es_simhash.operations import GetMappings
+    from es_simhash.groups.of_index.writing import look
+    from es_simhash.plans.operations import GetMappings
+    from es_simhash.scheme.mapping import entries
 
     mappings = index.engine.perform(GetMappings(index.name))
     found = entries(mappings, index.documents.prefix)
@@ -176,9 +176,9 @@ def _write(output: Output, index: Index, grouped: Grouped, how: WriteOptions) ->
 
 def _link(index: Index, kibana_url: str, distribution: str | None) -> Link:
     """What makes the address of a group's page."""
-    from es_simhash.dashboards.kibana import Kibana
-    from es_simhash.dashboards.subject import Subject
-    from es_simhash.operations import GetInfo
+    from es_simhash.cli.reports.dashboards.kibana import Kibana
+    from es_simhash.cli.reports.dashboards.subject import Subject
+    from es_simhash.plans.operations import GetInfo
 
     kibana = Kibana.at(kibana_url)
     subject = Subject(index.name, index.documents.prefix, space=kibana.space)
@@ -198,8 +198,8 @@ def _write_files(
     delete_script: str | None,
     output_format: str,
 ) -> None:
-    from es_simhash.files import whole_file
-    from es_simhash.jobs.group_files import write_deletes, write_groups, write_pairs
+    from es_simhash.cli.jobs.group_files import write_deletes, write_groups, write_pairs
+    from es_simhash.documents.files import whole_file
 
     with ExitStack() as stack:
         out: IO[str] = stack.enter_context(whole_file(groups_file)) if groups_file else sys.stdout
@@ -213,8 +213,8 @@ def _write_files(
 def _write_report(
     grouped: Grouped, index: Index, options: GroupOptions, path: str, date_field: str | None, link: Link | None
 ) -> None:
-    from es_simhash.files import whole_file
-    from es_simhash.jobs.group_report import report_on
+    from es_simhash.cli.jobs.group_report import report_on
+    from es_simhash.documents.files import whole_file
 
     with whole_file(path) as out:
         out.write(report_on(grouped, index, options, date_field, link))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from es_simhash._core.humanize import counted
 from es_simhash.cli.index_options import index_argument
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
-from es_simhash.wording import counted
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
-    from es_simhash.operations import FilesChecked
+    from es_simhash.plans.operations import FilesChecked
 
 
 @click.command(name="info")

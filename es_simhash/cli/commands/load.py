@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from es_simhash._core.humanize import counted
 from es_simhash.cli.documents_of import documents_of
 from es_simhash.cli.exits import FINE, SOME_FAILED, Interrupted, saying_if_interrupted, tell
 from es_simhash.cli.index_options import index_argument, index_options
@@ -18,11 +19,10 @@ from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.places import is_server
 from es_simhash.cli.running import patience_option
 from es_simhash.cli.target import Target, target_options
-from es_simhash.wording import counted
 
 if TYPE_CHECKING:
+    from es_simhash.cli.jobs.load import Loader
     from es_simhash.index import Index
-    from es_simhash.jobs.load import Loader
 
 
 @click.command(name="load")
@@ -50,9 +50,9 @@ def command(
 
     Example: es-simhash load articles news.jsonl.gz --field title --field body --id url
     """
-    from es_simhash.ahead import in_a_moment
+    from es_simhash._core.prefetch import in_a_moment
+    from es_simhash.cli.jobs.load import Loader, Rehearsal
     from es_simhash.index import Index
-    from es_simhash.jobs.load import Loader, Rehearsal
 
     op_type: Literal["index", "create"] = "create" if create_only else "index"
     started = monotonic()

@@ -20,8 +20,8 @@ def command(scheme: str | None, fields: tuple[str, ...], prefix: str, template: 
 
     Example: es-simhash mapping --scheme short --field title
     """
-    from es_simhash.mapping import component_template
-    from es_simhash.scheme import Scheme
+    from es_simhash.scheme.mapping import component_template
+    from es_simhash.scheme.scheme import Scheme
 
     chosen = scheme_named(scheme) or Scheme.preset("default")
     mapping = chosen.mapping(prefix, fields)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.humanize import counted
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.index_options import index_options
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.running import counts, rates, run_options, telling
 from es_simhash.cli.target import Target, target_options
-from es_simhash.wording import counted
 
 if TYPE_CHECKING:
-    from es_simhash.reindex.plan import Reindexed
-    from es_simhash.reindex.prospect import Prospect
+    from es_simhash.live.reindex.plan import Reindexed
+    from es_simhash.live.reindex.prospect import Prospect
 
 
 # What of a prospect is told as JSON.
@@ -62,10 +62,10 @@ def command(
 
     Example: es-simhash reindex articles-1 articles-2 --field title --field body --alias articles
     """
-    from es_simhash.files import RejectFile
+    from es_simhash.documents.files import RejectFile
+    from es_simhash.live.reindex.prospect import ReindexOptions
+    from es_simhash.live.reindex.run import Reindexing
     from es_simhash.plans.index_plans import IndexPlans
-    from es_simhash.reindex.prospect import ReindexOptions
-    from es_simhash.reindex.run import Reindexing
 
     options = ReindexOptions(**given)
     with target.opened(output) as engine, RejectFile(rejects) as undone:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.humanize import counted
 from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.findings import accept_option, tell_findings
 from es_simhash.cli.index_options import index_argument, prefix_option
 from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.running import counts, planned, rates, run_options, tell_parts, telling, warn_of_left_out
 from es_simhash.cli.target import Target, target_options
-from es_simhash.wording import counted
 
 if TYPE_CHECKING:
-    from es_simhash.removal import Prospect, Removed
+    from es_simhash.live.removal import Prospect, Removed
 
 
 @click.command(name="remove")
@@ -47,10 +47,10 @@ def command(
 
     Example: es-simhash remove articles --dry-run
     """
-    from es_simhash.backfill.scope import UpdateOptions
-    from es_simhash.files import RejectFile
+    from es_simhash.documents.files import RejectFile
     from es_simhash.index import Index
-    from es_simhash.removal import Removal
+    from es_simhash.live.backfill.scope import UpdateOptions
+    from es_simhash.live.removal import Removal
 
     with target.opened(output) as engine, RejectFile(rejects) as undone:
         documents = Index(index, engine, prefix=prefix).documents

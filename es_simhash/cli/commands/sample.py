@@ -30,10 +30,10 @@ def command(size: int, examples: int, output: Output, **given: Any) -> int:
 
     Example: es-simhash sample news.jsonl --field body
     """
-    from es_simhash.files import RejectFile
+    from es_simhash.documents.files import RejectFile
     from es_simhash.quality.sampling import histogram
     from es_simhash.quality.tuning_form import histogram_form
-    from es_simhash.scheme import Scheme
+    from es_simhash.scheme.scheme import Scheme
 
     source = Source(**given)
     with RejectFile(source.files.rejects) as rejects:

@@ -28,8 +28,8 @@ def command(output: Output) -> None:
     Example: es-simhash schemes
     """
     from es_simhash.cli.trade_offs import SIMILARITIES, trade_offs
-    from es_simhash.presets import PRESETS
-    from es_simhash.scheme import Scheme
+    from es_simhash.scheme.presets import PRESETS
+    from es_simhash.scheme.scheme import Scheme
 
     uses, numbers = [], []
     for name, preset in PRESETS.items():

@@ -13,8 +13,8 @@ from es_simhash.cli.output import Output, output_options
 from es_simhash.cli.target import Target, target_options
 
 if TYPE_CHECKING:
+    from es_simhash.documents.painless.stored_scripts import Stored
     from es_simhash.plans.scripting import Installed
-    from es_simhash.scripts.stored import Stored
 
 
 @click.command(name="scripts")

@@ -68,7 +68,7 @@ def command(
 
     Example: es-simhash tune news.jsonl --labels clusters.jsonl --out scheme.json
     """
-    from es_simhash.files import RejectFile, whole_file
+    from es_simhash.documents.files import RejectFile, whole_file
     from es_simhash.quality.labels import read_labels
     from es_simhash.quality.options import Wish
     from es_simhash.quality.tuning import tuned_by_labels, tuned_by_similarity

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from es_simhash.tokens.words import words
+from es_simhash.text.tokens.words import words
 
 # Longer tokens are cut into pieces, as Elasticsearch's tokenizers do.
 _MAX_TOKEN_LENGTH = 255

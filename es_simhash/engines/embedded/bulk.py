@@ -8,7 +8,7 @@ from typing import Any
 
 from es_simhash.engines.embedded.documents import RejectedError, updated, version_of
 from es_simhash.engines.embedded.index import EmbeddedIndex
-from es_simhash.operations import Action, ActionResult, Json
+from es_simhash.plans.operations import Action, ActionResult, Json
 
 _MAX_ID_BYTES = 512
 # There is one shard, so that any routing leads to it, and one writer, so that there are no conflicts to retry.

@@ -17,7 +17,7 @@ from es_simhash.engines.embedded import checking, durable, failures, mapping_fil
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.mapping import IndexMapping
 from es_simhash.errors import EngineError, IndexStateError, InputError, MissingError
-from es_simhash.operations import FilesChecked
+from es_simhash.plans.operations import FilesChecked
 
 _FORBIDDEN = re.compile(r'[\\/*?"<>|\s,#:\x00-\x1f]')
 _MAX_NAME_BYTES = 255

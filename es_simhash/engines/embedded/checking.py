@@ -15,7 +15,7 @@ from es_simhash.engines.embedded.footers import DamagedError
 from es_simhash.engines.embedded.seal import Seal
 from es_simhash.engines.embedded.segments import LIST, META, living_files
 from es_simhash.errors import IndexStateError
-from es_simhash.operations import Damage, FilesChecked
+from es_simhash.plans.operations import Damage, FilesChecked
 
 # How often a writer may take files away while they are read.
 _TRIES = 10

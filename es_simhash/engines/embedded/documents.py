@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from es_simhash.engines.embedded import values
 from es_simhash.engines.embedded.analysis import ANALYZERS
 from es_simhash.engines.embedded.mapping import Field, IndexMapping
-from es_simhash.operations import Json
+from es_simhash.plans.operations import Json
 
 # The path of a value and the value, none of which is null or an array.
 Leaf: TypeAlias = tuple[str, Any]

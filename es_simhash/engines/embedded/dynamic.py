@@ -8,7 +8,7 @@ from es_simhash.engines.embedded.dates import looks_like_a_date
 from es_simhash.engines.embedded.documents import Leaf, RejectedError
 from es_simhash.engines.embedded.mapping import Field, IndexMapping
 from es_simhash.errors import MappingError
-from es_simhash.operations import Json
+from es_simhash.plans.operations import Json
 
 _STRING: Json = {"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}}
 

@@ -15,7 +15,7 @@ from es_simhash.engines.embedded.catalog import Catalog
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.readers import Readers
 from es_simhash.errors import EngineError, IndexStateError, InputError
-from es_simhash.operations import (
+from es_simhash.plans.operations import (
     Action,
     ActionResult,
     Bulk,

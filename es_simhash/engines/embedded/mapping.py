@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from es_simhash.engines.embedded import definitions
-from es_simhash.operations import Json
+from es_simhash.plans.operations import Json
 
 
 @dataclass(frozen=True)

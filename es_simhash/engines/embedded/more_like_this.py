@@ -17,7 +17,7 @@ from es_simhash.engines.embedded.mapping import Field
 from es_simhash.engines.embedded.should_match import minimum
 from es_simhash.engines.embedded.term_queries import TermQueries, boosted, some_of
 from es_simhash.errors import EngineError
-from es_simhash.operations import Json
+from es_simhash.plans.operations import Json
 
 # The document of an index (None: the one that is searched) with an id.
 FindDocument: TypeAlias = Callable[[str | None, str], Json | None]

@@ -13,7 +13,7 @@ from es_simhash.engines.embedded.more_like_this import FindDocument
 from es_simhash.engines.embedded.queries import Compiler
 from es_simhash.engines.embedded.requests import SearchRequest
 from es_simhash.engines.embedded.term_queries import TermQueries, constant
-from es_simhash.operations import Json, Sample
+from es_simhash.plans.operations import Json, Sample
 
 # Of how many documents of an index a sample is taken: all of these are looked up.
 _SAMPLED_FROM = 200_000

@@ -1,0 +1,1 @@
+"""The long jobs of the command line, without its options and its output."""

@@ -1,0 +1,84 @@
+"""The report on the groups of files, as a page of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from es_simhash.cli.reports.groups.report import Collector, Omitted, Setup
+from es_simhash.cli.reports.html.report import report_page
+from es_simhash.documents.files import FileDocument
+from es_simhash.groups.of_index.result import Group, Member
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.pairs.linkage import together
+from es_simhash.groups.pairs.nearness import values_of
+from es_simhash.groups.pairs.result import Duplicates
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.scheme import Scheme
+
+
+def report_on_files(
+    duplicates: Duplicates,
+    again: Iterable[FileDocument],
+    setup: Setup,
+    dates: Sequence[Any],
+) -> str:
+    """The page; the documents are read ``again`` for what is shown. ``dates`` has one for each, if they are known."""
+    collector = Collector(setup)
+    later: list[int] = []
+    for group, positions in _groups(duplicates):
+        collector.add(group)
+        later += positions[1:] if dates else []
+    for pairs in duplicates.pairs():
+        collector.add_pairs(pairs)
+    collector.add_dates(dates[position] for position in later)
+
+    def look(keys: Sequence[tuple[str, str]]) -> list[Json | None]:
+        wanted = {id_ for _, id_ in keys}
+        found: dict[str, Json] = {}
+        for each in again:
+            if each.id in wanted:
+                found.setdefault(each.id, dict(each.document))
+        return [found.get(id_) for _, id_ in keys]
+
+    counts = duplicates.counts
+    return report_page(collector.report(counts, look, [], Omitted(counts.empty, counts.cut_off)))
+
+
+def setup_for(
+    name: str,
+    deduplicator: Deduplicator,
+    scheme: Scheme,
+    fields: Sequence[str],
+    keep: str,
+    strip: Sequence[str],
+    date_field: str | None,
+) -> Setup:
+    """What the page says of how it was done."""
+    return Setup(
+        name=name,
+        scheme=scheme,
+        criteria=deduplicator.criteria,
+        fields=fields,
+        linkage=deduplicator.linkage,
+        keep=keep,
+        verify=deduplicator.decided_by,
+        strip=strip,
+        max_bucket=deduplicator.max_bucket,
+        date_field=date_field,
+        made_at=datetime.now(timezone.utc),
+    )
+
+
+def _groups(duplicates: Duplicates) -> Iterator[tuple[Group, list[int]]]:
+    """The groups, named by their numbers."""
+    nearness, number = duplicates.nearness, 0
+    for some in together(duplicates.groups):
+        nearness.bring([position for each in some for position in each])
+        for positions in some:
+            near = nearness.to(positions[0], positions)
+            ids = duplicates.ids_of(positions)
+            members = [Member("", id_, *values) for id_, values in zip(ids, values_of(near), strict=True)]
+            yield Group(str(number), tuple(members), nearness.diameter(positions, near)), positions
+            number += 1

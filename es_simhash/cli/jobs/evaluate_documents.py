@@ -1,0 +1,115 @@
+"""The documents that labels are of, read from files or from an index and held in memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from es_simhash._core.prefetch import BRIEFLY, in_a_moment
+from es_simhash.documents.files import FileDocument, OnReject
+from es_simhash.documents.sources import text_of
+from es_simhash.engines.base import Engine, run
+from es_simhash.errors import DocumentError
+from es_simhash.groups.of_index.keeping import Keep
+from es_simhash.index import Index
+from es_simhash.live.sweep.found import Place
+from es_simhash.live.sweep.progress import OnUndone
+from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.operations import GetMappings, Refresh
+from es_simhash.scheme.own_fields import Json
+
+OnRead = Callable[[int], object]
+
+
+@dataclass
+class Gathered:
+    """Documents as (id, text) pairs, and what those of a group are ordered by."""
+
+    keep: Keep
+    documents: list[tuple[str, str]] = field(default_factory=list)
+    _ranks: list[Any] = field(default_factory=list)
+    _ids: set[str] = field(default_factory=set)
+
+    def add(self, id_: str, text: str, document: Json) -> bool:
+        """Take a document; False if there is one of this id already."""
+        if id_ in self._ids:
+            return False
+        self._ids.add(id_)
+        self.documents.append((id_, text))
+        if self.keep.fields:
+            self._ranks.append(self.keep.rank(document))
+        return True
+
+    @property
+    def rank(self) -> Callable[[int], Any] | None:
+        """The order of documents by their positions; None for that in which they came."""
+        return self._ranks.__getitem__ if self.keep.fields else None
+
+
+def gather_files(
+    found: Iterable[tuple[FileDocument, str]], keep: Keep, on_reject: OnReject, on_read: OnRead
+) -> Gathered:
+    """The documents of files with their texts; one with the id of an earlier one is rejected."""
+    gathered = Gathered(keep)
+    for each, text in found:
+        if not gathered.add(each.id, text, dict(each.document)):
+            reason = "An earlier document has the same id, so that labels cannot tell them apart. Give it another."
+            on_reject(each.rejected(reason))
+        on_read(len(gathered.documents))
+    return gathered
+
+
+def gather_index(
+    index: Index,
+    keep: Keep,
+    query: Json | None,
+    strip: Sequence[re.Pattern[str]],
+    on_undone: OnUndone,
+    on_read: OnRead,
+    patience: float,
+) -> Gathered:
+    """The documents of an index that have fingerprints of its scheme, or those of them that a query finds.
+
+    Of several indices behind a name, the first document of an id counts.
+    """
+    gathered = Gathered(keep)
+    for hit, whole in with_texts(_hits(index, keep, query, patience), index.documents.fields, on_undone):
+        text = whole
+        for pattern in strip:
+            text = pattern.sub("", text)
+        gathered.add(hit["_id"], text, hit.get("_source") or {})
+        on_read(len(gathered.documents))
+    return gathered
+
+
+def with_texts(hits: Iterable[Json], fields: Sequence[str], on_undone: OnUndone) -> Iterator[tuple[Json, str]]:
+    """Yield hits with the texts in these fields; one whose text cannot be read goes to ``on_undone``."""
+    for hit in hits:
+        try:
+            yield hit, text_of(hit.get("_source") or {}, fields)
+        except DocumentError as error:
+            on_undone(Place.at(hit).undone(error.problem))
+
+
+def _hits(index: Index, keep: Keep, query: Json | None, patience: float) -> Iterator[Json]:
+    documents = index.documents
+    scheme: Json = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
+    wanted: Json = {"bool": {"filter": [scheme, *([query] if query else [])]}}
+    source = True if keep.fields is True else [*documents.fields, *(keep.fields or ())]
+    return hits_of(index.engine, index.name, wanted, source, patience)
+
+
+def hits_of(engine: Engine, name: str, wanted: Json, source: Sequence[str] | bool, patience: float) -> Iterator[Json]:
+    """All documents of the indices behind a name that a query finds."""
+    mappings = engine.perform(GetMappings(name))
+    for each in sorted(mappings):
+        engine.perform(Refresh(each))
+        reading = Reading(each, wanted, source, None, patience)
+        try:
+            while page := run(reading.next(), engine):
+                yield from page
+        finally:
+            in_a_moment(partial(run, reading.close(), engine), BRIEFLY)

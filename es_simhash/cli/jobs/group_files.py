@@ -1,0 +1,74 @@
+"""What is written of the groups of an index: the groups, the pairs that link them, and what to delete."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from itertools import chain
+from typing import IO, Any, TypeAlias
+
+from es_simhash.cli.jobs.compared_pairs import COLUMNS, compared
+from es_simhash.documents.files.tables import write_rows
+from es_simhash.groups.of_index.result import Group, Grouped
+
+# The address of a page about the group of that name.
+Link: TypeAlias = Callable[[str], str]
+
+_GROUP_COLUMNS = ("group", "index", "id", "is_canonical", "similarity", "distance", "standard_error")
+_ENDS = ("first_index", "first_id", "second_index", "second_id")
+
+
+def write_groups(grouped: Grouped, format: str, out: IO[str], link: Link | None = None) -> None:
+    """The groups, with links if there are any: as JSON lines, or as CSV with a row for each member."""
+    if format == "csv":
+        write_rows([(*_GROUP_COLUMNS, *(["link"] if link else []))], out)
+        for group in grouped:
+            last = (link(group.id),) if link else ()
+            write_rows((row + last for row in _rows(group)), out)
+    else:
+        for group in grouped:
+            more = {"link": link(group.id)} if link else {}
+            out.write(json.dumps({**form(group), **more}, ensure_ascii=False) + "\n")
+
+
+def form(group: Group) -> dict[str, Any]:
+    """A group as JSON, the member that stands for it first."""
+    members = [asdict(member) for member in group.members]
+    return {"group": group.id, "size": len(members), "diameter": asdict(group.diameter), "members": members}
+
+
+def _rows(group: Group) -> Iterator[tuple[Any, ...]]:
+    for place, member in enumerate(group.members):
+        near = (member.similarity, member.distance, member.standard_error)
+        yield (group.id, member.index, member.id, int(place == 0), *near)
+
+
+def write_pairs(grouped: Grouped, format: str, out: IO[str]) -> None:
+    """The pairs by which documents are linked: of equal texts each with the one before, and all others found near."""
+    if format == "csv":
+        columns = (*_ENDS, *COLUMNS)
+        write_rows(chain([columns], ([pair.get(name) for name in columns] for pair in _pairs(grouped))), out)
+        return
+    for pair in _pairs(grouped):
+        out.write(json.dumps(pair, ensure_ascii=False) + "\n")
+
+
+def _pairs(grouped: Grouped) -> Iterator[dict[str, Any]]:
+    for pairs in grouped.pairs():
+        sides = [grouped.keys(pairs[side].tolist()) for side in ("first", "second")]
+        for first, second, values in zip(*sides, compared(pairs), strict=True):
+            yield dict(zip(_ENDS, (*first, *second), strict=True)) | values
+
+
+def write_deletes(grouped: Grouped, out: IO[str]) -> int:
+    """The body of a bulk request that deletes every member but the one that stands for its group; and how many.
+
+    Each is deleted only if nobody has changed it since it was read.
+    """
+    count = 0
+    for place in grouped.duplicates():
+        action = {"_index": place.index, "_id": place.id, **(place.metadata or {})}
+        out.write(json.dumps({"delete": action}, ensure_ascii=False) + "\n")
+        count += 1
+    return count

@@ -1,0 +1,78 @@
+"""The report on the groups of an index, as a page of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import Any
+
+from es_simhash.cli.jobs.group_files import Link
+from es_simhash.cli.reports.groups.report import Collector, Omitted, Setup, SharedKey
+from es_simhash.cli.reports.html.report import report_page
+from es_simhash.documents.sources import values_at
+from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.of_index.result import Grouped
+from es_simhash.groups.of_index.texts import Looking
+from es_simhash.index import Index
+from es_simhash.live.sweep.found import Place
+from es_simhash.scheme.own_fields import Json
+
+_AT_ONCE = 1000
+
+
+def report_on(
+    grouped: Grouped, index: Index, options: GroupOptions, date_field: str | None = None, link: Link | None = None
+) -> str:
+    """The page; with the dates of duplicates where documents have them in a field, and with links to groups."""
+    collector = Collector(replace(_setup(index, options, date_field), link=link))
+    for group in grouped:
+        collector.add(group)
+    for pairs in grouped.pairs():
+        collector.add_pairs(pairs)
+    looking = Looking(index.engine, options.patience)
+    if date_field:
+        collector.add_dates(_dates(grouped, looking, date_field))
+
+    def look(keys: Sequence[tuple[str, str]]) -> list[Json | None]:
+        hits = looking.look(grouped.places_of(keys), True)
+        return [None if hit is None else hit.get("_source") for hit in hits]
+
+    examples = grouped.keys([key.position for key in grouped.hot_keys])
+    hot = [SharedKey(key.name, key.documents, at) for key, at in zip(grouped.hot_keys, examples, strict=True)]
+    omitted = Omitted(grouped.others, grouped.counts.cut_off, grouped.new)
+    return report_page(collector.report(grouped.counts, look, hot, omitted))
+
+
+def _setup(index: Index, options: GroupOptions, date_field: str | None) -> Setup:
+    documents = index.documents
+    return Setup(
+        name=index.name,
+        scheme=documents.scheme,
+        fields=documents.fields,
+        criteria=options.criteria(documents.scheme),
+        linkage=options.linkage,
+        keep=options.keep.name,
+        verify=options.verify,
+        query=options.query,
+        strip=options.strip,
+        max_bucket=options.max_bucket,
+        date_field=date_field,
+        made_at=datetime.now(timezone.utc),
+    )
+
+
+def _dates(grouped: Grouped, looking: Looking, field: str) -> Iterator[Any]:
+    """The first date of each duplicate; None where it has none."""
+    waiting: list[Place] = []
+    for place in grouped.duplicates():
+        waiting.append(place)
+        if len(waiting) == _AT_ONCE:
+            yield from _dates_of(looking, waiting, field)
+            waiting.clear()
+    yield from _dates_of(looking, waiting, field)
+
+
+def _dates_of(looking: Looking, places: Sequence[Place], field: str) -> Iterator[Any]:
+    for hit in looking.look(places, [field]):
+        yield next(values_at((hit or {}).get("_source") or {}, field), None)

@@ -1,0 +1,68 @@
+"""Loading the documents of files into an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from es_simhash._core.batched import chunks
+from es_simhash.cli.jobs.absent_fields import AbsentFields
+from es_simhash.documents.actions import Document
+from es_simhash.documents.documents import Documents, Rejected
+from es_simhash.documents.files import FileDocument, OnReject
+from es_simhash.index import Index
+from es_simhash.plans.writing import OnWritten, Written
+from es_simhash.scheme.own_fields import Json
+
+_BATCH = 500
+
+
+class Rehearsal:
+    """In place of an index: fingerprints what comes, and writes nothing."""
+
+    def __init__(self, documents: Documents) -> None:
+        self.documents = documents
+
+    def add(self, documents: Iterable[Document], *, patience: float, on_written: OnWritten) -> None:
+        """Report of each batch how many documents could be written, and which could not; nothing is waited for."""
+        for first, chunk in chunks(documents, _BATCH):
+            rejected: list[Rejected] = []
+            done = sum(1 for _ in self.documents.actions(chunk, rejected.append))
+            placed = [replace(each, position=each.position + first) for each in rejected]
+            on_written(Written(done, len(rejected), placed))
+
+
+@dataclass
+class Loader:
+    """Writes documents of files to an index; what it refuses is told with its file and line."""
+
+    index: Index | Rehearsal
+    on_reject: OnReject
+    on_progress: Callable[[Written], object]
+    op_type: Literal["index", "create"] = "index"
+    patience: float = 600.0
+    written: Written = field(default_factory=Written)
+    absent: AbsentFields = field(init=False)
+    _under_way: dict[int, FileDocument] = field(default_factory=dict)
+
+    def load(self, found: Iterable[FileDocument]) -> Written:
+        """Write all of them; the result counts, and ``absent`` tells which source fields no document had."""
+        self.absent = AbsentFields(self.index.documents.fields)
+        self.index.add(self._actions(found), patience=self.patience, on_written=self._on_written)
+        return self.written
+
+    def _actions(self, found: Iterable[FileDocument]) -> Iterator[Json]:
+        for position, each in enumerate(found):
+            self._under_way[position] = each
+            self.absent.look_at(each.document)
+            routed = {} if each.routing is None else {"_routing": each.routing}
+            yield {"_op_type": self.op_type, "_id": each.id, **routed, "_source": each.document}
+
+    def _on_written(self, batch: Written) -> None:
+        for rejected in batch.rejected:
+            self.on_reject(self._under_way[rejected.position].rejected(rejected.reason))
+        self._under_way.clear()
+        self.written.done += batch.done
+        self.written.refused += batch.refused
+        self.on_progress(self.written)

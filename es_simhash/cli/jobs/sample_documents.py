@@ -1,0 +1,69 @@
+"""Some of the documents of files or of an index, drawn at random, to look at before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from es_simhash.cli.jobs.evaluate_documents import hits_of, with_texts
+from es_simhash.documents.files import FileDocument
+from es_simhash.engines.base import Engine
+from es_simhash.live.sweep.progress import OnUndone
+from es_simhash.plans.operations import Count, Refresh, Sample
+from es_simhash.scheme.own_fields import Json
+
+OnRead = Callable[[int], object]
+_ALL: Json = {"match_all": {}}
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Documents as (id, text) pairs, of so many in ``total``."""
+
+    documents: Sequence[tuple[str, str]]
+    total: int
+
+
+def sample_of_files(
+    found: Iterable[tuple[FileDocument, str]], size: int, on_read: OnRead = lambda _: None, seed: int = 0
+) -> Sampled:
+    """So many documents, all equally likely (Vitter, "Random sampling with a reservoir", 1985), in their order."""
+    random, kept, total = Random(seed), list[tuple[int, str, str]](), 0
+    for each, text in found:
+        place = total if total < size else random.randint(0, total)
+        if total < size:
+            kept.append((total, each.id, text))
+        elif place < size:
+            kept[place] = (total, each.id, text)
+        total += 1
+        on_read(total)
+    return Sampled([(id_, text) for _, id_, text in sorted(kept)], total)
+
+
+def sample_of_index(
+    engine: Engine, index: str, fields: Sequence[str], query: Json | None, size: int, on_undone: OnUndone
+) -> Sampled:
+    """So many documents with a text in the fields, which need not have fingerprints."""
+    wanted = query or _ALL
+    engine.perform(Refresh(index))
+    hits = engine.perform(Sample(index, size, fields, wanted))
+    texts = [(hit["_id"], text) for hit, text in with_texts(hits, fields, on_undone)]
+    return Sampled(texts, engine.perform(Count(index, wanted)))
+
+
+def all_of_index(
+    engine: Engine,
+    index: str,
+    fields: Sequence[str],
+    query: Json | None,
+    on_undone: OnUndone,
+    on_read: OnRead,
+    patience: float,
+) -> Sampled:
+    """All documents, as labels need them; of several indices behind a name, the first of an id."""
+    found: dict[str, str] = {}
+    for hit, text in with_texts(hits_of(engine, index, query or _ALL, list(fields), patience), fields, on_undone):
+        found.setdefault(hit["_id"], text)
+        on_read(len(found))
+    return Sampled(list(found.items()), len(found))

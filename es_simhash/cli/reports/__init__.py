@@ -1,0 +1,1 @@
+"""Reports for people: pages of HTML, dashboards, the report on groups."""

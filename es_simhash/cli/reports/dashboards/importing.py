@@ -1,0 +1,216 @@
+"""Sending saved objects to Kibana or OpenSearch Dashboards."""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPMessage
+from typing import IO, Any
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+from uuid import uuid4
+
+from es_simhash.cli.reports.dashboards.kibana import Kibana, Ui
+from es_simhash.cli.reports.dashboards.objects import ndjson
+from es_simhash.errors import (
+    AccessError,
+    EngineError,
+    MissingError,
+    TooLargeError,
+    UnavailableError,
+    UnreachableError,
+)
+from es_simhash.scheme.own_fields import Json
+
+_PATH = "/api/saved_objects/_import?overwrite=true"
+# Either is asked for, against forged requests; the other is not looked at.
+_HEADERS = {"kbn-xsrf": "es-simhash", "osd-xsrf": "es-simhash"}
+_TIMEOUT = 120.0
+_LONGEST_REASON = 300
+_MOST_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import came to: how many objects are there now, which of the two it is, and the dashboard's page."""
+
+    objects: int
+    ui: Ui
+    dashboard: str
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What was answered, and by which of the two."""
+
+    body: Any
+    ui: Ui
+
+
+_ERRORS: dict[int, tuple[type[EngineError], str]] = {
+    400: (
+        EngineError,
+        "Correct what it names, or import the file by hand.",
+    ),
+    401: (AccessError, "Check user and password, or the API key."),
+    403: (
+        AccessError,
+        "Have the privilege granted: in Kibana, Saved Objects Management in this space; in OpenSearch Dashboards, "
+        "writing to this tenant.",
+    ),
+    404: (MissingError, "Check the address, with its base path, and the space."),
+    409: (EngineError, "Have what is in conflict removed under Saved Objects, or import the file by hand."),
+    413: (TooLargeError, "Raise savedObjects.maxImportPayloadBytes, or what the proxy before it takes."),
+    422: (EngineError, "It may be older than 7.10, which knows no such objects; use a newer one."),
+    429: (UnavailableError, "Try again in a while."),
+    502: (UnavailableError, "Look at the proxy before it, and at its own log; it may be starting."),
+    503: (UnavailableError, "It may be starting, or its engine be away: try again in a while."),
+    504: (UnavailableError, "Look at the proxy before it, and at its own log; it may be starting."),
+}
+
+
+def import_objects(
+    kibana: Kibana,
+    objects: Sequence[Json],
+    *,
+    headers: Mapping[str, str] | None = None,
+    ca_certs: str | None = None,
+    insecure: bool = False,
+) -> Imported:
+    """Put saved objects there, in the place of those with the same ids; all or an error.
+
+    ``headers`` log in. ``ca_certs`` is a file with certificates that vouch for the server's; ``insecure`` takes any.
+    """
+    answer = _post(kibana, ndjson(objects), dict(headers or {}), _tls(ca_certs, insecure))
+    body = answer.body
+    if not isinstance(body, dict) or not isinstance(body.get("success"), bool):
+        raise _no_kibana(kibana)
+    if not body["success"]:
+        raise EngineError(
+            f"{kibana.address} did not import everything: {_failures(body)}. Correct that, and try again."
+        )
+    own = next(each["id"] for each in objects if each["type"] == "dashboard")
+    return Imported(len(objects), answer.ui, kibana.dashboard(_given_anew(body, own) or own))
+
+
+def _given_anew(body: Json, id_: str) -> str | None:
+    """The id of the dashboard there, where its own was in another space already."""
+    for each in _objects(body, "successResults"):
+        match each:
+            case {"type": "dashboard", "id": str(own), "destinationId": str(other)} if own == id_:
+                return other
+    return None
+
+
+def _objects(body: Json, name: str) -> list[Json]:
+    """The objects in a list of the answer."""
+    listed = body.get(name)
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+
+
+def _post(kibana: Kibana, text: str, headers: dict[str, str], tls: ssl.SSLContext) -> _Answer:
+    tenant = {"securitytenant": kibana.tenant} if kibana.tenant else {}
+    boundary = uuid4().hex
+    form = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    request = Request(kibana.path(_PATH), _multipart(text, boundary), {**_HEADERS, **tenant, **headers, **form})
+    try:
+        with build_opener(_NoRedirects, HTTPSHandler(context=tls)).open(request, timeout=_TIMEOUT) as reply:
+            ui: Ui = "opensearch" if reply.headers.get("osd-name") else "kibana"
+            return _Answer(_parsed(reply.read()), ui)
+    except HTTPError as error:
+        with error:
+            raise _refused(kibana, error) from None
+    except (URLError, HTTPException, OSError) as error:
+        raise _unreachable(kibana, error) from error
+
+
+def _multipart(text: str, boundary: str) -> bytes:
+    """A form with one file in it."""
+    head = (
+        f"--{boundary}\r\n"
+        'Content-Disposition: form-data; name="file"; filename="dashboard.ndjson"\r\n'
+        "Content-Type: application/ndjson\r\n\r\n"
+    )
+    return f"{head}{text}\r\n--{boundary}--\r\n".encode()
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Redirects are told, not followed: a form would be lost on the way, and a login sent who knows where."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> None:
+        return None
+
+
+def _tls(ca_certs: str | None, insecure: bool) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=ca_certs)
+    if insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refused(kibana: Kibana, error: HTTPError) -> EngineError:
+    if 300 <= error.code < 400:
+        # What follows the path may hold secrets of a login.
+        place = str(error.headers.get("Location")).partition("?")[0].partition("#")[0]
+        return EngineError(
+            f"{kibana.address} sends to another address: {place}. Give that address, as far as Kibana's pages have it "
+            "in common; or log in, if it leads to a login."
+        )
+    kind, advice = _ERRORS.get(error.code, (EngineError, "Look at its log, or that of the proxy before it."))
+    return kind(f"{kibana.path('')} refused the import: {error.code} {_reason(_parsed(error.read()))}. {advice}")
+
+
+def _reason(body: Any) -> str:
+    said = body.get("message") or body.get("error") if isinstance(body, dict) else None
+    return _shortened(str(said or "without a reason that can be read"))
+
+
+def _failures(body: Json) -> str:
+    failures = _objects(body, "errors")
+    told = [_failure(each) for each in failures[:_MOST_TOLD]]
+    more = len(failures) - len(told)
+    return "; ".join([*told, *([f"and {more} more"] if more else [])]) or "no reason given"
+
+
+def _failure(failure: Json) -> str:
+    error, meta = (found if isinstance(found := failure.get(name), dict) else {} for name in ("error", "meta"))
+    title = failure.get("title") or meta.get("title") or failure.get("id")
+    why = ": ".join(str(each) for each in (error.get("type"), error.get("message") or error.get("reason")) if each)
+    return _shortened(f"the {failure.get('type')} {title!r} ({why or 'no reason given'})")
+
+
+def _unreachable(kibana: Kibana, error: Exception) -> UnreachableError:
+    cause = error.reason if isinstance(error, URLError) else error
+    if isinstance(cause, ssl.SSLError):
+        return UnreachableError(
+            f"The TLS connection to {kibana.address} failed: {cause}. Name the certificate of the authority that "
+            "signed its own (ca_certs), or correct the address (also http or https)."
+        )
+    return UnreachableError(
+        f"Nothing answers at {kibana.address}: {cause}. Start Kibana, or correct the address (also http or https)."
+    )
+
+
+def _no_kibana(kibana: Kibana) -> EngineError:
+    return EngineError(
+        f"What answers at {kibana.address} is neither Kibana nor OpenSearch Dashboards. Check the address, with its "
+        "base path, and the proxy before it."
+    )
+
+
+def _shortened(text: str) -> str:
+    said = re.sub(r"\s+", " ", text).strip().rstrip(".")
+    return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]}…"

@@ -1,0 +1,119 @@
+"""Where Kibana or OpenSearch Dashboards is, and the addresses of pages in it.
+
+A group's page is Discover with a query for the group. Discover keeps its state in the address, in Rison: JSON with
+fewer characters that an address must escape (https://github.com/Nanonid/rison).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+from urllib.parse import quote, unquote, urlsplit
+
+from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.errors import InputError
+from es_simhash.scheme.own_fields import Json
+
+Ui: TypeAlias = Literal["kibana", "opensearch"]
+
+# The pages of Kibana are below these; whoever copies an address from a browser copies one of them too.
+_PAGES = re.compile(r"/(app|login|spaces)(/.*|$)")
+_SPACE = re.compile(r"/s/([a-z0-9_-]+)$")
+_ALL_TIMES = {"from": "1970-01-01T00:00:00.000Z", "to": "now+1d"}
+# What Rison needs, and no browser, mail or chat takes for the end of an address.
+_LEGIBLE = "!(),:*@$"
+
+
+@dataclass(frozen=True)
+class Kibana:
+    """An address without its page and without credentials; a ``space`` of Kibana, or a ``tenant`` of OpenSearch."""
+
+    address: str
+    space: str | None = None
+    tenant: str | None = None
+
+    @classmethod
+    def at(cls, url: str, space: str | None = None, tenant: str | None = None) -> Kibana:
+        """What a URL stands for: that of any page does, and one with ``/s/SPACE`` names the space."""
+        try:
+            parts = urlsplit(url)
+            port = f":{parts.port}" if parts.port else ""
+        except ValueError:
+            parts, port = urlsplit(""), ""
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.path:
+            # What a URL seems to hold is not repeated: it may be a part of a password.
+            raise InputError("The URL of Kibana cannot be read. Write it as https://HOST:PORT.")
+        path = _PAGES.sub("", parts.path).rstrip("/")
+        if found := _SPACE.search(path):
+            path = path[: found.start()]
+            if space not in (None, found[1]):
+                raise InputError(f"The URL of Kibana names the space {found[1]}, not {space}. Drop one of them.")
+            space = found[1]
+        if space and tenant:
+            raise InputError("Spaces are of Kibana, tenants of OpenSearch Dashboards. Drop one of them.")
+        if space and not re.fullmatch("[a-z0-9_-]+", space):
+            raise InputError(f"{space!r} is no space. Give its identifier, as it stands in Kibana's addresses.")
+        if tenant and not re.fullmatch("[ -~]+", tenant):
+            raise InputError(f"{tenant!r} cannot be sent in a header, where the tenant goes. Import the file by hand.")
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        return cls(f"{parts.scheme}://{host}{port}{path}", None if space == "default" else space, tenant)
+
+    def path(self, path: str) -> str:
+        """The address of a path in the space."""
+        return f"{self.address}{f'/s/{self.space}' if self.space else ''}{path}"
+
+    def dashboard(self, id_: str) -> str:
+        """The page of a dashboard."""
+        return f"{self._page('/app/dashboards')}#/view/{quote(id_, safe='')}"
+
+    def group(self, subject: Subject, group: str, ui: Ui) -> str:
+        """The documents of a group, in Discover; the data view is that of the dashboard for the same subject."""
+        query = {"language": "kuery", "query": f"{subject.field('group')}: {_quoted(group)}"}
+        time: Json = {"time": _ALL_TIMES}
+        if ui == "kibana":
+            # Kibana 8.15 reads ``index``, too, and writes it as the newer ``dataSource``.
+            state: Json = {"index": subject.data_view_id, "query": query}
+            return f"{self._page('/app/discover')}#/?_g={_rison(time)}&_a={_rison(state)}"
+        columns = {"columns": ["_source"], "isDirty": False, "sort": []}
+        state = {"discover": columns, "metadata": {"indexPattern": subject.data_view_id, "view": "discover"}}
+        asked = {"filters": [], "query": query}
+        page = self._page("/app/data-explorer/discover")
+        return f"{page}#?_a={_rison(state)}&_g={_rison({'filters': [], **time})}&_q={_rison(asked)}"
+
+    def _page(self, path: str) -> str:
+        return self.path(path) + (f"?security_tenant={quote(self.tenant, safe='')}" if self.tenant else "")
+
+
+def credentials_in(url: str) -> tuple[str, str | None] | None:
+    """The user and the password that a URL holds."""
+    parts = urlsplit(url)
+    if parts.username is None:
+        return None
+    return unquote(parts.username), None if parts.password is None else unquote(parts.password)
+
+
+def _quoted(text: str) -> str:
+    """A text as a phrase of the Kibana query language."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _rison(value: Any) -> str:
+    return quote(rison(value), safe=_LEGIBLE)
+
+
+def rison(value: Any) -> str:
+    """JSON values as Rison; keys must be plain words."""
+    match value:
+        case None:
+            return "!n"
+        case bool():
+            return "!t" if value else "!f"
+        case int():
+            return str(value)
+        case dict():
+            return f"({','.join(f'{key}:{rison(each)}' for key, each in value.items())})"
+        case list():
+            return f"!({','.join(map(rison, value))})"
+    return "'" + re.sub("[!']", r"!\g<0>", str(value)) + "'"

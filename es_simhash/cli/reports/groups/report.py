@@ -1,0 +1,246 @@
+"""The report on all groups: what they come to, and the largest of them, gathered from groups and pairs as they come.
+
+Histograms are counted, and only the largest groups are kept, so that the memory does not grow with their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import heappush, heappushpop, nsmallest
+from typing import Any, TypeAlias
+
+from es_simhash.cli.reports.groups.histograms import DistanceBin, PairCounts, Similarities, SizeBin, Sizes
+from es_simhash.cli.reports.groups.timeline import Dates, Timeline
+from es_simhash.documents.sources import text_of
+from es_simhash.errors import DocumentError
+from es_simhash.groups.of_index.options import Verify
+from es_simhash.groups.of_index.result import Group, Member
+from es_simhash.groups.pairs.compare import Pairs
+from es_simhash.groups.pairs.linkage import Linkage
+from es_simhash.groups.pairs.nearness import Diameter
+from es_simhash.groups.pairs.result import Counts
+from es_simhash.plans.explaining.excerpts import Piece, changes, excerpt
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scheme import Scheme
+
+# The index and the id of a document.
+Key: TypeAlias = tuple[str, str]
+# The sources of the documents at these keys, in their order; None for one that is not there.
+Look: TypeAlias = Callable[[Sequence[Key]], Sequence[Json | None]]
+
+# So many characters are shown of a canonical text, and of one that has a shared key.
+_EXCERPT = 500
+_EXCERPT_OF_KEY = 160
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What was grouped, and how.
+
+    ``name`` is that of the index, or of the files. Texts are in the ``fields`` of documents, or if there are none in
+    all strings that they hold themselves; dates, if any are known, in the ``date_field``. The other settings are those
+    of `es_simhash.groups.of_index.options.GroupOptions`, ``keep`` being the name of its order. Where groups have pages
+    elsewhere, ``link`` makes a page's address of a group's name.
+    """
+
+    name: str
+    scheme: Scheme
+    criteria: Criteria
+    fields: Sequence[str]
+    linkage: Linkage
+    keep: str = "first"
+    verify: Verify = "estimate"
+    query: Json | None = None
+    strip: Sequence[str] = ()
+    max_bucket: int | None = None
+    date_field: str | None = None
+    made_at: datetime | None = None
+    link: Callable[[str], str] | None = None
+
+
+@dataclass(frozen=True)
+class SharedKey:
+    """A key that very many documents share: its ``name``, how many, and one of them."""
+
+    name: str
+    documents: int
+    example: Key
+
+
+@dataclass(frozen=True)
+class Omitted:
+    """What stayed out of the groups, beside what the counts say.
+
+    ``unfingerprinted`` documents have no fingerprint of the scheme, or an empty text. ``cut_off`` times a document was
+    compared with none of those with a key, because too many have it. If groups were added to, only the ``new``
+    documents were compared with the others.
+    """
+
+    unfingerprinted: int = 0
+    cut_off: int = 0
+    new: int | None = None
+
+
+@dataclass(frozen=True)
+class ShownKey:
+    """A shared key with what its example says; None if that cannot be read."""
+
+    key: SharedKey
+    excerpt: tuple[Piece, ...] | None
+
+
+@dataclass(frozen=True)
+class ShownMember:
+    """A member, and how its text differs from the canonical one.
+
+    ``changes`` is None if one of the texts cannot be read, and empty if the scheme tells no difference; ``is_same``
+    says whether they are equal.
+    """
+
+    member: Member
+    changes: tuple[Piece, ...] | None
+    is_same: bool
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """A group with the beginning of its canonical text, None if it cannot be read, and the members least like it."""
+
+    id: str
+    size: int
+    diameter: Diameter | None
+    canonical: Member
+    excerpt: tuple[Piece, ...] | None
+    members: tuple[ShownMember, ...]
+
+    @property
+    def unshown(self) -> int:
+        """How many members are not shown."""
+        return self.size - 1 - len(self.members)
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that the page of groups shows."""
+
+    setup: Setup
+    counts: Counts
+    sizes: tuple[SizeBin, ...]
+    similarities: Similarities | None
+    distances: tuple[DistanceBin, ...]
+    timeline: Timeline | None
+    largest: tuple[ShownGroup, ...]
+    shared_keys: tuple[ShownKey, ...]
+    omitted: Omitted
+
+
+@dataclass(frozen=True, order=True)
+class _Ranked:
+    """A group that is kept so far; the larger one, or of equal ones that which came first, is the greater."""
+
+    size: int
+    turn: int
+    group: Group
+
+
+class Collector:
+    """Takes groups, pairs, and dates of duplicates as they come, and makes the report of them.
+
+    Of the ``most_groups`` largest groups, up to ``most_members`` duplicates are shown: those least like the canonical
+    document, by which a reader sees soonest whether the thresholds are right.
+    """
+
+    def __init__(self, setup: Setup, most_groups: int = 20, most_members: int = 4) -> None:
+        self._setup = setup
+        self._most_groups = most_groups
+        self._most_members = most_members
+        self._turn = 0
+        self._largest: list[_Ranked] = []
+        self._sizes = Sizes()
+        self._pairs = PairCounts(setup.criteria.similarity)
+        self._dates = Dates()
+
+    def add(self, group: Group) -> None:
+        """Take a group."""
+        size = len(group.members)
+        self._sizes.add(size)
+        self._turn -= 1
+        if len(self._largest) < self._most_groups:
+            heappush(self._largest, self._ranked(size, group))
+        elif self._largest and size > self._largest[0].size:
+            heappushpop(self._largest, self._ranked(size, group))
+
+    def add_pairs(self, pairs: Pairs) -> None:
+        """Take some of the pairs that link documents."""
+        self._pairs.add(pairs)
+
+    def add_dates(self, dates: Iterable[Any]) -> None:
+        """Take dates of duplicates, which are all members but the canonical ones; what is no date counts as none."""
+        self._dates.add(dates)
+
+    def report(
+        self, counts: Counts, look: Look, shared_keys: Sequence[SharedKey] = (), omitted: Omitted = Omitted()
+    ) -> Report:
+        """The report on all that came; ``look`` is asked once, for the documents that are shown."""
+        largest = sorted(self._largest, reverse=True)
+        keys = [_key(member) for ranked in largest for member in ranked.group.members]
+        texts = _texts(self._setup, [*keys, *(key.example for key in shared_keys)], look)
+        return Report(
+            self._setup,
+            counts,
+            tuple(self._sizes.bins()),
+            self._pairs.similarities(),
+            tuple(self._pairs.distances()),
+            self._dates.timeline(),
+            tuple(self._shown(ranked, texts) for ranked in largest),
+            tuple(ShownKey(key, self._excerpt(texts.get(key.example), _EXCERPT_OF_KEY)) for key in shared_keys),
+            omitted,
+        )
+
+    def _ranked(self, size: int, group: Group) -> _Ranked:
+        """A group with no more members than are shown."""
+        members = nsmallest(self._most_members, group.members[1:], key=_likeness)
+        return _Ranked(size, self._turn, Group(group.id, (group.canonical, *members), group.diameter))
+
+    def _excerpt(self, text: str | None, most: int) -> tuple[Piece, ...] | None:
+        return None if text is None else excerpt(self._setup.scheme, text, most)
+
+    def _shown(self, ranked: _Ranked, texts: Mapping[Key, str]) -> ShownGroup:
+        group, scheme = ranked.group, self._setup.scheme
+        canonical = texts.get(_key(group.canonical))
+        members = [_shown_member(scheme, canonical, each, texts.get(_key(each))) for each in group.members[1:]]
+        beginning = self._excerpt(canonical, _EXCERPT)
+        return ShownGroup(group.id, ranked.size, group.diameter, group.canonical, beginning, tuple(members))
+
+
+def _key(member: Member) -> Key:
+    return member.index, member.id
+
+
+def _likeness(member: Member) -> tuple[float, int]:
+    return 1.0 if member.similarity is None else member.similarity, -(member.distance or 0)
+
+
+def _texts(setup: Setup, keys: Iterable[Key], look: Look) -> Mapping[Key, str]:
+    """The texts of documents, as far as they can be read."""
+    wanted = list(dict.fromkeys(keys))
+    texts = {}
+    for key, document in zip(wanted, look(wanted) if wanted else (), strict=True):
+        if document is None:
+            continue
+        own = setup.fields or [name for name, value in document.items() if isinstance(value, str) and value != key[1]]
+        try:
+            texts[key] = text_of(document, own)
+        except DocumentError:
+            continue
+    return texts
+
+
+def _shown_member(scheme: Scheme, canonical: str | None, member: Member, text: str | None) -> ShownMember:
+    if canonical is None or text is None:
+        return ShownMember(member, None, False)
+    is_same = canonical == text
+    return ShownMember(member, () if is_same else changes(scheme, canonical, text), is_same)

@@ -1,0 +1,276 @@
+"""The page about an evaluation: scores, what other thresholds find, kinds of pairs, and the worst errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from es_simhash._core.humanize import counted, with_error
+from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
+from es_simhash.cli.reports.html.report_groups import pieces
+from es_simhash.cli.reports.html.threshold_chart import number, threshold_chart
+from es_simhash.plans.explaining.excerpts import changes
+from es_simhash.quality.bootstrap import Estimate
+from es_simhash.quality.curve import Curve
+from es_simhash.quality.evaluation import Ceiling, Evaluation
+from es_simhash.quality.judged import PairScores
+from es_simhash.quality.worst import Error
+from es_simhash.scheme.settings import Verification
+
+_KINDS = {
+    "length": "By the characters of the shorter text",
+    "script": "By the script of both texts",
+    "equality": "By whether the texts are equal, byte by byte",
+}
+
+
+def evaluation_page(evaluation: Evaluation, name: str, made_at: datetime | None = None) -> str:
+    """The page as one file; ``name`` is that of the files or of the index."""
+    style = style_of("report") + style_of("evaluation")
+    return page(f"Quality of detection in {name}", *_sections(evaluation, name, made_at), style=style)
+
+
+def _sections(evaluation: Evaluation, name: str, made_at: datetime | None) -> Iterator[Html]:
+    yield _header(evaluation, name, made_at)
+    yield section("Scores", *_scores(evaluation))
+    yield section("Other thresholds", *_curves(evaluation))
+    yield section("What can be reached", *_ceiling(evaluation.ceiling))
+    yield section("By kinds of pairs", *_buckets(evaluation.buckets))
+    yield section("Found wrongly", *_wrong(evaluation))
+    yield section("Missed", *_missed(evaluation))
+    yield section("What was measured", _setup(evaluation))
+
+
+# ---- scores
+
+
+def _header(evaluation: Evaluation, name: str, made_at: datetime | None) -> Html:
+    pairs = evaluation.pairs
+    headline = (
+        f"Precision {number(pairs.precision.value)}, recall {number(pairs.recall.value)}, "
+        f"F1 {number(pairs.f1.value)} of pairs."
+    )
+    at = f", {made_at:%Y-%m-%d %H:%M %Z}".rstrip() if made_at else ""
+    return element(
+        "header",
+        element("h1", headline),
+        element(
+            "p",
+            f"{counted(pairs.right, 'pair')} found rightly, {pairs.wrong:,} wrongly, and {pairs.missed:,} missed, "
+            f"among {counted(len(evaluation.ids), 'document')}.",
+        ),
+        element("p", element("bdi", name), at, class_="faint"),
+    )
+
+
+def _scores(evaluation: Evaluation) -> Iterator[Html]:
+    yield element(
+        "p",
+        "Scores with intervals of 95%, from ",
+        f"{evaluation.bootstrap.rounds:,} samples of the true clusters with replacement.",
+    )
+    pairs = evaluation.pairs
+    rows = {"precision of pairs": pairs.precision, "recall of pairs": pairs.recall, "F1 of pairs": pairs.f1}
+    if scores := evaluation.clusters:
+        rows |= {
+            "adjusted Rand index": scores.adjusted_rand_index,
+            "B-cubed precision": scores.b_cubed_precision,
+            "B-cubed recall": scores.b_cubed_recall,
+            "B-cubed F1": scores.b_cubed_f1,
+        }
+    yield table(["score", "value", "from", "to", ""], [[name, *_cells(each)] for name, each in rows.items()])
+    if not evaluation.clusters:
+        yield element("p", "Pairs were labelled, which tell no clusters: there is no B-cubed.", class_="faint")
+
+
+def _cells(estimate: Estimate) -> list[str | Html]:
+    return [number(estimate.value), number(estimate.low), number(estimate.high), _interval(estimate)]
+
+
+def _interval(estimate: Estimate) -> str | Html:
+    """The value and its interval, drawn from 0 to 1."""
+    if estimate.value is None:
+        return ""
+    low, high = (estimate.value if end is None else end for end in (estimate.low, estimate.high))
+    middle = {"y1": "50%", "y2": "50%"}
+    return element(
+        "svg",
+        element("line", x1="0", x2="100%", class_="whole", **middle),
+        element("line", x1=_percent(low), x2=_percent(high), class_="range", **middle),
+        element("circle", cx=_percent(estimate.value), cy="50%", r="4", class_="value"),
+        class_="interval",
+        width="100%",
+        role="img",
+        aria_label=f"{number(estimate.value)}, from {number(low)} to {number(high)}",
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.2f}%"
+
+
+# ---- thresholds
+
+
+def _curves(evaluation: Evaluation) -> Iterator[Html]:
+    criteria = evaluation.deduplicator.criteria
+    for curve in evaluation.curves:
+        used = criteria.similarity if curve.axis == "similarity" else criteria.distance
+        told = [f"Near is {_near(curve, used)}."] if used is not None else []
+        if best := curve.best:
+            told.append(
+                f"The F1 is highest for {_near(curve, best.threshold)}: {number(best.f1)}, with precision "
+                f"{number(best.precision)} and recall {number(best.recall)}. On other documents it is a little lower, "
+                "since the threshold was chosen on these."
+            )
+        yield element("p", " ".join(told))
+        yield threshold_chart(curve, used, evaluation.ceiling.curve if curve.axis == "similarity" else None)
+
+
+def _near(curve: Curve, threshold: float) -> str:
+    """What is near by a threshold."""
+    if curve.axis == "distance":
+        return f"within {counted(int(threshold), 'bit')}"
+    return f"a similarity from {threshold:g} on"
+
+
+def _ceiling(ceiling: Ceiling) -> Iterator[Html]:
+    best = ceiling.curve.best
+    how = "of all pairs" if ceiling.is_complete else "of nearly all pairs that are similar"
+    told = f"The exact Jaccard similarity {how}, by the same features, reaches "
+    reached = f"an F1 of {number(best.f1)} at best, from {best.threshold:g} on." if best else "nothing."
+    yield element("p", told, reached)
+    shares = []
+    if ceiling.candidates is not None and ceiling.threshold is not None:
+        shares.append(
+            f"Of the pairs with such a similarity from {ceiling.threshold:g} on, {ceiling.candidates:.2%} share a key "
+            "of the scheme, so that an index compares them."
+        )
+    if ceiling.true_candidates is not None:
+        shares.append(f"Of the duplicates {ceiling.true_candidates:.2%} do, whatever the threshold.")
+    yield element("p", " ".join(shares))
+
+
+# ---- kinds of pairs
+
+
+def _buckets(buckets: Mapping[str, Mapping[str, PairScores]]) -> Iterator[Html]:
+    columns = ["", "right", "wrong", "missed", "precision", "recall", "F1", "from", "to", ""]
+    for kind, scores in buckets.items():
+        yield element("h3", _KINDS[kind])
+        yield table(columns, [_bucket(name, each) for name, each in scores.items()])
+
+
+def _bucket(name: str, scores: PairScores) -> list[str | Html]:
+    counts = [f"{count:,}" for count in (scores.right, scores.wrong, scores.missed)]
+    return [name, *counts, number(scores.precision.value), number(scores.recall.value), *_cells(scores.f1)]
+
+
+# ---- errors
+
+
+def _wrong(evaluation: Evaluation) -> Iterator[Html]:
+    yield from _errors(
+        evaluation,
+        evaluation.wrong,
+        evaluation.pairs.wrong,
+        "Pairs that are near, and labelled as none; the nearest first.",
+    )
+
+
+def _missed(evaluation: Evaluation) -> Iterator[Html]:
+    yield from _errors(
+        evaluation,
+        evaluation.missed,
+        evaluation.pairs.missed,
+        "Duplicates that are not near; the least similar first. Some may be labelled wrongly.",
+    )
+
+
+def _errors(evaluation: Evaluation, errors: Sequence[Error], count: int, told: str) -> Iterator[Html]:
+    if not errors:
+        yield element("p", "None.")
+        return
+    yield element(
+        "p",
+        told,
+        " Shown are ",
+        element("del", "what only the first has"),
+        " and ",
+        element("ins", "what only the second has"),
+        ".",
+    )
+    for error in errors:
+        yield _error(evaluation, error)
+    yield element("p", f"{len(errors):,} of {counted(count, 'pair')}, each text once.", class_="faint")
+
+
+def _error(evaluation: Evaluation, error: Error) -> Html:
+    first, second = (element("bdi", evaluation.ids[place], class_="code") for place in (error.first, error.second))
+    texts = evaluation.texts[error.first], evaluation.texts[error.second]
+    shown = changes(evaluation.deduplicator.settings, *texts)
+    same = "The same text." if texts[0] == texts[1] else "The same text but for what the scheme does not tell apart."
+    return element(
+        "div",
+        element("h3", first, " and ", second),
+        element("p", ", ".join(known_of(error)), class_="faint"),
+        pieces(shown) if shown else element("p", same, class_="faint"),
+        class_="error",
+    )
+
+
+def known_of(error: Error) -> Iterator[str]:
+    """How near the two are."""
+    if error.similarity is not None:
+        known = "" if error.standard_error is None else ", estimated"
+        yield f"similarity {with_error(error.similarity, error.standard_error, 3)}{known}"
+    yield f"exact Jaccard {error.jaccard:.3f}"
+    if error.distance is not None:
+        yield counted(error.distance, "bit")
+    if not error.keys_meet:
+        yield "no key in common"
+
+
+# ---- what was measured
+
+
+def _setup(evaluation: Evaluation) -> Html:
+    truth, deduplicator, counts = evaluation.truth, evaluation.deduplicator, evaluation.counts
+    near = []
+    if deduplicator.criteria.similarity is not None:
+        near.append(f"a similarity from {deduplicator.criteria.similarity:g} on")
+    if deduplicator.criteria.distance is not None:
+        near.append(f"within {counted(deduplicator.criteria.distance, 'bit')}")
+    rows: list[tuple[str, str]] = [
+        ("scheme", deduplicator.settings.name),
+        ("near is", ", or ".join(near)),
+        ("verified", deduplicator.decided_by),
+        ("linkage", deduplicator.linkage),
+        ("labels", f"of {evaluation.kind}: {counted(len(truth.positives), 'pair')} of duplicates"),
+        ("other pairs", "are none" if truth.negatives is None else f"{len(truth.negatives):,} labelled as none"),
+    ]
+    if verification := deduplicator.criteria.verification:
+        rows.insert(2, ("similarity is", _measure(verification)))
+    if evaluation.judged.not_labelled:
+        told = f"{counted(evaluation.judged.not_labelled, 'pair')} that nobody has labelled; they count nowhere"
+        rows.append(("found besides", told))
+    if truth.unknown:
+        rows.append(("labelled, but not there", counted(len(truth.unknown), "id")))
+    if truth.contradictory:
+        rows.append(("contradictory labels", f"{len(truth.contradictory):,}, left out"))
+    if counts.empty:
+        rows.append(("without text to compare", counted(counts.empty, "document")))
+    if counts.left_out:
+        told = f"{counted(counts.left_out, 'comparison')}, of documents with keys that very many share"
+        rows.append(("not compared", told))
+    return table(["setting", "value"], rows)
+
+
+def _measure(verification: Verification) -> str:
+    """What similarity is, and what else is asked for."""
+    weights = "the rarer the more" if verification.weights == "rarity" else "as in the fingerprint"
+    conditions = {name: getattr(verification, name) for name in ("lengths", "numbers", "first_lines")}
+    asked = "".join(
+        f", {name.replace('_', ' ')} alike from {least:g} on" for name, least in conditions.items() if least
+    )
+    return f"{verification.measure} of the texts, whose features weigh {weights}{asked}"

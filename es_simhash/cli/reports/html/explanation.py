@@ -1,0 +1,164 @@
+"""The page that explains why two documents are near-duplicates, or are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from es_simhash._core.humanize import with_error
+from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
+from es_simhash.plans.explaining.bits import Bits
+from es_simhash.plans.explaining.differences import Part, rows
+from es_simhash.plans.explaining.explanation import Explanation
+from es_simhash.plans.explaining.features import Feature, Group
+from es_simhash.plans.explaining.keys import Keys
+from es_simhash.plans.explaining.similarities import Similarity
+
+# How many equal characters stay beside a change.
+_AROUND = 300
+
+
+def explanation_page(explanation: Explanation) -> str:
+    """The page as one file."""
+    names = [each.name for each in explanation.pair]
+    title = f"{names[0]} and {names[1]}"
+    return page(title, *_sections(explanation), style=style_of("explanation"))
+
+
+def _sections(explanation: Explanation) -> Iterator[Html]:
+    evidence, names = explanation.evidence, [each.name for each in explanation.pair]
+    yield _verdict(explanation)
+    yield section("Documents", _documents(explanation))
+    yield section("Similarity", _similarity(evidence.similarity))
+    simhash = explanation.scheme.simhash
+    if simhash and evidence.bits and evidence.blocks:
+        yield section("SimHash", _bits(evidence.bits, simhash.layout.starts, evidence.blocks))
+    if evidence.bands and evidence.bands.a and evidence.bands.b:
+        yield section("Bands of MinHash", _bands(evidence.bands))
+    yield section("Features", _features(explanation, names))
+    yield section("Text", _text(explanation.parts, names))
+
+
+def _verdict(explanation: Explanation) -> Html:
+    verdict, (first, second) = explanation.verdict, explanation.pair
+    return element(
+        "header",
+        element("h1", first.name, element("span", " and ", class_="faint"), second.name),
+        element("p", verdict.sentence, class_=f"verdict {'good' if verdict.are_duplicates else 'bad'}"),
+        [element("p", note) for note in verdict.notes],
+    )
+
+
+def _documents(explanation: Explanation) -> Html:
+    pair = explanation.pair
+    named: list[tuple[str, list[str]]] = [
+        ("index", [each.subject.index or "—" for each in pair]),
+        ("fields", [each.state for each in pair]),
+        ("status", [each.made["status"] for each in pair]),
+        ("characters", [f"{len(each.subject.text):,}" for each in pair]),
+        ("scheme", [str((each.subject.stored or each.made).get("scheme") or "—") for each in pair]),
+    ]
+    return table(["", *(each.name for each in pair)], [[name, *values] for name, values in named])
+
+
+def _similarity(similarity: Similarity) -> list[Html]:
+    shown = [_gauge("exact", similarity.exact, similarity.threshold, f"{similarity.exact:.3f}")]
+    if similarity.signed != similarity.exact:
+        shown.append(_gauge("without weights", similarity.signed, similarity.threshold, f"{similarity.signed:.3f}"))
+    if similarity.estimate is not None:
+        told = with_error(similarity.estimate, similarity.standard_error, 3)
+        shown.append(_gauge("estimated", similarity.estimate, similarity.threshold, told))
+    if similarity.verified is not None:
+        label = "as the scheme compares texts"
+        shown.append(_gauge(label, similarity.verified, similarity.threshold, f"{similarity.verified:.3f}"))
+    if similarity.threshold is not None:
+        shown.append(element("p", f"The line is the threshold: {similarity.threshold}.", class_="faint"))
+    return shown
+
+
+def _gauge(name: str, value: float, threshold: float | None, told: str) -> Html:
+    line = "" if threshold is None else element("i", style=f"left: {100 * threshold:.1f}%")
+    bar = element("span", element("b", style=f"width: {100 * value:.1f}%"), line, class_="bar", aria_hidden="true")
+    return element("p", element("span", name), bar, element("span", told, class_="code"), class_="gauge")
+
+
+def _bits(bits: Bits, starts: Sequence[int], blocks: Keys) -> list[Html]:
+    made = []
+    for place, (start, end) in enumerate(pairwise((*starts, bits.size))):
+        agrees = place in blocks.agree
+        lines = [_bits_of(digits, bits, start, end) for digits in (bits.a, bits.b)]
+        told = f"block {place}: {'agrees' if agrees else 'differs'}"
+        made.append(element("div", lines, element("small", told), class_=f"block {'good' if agrees else 'bad'}"))
+    within = "" if bits.threshold is None else f", within {bits.threshold} is near"
+    told = f"They differ in {bits.distance} of {bits.size} bits (about {bits.expected:.1f} are to be expected{within})."
+    return [element("p", told), element("div", made, class_="blocks"), *_engine(blocks)]
+
+
+def _bits_of(digits: str, bits: Bits, start: int, end: int) -> Html:
+    written = f"{int(digits, 16):0{bits.size}b}"
+    differing = set(bits.differing)
+    marked = [element("mark", written[i]) if i in differing else written[i] for i in range(start, end)]
+    return element("div", marked, class_="code")
+
+
+def _bands(bands: Keys) -> list[Html]:
+    agree = set(bands.agree)
+    cells = [
+        element("span", str(place), class_="good" if place in agree else None, title=f"{key} / {other}")
+        for place, (key, other) in enumerate(zip(bands.a, bands.b, strict=False))
+    ]
+    told = f"{len(agree)} of {len(bands.a)} agree; at this similarity at least one does with a probability of"
+    return [
+        element("p", f"{told} {bands.chance}."),
+        element("div", cells, class_="bands code"),
+        *_engine(bands),
+    ]
+
+
+def _engine(keys: Keys) -> list[Html]:
+    if keys.engine is None:
+        return []
+    told = "something else" if keys.is_contradicted else "the same"
+    return [element("p", f"The engine was asked, and says {told}: {len(keys.engine)} agree.", class_="faint")]
+
+
+def _features(explanation: Explanation, names: Sequence[str]) -> list[Html]:
+    features = explanation.features
+    return [
+        _group("In both", features.shared, "both"),
+        _group(f"Only in {names[0]}", features.only_a, "bad"),
+        _group(f"Only in {names[1]}", features.only_b, "good"),
+    ]
+
+
+def _group(title: str, group: Group, kind: str) -> Html:
+    more = group.count - len(group.heaviest)
+    return element(
+        "div",
+        element("h3", f"{title}: {group.count:,}, weight {group.weight:,.6g}"),
+        element("ul", [_feature(each, kind) for each in group.heaviest], class_="features"),
+        element("p", f"and {more:,} more", class_="faint") if more else "",
+    )
+
+
+def _feature(feature: Feature, kind: str) -> Html:
+    weight = "" if feature.weight == 1 else element("small", f"{feature.weight:.4g}")
+    return element("li", element("code", feature.text), weight, class_=kind)
+
+
+def _text(parts: Sequence[Part], names: Sequence[str]) -> list[Html]:
+    heads = [element("h3", name) for name in names]
+    made = [element("div", heads, class_="sides heads")]
+    for row in rows(parts, _AROUND):
+        if row.skipped:
+            made.append(element("p", f"… {row.skipped:,} characters of both are the same …", class_="faint skipped"))
+        left = [_part(part, part.a, "del") for part in row.parts]
+        right = [_part(part, part.b, "ins") for part in row.parts]
+        made.append(element("div", element("div", left), element("div", right), class_="sides"))
+    return made
+
+
+def _part(part: Part, text: str, changed: str) -> Html | str:
+    if part.kind == "cut":
+        return element("span", f" … {len(text):,} characters were not compared … ", class_="faint") if text else ""
+    return text if part.kind == "equal" or not text else element(changed, text)

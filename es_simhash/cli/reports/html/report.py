@@ -1,0 +1,235 @@
+"""The page about all groups: what they come to, charts, the largest of them, and what was left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from es_simhash._core.humanize import counted
+from es_simhash.cli.reports.groups.histograms import Similarities
+from es_simhash.cli.reports.groups.report import Report, Setup
+from es_simhash.cli.reports.groups.timeline import Timeline, Unit
+from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
+from es_simhash.cli.reports.html.report_charts import Column, below, between, chart
+from es_simhash.cli.reports.html.report_groups import groups, name_of, pieces
+
+# How much of a date in ISO 8601 names a period.
+_NAMED: dict[Unit, int] = {"day": 10, "month": 7, "year": 4}
+_LINKAGES = {
+    "star": "star: every member is near the one that is kept",
+    "complete": "complete: every member is near every other",
+    "single": "single: all that links connect, however far its ends are from each other",
+}
+_VERIFIED = {
+    "estimate": "estimate: by fingerprints, no text was read",
+    "doubtful": "doubtful: pairs near the threshold by their texts, others by fingerprints",
+    "exact": "exact: all pairs by their texts",
+}
+
+
+def report_page(report: Report) -> str:
+    """The page as one file."""
+    return page(f"Near-duplicates in {report.setup.name}", *_sections(report), style=style_of("report"))
+
+
+def _sections(report: Report) -> Iterator[Html]:
+    yield _header(report)
+    yield section("In numbers", _totals(report))
+    if report.sizes:
+        yield section("Groups by size", *_sizes(report))
+    if report.similarities:
+        yield section("Similarity of pairs", *_similarities(report.similarities, report.setup))
+    if report.distances:
+        yield section("Distance of pairs", *_distances(report))
+    if report.timeline:
+        yield section("Duplicates over time", *_timeline(report.timeline, report.setup))
+    if report.largest:
+        yield section("The largest groups", *groups(report))
+    if report.shared_keys:
+        yield section("Keys that very many documents share", *_shared_keys(report))
+    yield section("Left out", _left_out(report))
+    yield section("Settings", _settings(report.setup))
+
+
+# ---- what it came to
+
+
+def _header(report: Report) -> Html:
+    counts, setup, told = report.counts, report.setup, []
+    if counts.groups:
+        told.append(f"{counted(counts.documents - counts.duplicates, 'document')} would remain without duplicates.")
+    if report.largest:
+        told.append(f"The largest group has {counted(report.largest[0].size, 'document')}.")
+    if any(_omissions(report)):
+        told.append("Not everything was compared: see what was left out.")
+    made_at = f", {setup.made_at:%Y-%m-%d %H:%M %Z}".rstrip() if setup.made_at else ""
+    return element(
+        "header",
+        element("h1", _headline(report)),
+        element("p", " ".join(told)) if told else "",
+        element("p", element("bdi", setup.name), made_at, class_="faint"),
+    )
+
+
+def _headline(report: Report) -> str:
+    counts = report.counts
+    if not counts.documents:
+        return "There were no documents to compare."
+    if not counts.groups:
+        return f"No near-duplicates among {counted(counts.documents, 'document')}."
+    are = "is a duplicate" if counts.duplicates == 1 else "are duplicates"
+    of = f"{counts.duplicates:,} of {counted(counts.documents, 'document')}"
+    return f"{of} {are}, in {counted(counts.groups, 'group')}."
+
+
+def _totals(report: Report) -> Html:
+    counts = report.counts
+    share = f"{counts.duplicates / counts.documents:.1%} of all" if counts.documents else ""
+    tiles = [
+        ("documents", counts.documents, "that were compared"),
+        ("duplicates", counts.duplicates, share),
+        ("groups", counts.groups, "one document of each is kept"),
+        ("remaining", counts.documents - counts.duplicates, "without duplicates"),
+        ("pairs of equal texts", counts.identical, "each with one before it only"),
+        ("pairs of similar texts", counts.near, f"of {counts.compared:,} compared"),
+    ]
+    return element("div", [_tile(*each) for each in tiles], class_="tiles")
+
+
+def _tile(name: str, count: int, told: str) -> Html:
+    return element(
+        "p", element("span", name), element("b", f"{count:,}"), element("small", told, class_="faint"), class_="tile"
+    )
+
+
+# ---- charts
+
+
+def _sizes(report: Report) -> Iterator[Html]:
+    yield element("p", "How many groups there are of so many documents.")
+    columns = [Column(_range(each.least, each.most), each.groups, (f"{each.duplicates:,}",)) for each in report.sizes]
+    heads = ["documents in a group", "groups", "duplicates"]
+    yield chart(heads, columns, below([each.label for each in columns]))
+
+
+def _similarities(found: Similarities, setup: Setup) -> Iterator[Html]:
+    drawn = sum(each.pairs for each in found.bins)
+    told = [f"{counted(found.pairs, 'pair')}, {_origin(found)}. Near is {_near(setup)}."]
+    if found.equal:
+        told.append(f"{found.equal:,} at exactly 1 are not drawn: equal texts, or the same features.")
+    if found.below:
+        told.append(f"{found.below:,} below {found.bins[0].least:g} are not drawn: they are near by their distance.")
+    yield element("p", " ".join(told))
+    if drawn:
+        digits = max(len(f"{each.least:g}") for each in found.bins) - 2
+        edges = [f"{each.least:.{digits}f}" for each in found.bins] + ["1"]
+        columns = [
+            Column(f"{edges[number]} to below {edges[number + 1]}", each.pairs)
+            for number, each in enumerate(found.bins)
+        ]
+        yield chart(["similarity", "pairs"], columns, between(edges))
+
+
+def _origin(found: Similarities) -> str:
+    """Where the similarities are from."""
+    if found.exact == found.pairs:
+        return "by their texts"
+    estimated = "as their fingerprints estimate"
+    return f"{found.exact:,} by their texts, the others {estimated}" if found.exact else estimated
+
+
+def _distances(report: Report) -> Iterator[Html]:
+    simhash = report.setup.scheme.simhash
+    yield element("p", f"In how many of {simhash.bits} bits their SimHashes differ." if simhash else "")
+    columns = [Column(_range(each.least, each.most), each.pairs) for each in report.distances]
+    yield chart(["bits that differ", "pairs"], columns, below([each.label for each in columns]))
+
+
+def _timeline(found: Timeline, setup: Setup) -> Iterator[Html]:
+    told = [f"By {setup.date_field or 'date'}, a column for each {found.unit} in UTC."] if found.periods else []
+    if found.undated:
+        told.append(f"{counted(found.undated, 'duplicate')} without a date that can be read.")
+    if found.earlier or found.later:
+        told.append(f"{found.earlier:,} earlier and {found.later:,} later than what is drawn.")
+    yield element("p", " ".join(told))
+    if found.periods:
+        columns = [Column(each.start.isoformat()[: _NAMED[found.unit]], each.duplicates) for each in found.periods]
+        yield chart([found.unit, "duplicates"], columns, below([each.label for each in columns]))
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
+
+
+# ---- what needs a look
+
+
+def _shared_keys(report: Report) -> Iterator[Html]:
+    yield element(
+        "p",
+        "Often boilerplate: a footer, a template, an error page. Documents with such a key were not compared with all "
+        "others that have it.",
+    )
+    for each in report.shared_keys:
+        told = f" with the same {each.key.name}, such as "
+        example = name_of(*each.key.example, report.setup)
+        yield element("p", element("b", counted(each.key.documents, "document")), told, example)
+        yield pieces(each.excerpt)
+
+
+def _left_out(report: Report) -> Html:
+    told = list(_omissions(report))
+    return element("ul", [element("li", each) for each in told]) if told else element("p", "Nothing.")
+
+
+def _omissions(report: Report) -> Iterator[str]:
+    counts, omitted = report.counts, report.omitted
+    if omitted.new is not None:
+        yield f"Only {counted(omitted.new, 'new document')} were compared with the others; known groups were added to."
+    if omitted.unfingerprinted:
+        yield (
+            f"{counted(omitted.unfingerprinted, 'document')} without a fingerprint of this scheme, or without text. "
+            "A backfill gives fingerprints to those that have text."
+        )
+    if counts.empty:
+        yield f"{counted(counts.empty, 'document')} without text to compare."
+    if counts.left_out:
+        yield (
+            f"{counted(counts.left_out, 'comparison')} of documents with keys that very many share: boilerplate, or "
+            "groups that other comparisons have found already."
+        )
+    if omitted.cut_off:
+        yield (
+            f"{counted(omitted.cut_off, 'time')} a document was not compared by a key, because more than the limit "
+            "have it: groups may lack members."
+        )
+
+
+def _settings(setup: Setup) -> Html:
+    scheme = setup.scheme
+    rows: list[tuple[str, str | Html]] = [
+        ("documents", setup.name),
+        ("texts in", ", ".join(setup.fields) or "all strings of a document"),
+        ("scheme", element("span", element("code", scheme.id), f", {scheme.name}")),
+        ("near is", _near(setup)),
+        ("linkage", _LINKAGES[setup.linkage]),
+        ("kept of a group", setup.keep),
+        ("verified", _VERIFIED[setup.verify]),
+        ("query", element("code", json.dumps(setup.query, ensure_ascii=False)) if setup.query else "none"),
+    ]
+    if setup.strip:
+        rows.append(("left out of texts", element("code", "  ".join(setup.strip))))
+    if setup.max_bucket is not None:
+        rows.append(("compared of a key", f"{counted(setup.max_bucket, 'document')} at most"))
+    if setup.date_field:
+        rows.append(("dates in", setup.date_field))
+    return table(["setting", "value"], rows)
+
+
+def _near(setup: Setup) -> str:
+    """What a match is."""
+    criteria, simhash = setup.criteria, setup.scheme.simhash
+    near = [f"a similarity from {criteria.similarity:g} on"] if criteria.similarity is not None else []
+    if criteria.distance is not None and simhash:
+        near.append(f"a distance of up to {criteria.distance} of {simhash.bits} bits")
+    return ", or ".join(near)

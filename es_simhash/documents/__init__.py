@@ -1,0 +1,1 @@
+"""Documents with their fields: what is written to an index, and what is read from it."""

@@ -1,0 +1,159 @@
+"""One action of a bulk request: which texts in it are fingerprinted, and the same action with their fields.
+
+Actions have the forms that ``helpers.bulk`` takes: the document in ``_source``, or beside ``_id``, ``_op_type`` and the
+other metadata; of an update the same with ``doc``, ``upsert`` and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from es_simhash.documents.sources import says_something_of, text_of
+from es_simhash.errors import DocumentError
+from es_simhash.scheme import group_fields, own_fields
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.settings import Settings
+
+Document: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is fingerprinted and where to: the source fields, the settings of the scheme, the object of the fields."""
+
+    settings: Settings
+    sources: Sequence[str]
+    prefix: str
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the fields, which every document asks for."""
+        return own_fields.names(self.settings)
+
+    @cached_property
+    def replaced(self) -> frozenset[str]:
+        """The names that a document with the fields may have besides: they could be written with dots."""
+        return frozenset(f"{self.prefix}.{name}" for name in self.names) | {self.prefix}
+
+
+@dataclass
+class Slot:
+    """A document in an action, and the fields that go into it once its text is fingerprinted."""
+
+    document: Document
+    text: str | None
+    fields: Json | None = None
+    emptied: Json = field(default_factory=dict)
+
+
+@dataclass
+class Task:
+    """An action on its way: its documents by the names under which they lie in it ("" for the action's own).
+
+    With a ``problem`` it has no result.
+    """
+
+    target: Target
+    action: Document
+    slots: dict[str, Slot] = field(default_factory=dict)
+    problem: str | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            self._read()
+        except DocumentError as error:
+            self.problem = error.problem
+            self.slots.clear()
+
+    @property
+    def id(self) -> str | None:
+        """The id that the action names."""
+        return id_of(self.action)
+
+    def _read(self) -> None:
+        check_mapping(self.action, "is")
+        kind = self.action.get("_op_type", "index")
+        if kind in ("index", "create"):
+            self._read_slot("", self._body)
+        elif kind == "update":
+            self._read_update()
+        elif kind != "delete":
+            raise DocumentError(f"has the _op_type {kind!r}. Give index, create, update or delete.")
+
+    def result(self) -> Json:
+        """The action with the fields; its problem is a `DocumentError`."""
+        if self.problem:
+            raise DocumentError(self.problem)
+        body = dict(self._body)
+        for name, slot in self.slots.items():
+            if name:
+                body[name] = self._with_fields(slot)
+            else:
+                body = self._with_fields(slot)
+        return {**self.action, "_source": body} if self._is_wrapped else body
+
+    @cached_property
+    def _is_wrapped(self) -> bool:
+        """Whether the body lies in ``_source``, which in an update may also say what of the document is returned."""
+        source = self.action.get("_source")
+        is_update = self.action.get("_op_type") == "update"
+        return isinstance(source, dict | Mapping) or ("_source" in self.action and not is_update)
+
+    @cached_property
+    def _body(self) -> Document:
+        return check_mapping(self.action["_source"] if self._is_wrapped else self.action, "has a body")
+
+    def _read_slot(self, name: str, document: Document) -> None:
+        self.slots[name] = Slot(document, text_of(document, self.target.sources))
+
+    def _read_update(self) -> None:
+        """An update that gives all source fields is fingerprinted; one that gives some of them is deferred."""
+        if self._body.get("upsert") is not None:
+            upsert = check_mapping(self._body["upsert"], "has an upsert")
+            if self._body.get("scripted_upsert"):
+                # The script has the last word on the text.
+                self.slots["upsert"] = Slot(upsert, None, {"status": own_fields.DEFERRED})
+            else:
+                self._read_slot("upsert", upsert)
+        document = check_mapping(self._body.get("doc") or {}, "has a doc")
+        given = [says_something_of(document, path) for path in self.target.sources]
+        if all(given):
+            self._read_slot("doc", document)
+        elif self._body.get("doc_as_upsert"):
+            names = ", ".join(self.target.sources)
+            raise DocumentError(f"is upserted without all of its source fields. Give {names} (null where empty).")
+        elif any(given):
+            self.slots["doc"] = Slot(document, None, own_fields.deferred(self.target.settings))
+        if "doc" in self.slots:
+            # An update is merged into what is there, so what the new fingerprint lacks is taken out by a null, and so
+            # is the group, which was that of the old text.
+            self.slots["doc"].emptied = dict.fromkeys((*self.target.names, group_fields.GROUP))
+
+    def _with_fields(self, slot: Slot) -> Json:
+        """A copy of the document with the fields; what else lies in our object stays."""
+        prefix, own = self.target.prefix, self.target.names
+        there = slot.document.get(prefix)
+        if there is None or there == []:
+            there = {}
+        kept = _without(own, check_mapping(there, f"has, where the fields belong in {prefix!r}, a value"))
+        return {**_without(self.target.replaced, slot.document), prefix: slot.emptied | kept | (slot.fields or {})}
+
+
+def _without(names: Collection[str], document: Document) -> Json:
+    return {name: value for name, value in document.items() if name not in names}
+
+
+def id_of(action: Any) -> str | None:
+    """The id that an action names, if it does."""
+    named = action.get("_id") if isinstance(action, Mapping) else None
+    return None if named is None else str(named)
+
+
+def check_mapping(value: Any, has_what: str) -> Document:
+    """The value, if it is a mapping; ``has_what`` is how the problem begins."""
+    if not isinstance(value, dict | Mapping):  # dict before all: it is told at once
+        raise DocumentError(f"{has_what} of type {type(value).__name__}. Give a mapping.")
+    return value

@@ -1,0 +1,49 @@
+"""Search results without near-duplicates, where groups are stored on the documents (see `scheme.group_fields`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash.scheme.own_fields import Json
+
+
+def canonical_only(prefix: str = DEFAULT_PREFIX) -> Json:
+    """A filter for documents that stand for their group, or are in none.
+
+    The total of hits and all aggregations then count each group once. A group is found only if the document that stands
+    for it is.
+    """
+    alone = {"bool": {"must_not": [{"exists": {"field": f"{prefix}.{GROUP}"}}]}}
+    return {"bool": {"should": [{"term": {f"{prefix}.is_canonical": True}}, alone], "minimum_should_match": 1}}
+
+
+def collapsed(body: Json, prefix: str = DEFAULT_PREFIX) -> Json:
+    """A search request of which each group gives its best hit only, with the number of groups as ``aggs.groups``.
+
+    Every document must be in a group, be it one of its own: the engines take all documents without a group for one.
+    So write groups with ``singles``.
+    """
+    field = f"{prefix}.{GROUP}"
+    own: Json = body.get("aggs") or body.get("aggregations") or {}
+    aggregations = {**own, "groups": {"cardinality": {"field": field}}}
+    rest = {name: value for name, value in body.items() if name != "aggregations"}
+    return {**rest, "collapse": {"field": field}, "aggs": aggregations}
+
+
+def first_of_each_group(
+    hits: Iterable[Json], prefix: str = DEFAULT_PREFIX, seen: Sequence[str] | set[str] = ()
+) -> Iterator[Json]:
+    """The hits of which none before is in the same group; those in no group all stay.
+
+    ``seen`` holds groups that were shown on pages before; a set is added to. The hits' sources must have the group.
+    """
+    shown = seen if isinstance(seen, set) else set(seen)
+    for hit in hits:
+        own = (hit.get("_source") or {}).get(prefix)
+        group = own.get(GROUP) if isinstance(own, dict) else None
+        if group is None or group not in shown:
+            yield hit
+        if group is not None:
+            shown.add(group)

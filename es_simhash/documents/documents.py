@@ -1,0 +1,160 @@
+"""The indexing helper: documents, and actions of bulk requests, with the fields of their fingerprints.
+
+Nothing that the caller gave is altered: documents and actions are copied as far as they change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from es_simhash._core.batched import Items, async_chunks, chunks
+from es_simhash._core.prefetch import ahead
+from es_simhash.documents.actions import Document, Slot, Target, Task
+from es_simhash.documents.sources import check_sources, text_of
+from es_simhash.errors import DocumentError, InputError
+from es_simhash.scheme import group_fields, own_fields
+from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.scheme import Scheme
+
+# How many actions are fingerprinted together: as many as the clients send at a time.
+_BATCH = 500
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A document that cannot be indexed: its id, its place among those given, and the reason."""
+
+    id: str | None
+    position: int
+    reason: str
+
+    @classmethod
+    def of(cls, id: str | None, position: int, problem: str) -> Rejected:
+        """A document with a problem, which the reason names by its id or else by its place."""
+        return cls(id, position, f"Document {position if id is None else repr(id)} {problem}")
+
+    def hand_to(self, on_reject: OnReject | None) -> None:
+        """Call ``on_reject`` with it; without one, raise a `DocumentError`."""
+        if on_reject is None:
+            raise DocumentError(self.reason) from None
+        on_reject(self)
+
+
+OnReject: TypeAlias = Callable[[Rejected], object]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents whose texts are in ``fields`` (dotted paths), fingerprinted by a scheme into the object ``prefix``."""
+
+    scheme: Scheme
+    fields: Sequence[str]
+    prefix: str = DEFAULT_PREFIX
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", check_sources(self.fields))
+        check_prefix(self.prefix)
+
+    def text_of(self, document: Document) -> str:
+        """The text of a document (see `es_simhash.documents.sources`)."""
+        return text_of(document, self.fields)
+
+    def add_fields(self, document: Document) -> Json:
+        """The document with the fields of its fingerprint."""
+        [action] = self._results(self._prepared((0, [{"_source": document}])), None)
+        fingerprinted: Json = action["_source"]
+        return fingerprinted
+
+    def add_fields_to_all(self, documents: Iterable[Document]) -> Iterator[Json]:
+        """The documents, which are read as they are needed, with the fields of their fingerprints."""
+        return (action["_source"] for action in self.actions({"_source": document} for document in documents))
+
+    def actions(self, actions: Iterable[Document], on_reject: OnReject | None = None) -> Iterator[Json]:
+        """Actions as one gives them to ``helpers.bulk`` of either client, with the fields.
+
+        A document that is indexed or created gets them, and so does an ``update`` that gives all source fields. One
+        that gives only some of them gets the status ``deferred``, since the whole text is not known here. Scripts and
+        deletes pass as they are. A document that cannot be read raises a `DocumentError` that names it, or is told to
+        ``on_reject`` and left out.
+
+        While a batch is being sent, the next one is fingerprinted in a thread.
+        """
+        for batch in ahead(self._prepared, chunks(actions, _BATCH)):
+            yield from self._results(batch, on_reject)
+
+    async def async_actions(self, actions: Items[Document], on_reject: OnReject | None = None) -> AsyncIterator[Json]:
+        """The same for ``helpers.async_bulk``."""
+        async for chunk in async_chunks(actions, _BATCH):
+            for done in self._results(await asyncio.to_thread(self._prepared, chunk), on_reject):
+                yield done
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the fields, which lie in the object ``prefix``."""
+        return own_fields.names(self.scheme)
+
+    @cached_property
+    def all_names(self) -> list[str]:
+        """These, and the names of the fields of a group."""
+        return [*self.names, *group_fields.NAMES]
+
+    @cached_property
+    def _target(self) -> Target:
+        return Target(self.scheme, self.fields, self.prefix)
+
+    def fields_of(self, texts: Sequence[str]) -> list[Json | InputError]:
+        """The fields of each text, or why it has none."""
+        made: list[Json | InputError] = []
+        for batch in self.batches(texts):
+            made += [batch] if isinstance(batch, InputError) else batch[1]
+        return made
+
+    def batches(self, texts: Sequence[str]) -> Iterator[tuple[Fingerprints, list[Json]] | InputError]:
+        """Fingerprints and their fields, a batch after the other, and in its place why a text has none."""
+        done = 0
+        while done < len(texts):
+            try:
+                for batch in self.scheme.fingerprint_batches(texts[done:]):
+                    chunk = texts[done : done + len(batch)]
+                    fields = list(own_fields.write(self.scheme, self.scheme.id, chunk, batch))
+                    done += len(batch)
+                    yield batch, fields
+            except InputError as error:
+                # What stands before the text that cannot be read has been made by now.
+                if error.position is None:
+                    raise
+                done += 1
+                yield error
+
+    def _prepared(self, batch: tuple[int, Sequence[Document]]) -> tuple[int, list[Task]]:
+        """A batch of actions, fingerprinted, with the place of its first among all."""
+        first, actions = batch
+        tasks = [Task(self._target, action) for action in actions]
+        self._fill([(task, slot) for task in tasks for slot in task.slots.values() if slot.text is not None])
+        return first, tasks
+
+    def _results(self, prepared: tuple[int, list[Task]], on_reject: OnReject | None) -> Iterator[Json]:
+        """The actions of a batch with their fields."""
+        first, tasks = prepared
+        for position, task in enumerate(tasks, first):
+            try:
+                result = task.result()
+            except DocumentError as error:
+                Rejected.of(task.id, position, error.problem).hand_to(on_reject)
+            else:
+                yield result
+
+    def _fill(self, slots: Sequence[tuple[Task, Slot]]) -> None:
+        """Fingerprint the texts of slots; a text that cannot be is a problem of its task."""
+        made = self.fields_of([slot.text or "" for _, slot in slots])
+        for (task, slot), fields in zip(slots, made, strict=True):
+            if isinstance(fields, InputError):
+                task.problem = fields.problem
+            else:
+                slot.fields = (slot.fields or {}) | fields

@@ -1,0 +1,26 @@
+"""Documents read from files, one by one, whatever the size of the files.
+
+    for found in read_documents(["articles.jsonl.gz"], on_reject=print):
+        ...  # found.id, found.document, found.file, found.line
+
+What cannot be read is told with its file and line, and the rest goes on. See `es_simhash.documents.files.reader`.
+"""
+
+from __future__ import annotations
+
+from es_simhash.documents.files.formats import FORMATS
+from es_simhash.documents.files.reader import read_documents, total_bytes
+from es_simhash.documents.files.records import FileDocument, OnReject, RejectedLine
+from es_simhash.documents.files.reject_file import RejectFile
+from es_simhash.documents.files.whole_file import whole_file
+
+__all__ = [
+    "FORMATS",
+    "FileDocument",
+    "OnReject",
+    "RejectFile",
+    "RejectedLine",
+    "read_documents",
+    "total_bytes",
+    "whole_file",
+]

@@ -1,0 +1,165 @@
+"""One file that is read: its names, the options that hold for it, and how its records become documents."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from es_simhash.documents.files.records import (
+    FileDocument,
+    Numbered,
+    OnReject,
+    Record,
+    RecordError,
+    RejectedLine,
+    decoded_excerpt,
+)
+
+STANDARD_INPUT = "-"
+
+# What a record that is wrapped as a search hit has beside the document.
+_BESIDE = {"_id", "_routing", "_source"}
+_HASH_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class Options:
+    """What holds for all files that are read together."""
+
+    id_field: str | None
+    encoding: str
+    line_encoding: str
+    max_line: int
+    on_reject: OnReject
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file and its format; ``id`` is the id of its one document, where the whole file is one."""
+
+    path: str
+    format: str
+    options: Options
+    id: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The path as text; bytes that are no text are escaped."""
+        return as_text(self.path)
+
+    @cached_property
+    def place(self) -> str:
+        """The file's whole path as text, with links followed; of standard input and pipes, what they were given as."""
+        return as_text(os.path.realpath(self.path)) if self._is_kept else self.name
+
+    def reject(self, line: int, reason: str, excerpt: str | bytes | Record = "") -> None:
+        """Tell of something that cannot be read."""
+        if isinstance(excerpt, bytes):
+            excerpt = decoded_excerpt(excerpt, self.options.line_encoding)
+        elif isinstance(excerpt, dict):
+            excerpt = json.dumps(excerpt, ensure_ascii=False, default=str)
+        self.options.on_reject(RejectedLine(self.name, line, reason, excerpt))
+
+    def documents(self, records: Iterable[Numbered]) -> Iterator[FileDocument]:
+        """The documents of records; one without a usable id is rejected."""
+        name = self.name
+        id_field = self.options.id_field
+        for line, record in records:
+            if id_field is None and _BESIDE.isdisjoint(record):
+                # By far the most frequent case, so it is kept short.
+                yield FileDocument(as_id(record.get("id")) or self._made_id(line, record), record, name, line)
+                continue
+            try:
+                document = source_of(record)
+                id = chosen_id(record, document, id_field) or self._made_id(line, record)
+                routing = routing_of(record)
+            except RecordError as bad:
+                self.reject(line, str(bad), record)
+            else:
+                # They name a document and are no fields of it: engines refuse documents that hold them.
+                document.pop("_id", None)
+                document.pop("_routing", None)
+                yield FileDocument(id, document, name, line, routing)
+
+    @cached_property
+    def _is_kept(self) -> bool:
+        """Whether it can be read again, and is no stream."""
+        return self.path != STANDARD_INPUT and os.path.isfile(self.path)
+
+    def _made_id(self, line: int, record: Record) -> str:
+        """The id of a document that has none, by its place, so that it is the same whenever the file is read again.
+
+        Streams all have the same place, so a hash of the document keeps apart what they bring one day and another.
+        """
+        if self._is_kept:
+            return f"{self.place}:{line}"
+        content = json.dumps(record, sort_keys=True, default=str).encode()
+        return f"{self.place}:{line}:{sha256(content).hexdigest()[:_HASH_DIGITS]}"
+
+
+def as_text(path: str) -> str:
+    """A path as text, with slashes; bytes that are no text are escaped."""
+    return os.fsencode(Path(path).as_posix()).decode("utf-8", errors="backslashreplace")
+
+
+def source_of(record: Record) -> Record:
+    """The document itself, if the record wraps it as search hits and exports do: ``{"_id": …, "_source": {…}}``."""
+    if "_source" not in record:
+        return record
+    source = record["_source"]
+    if not isinstance(source, dict):
+        raise RecordError("The value of _source is no object. Export the documents with their sources.")
+    return source
+
+
+def chosen_id(record: Record, document: Record, id_field: str | None) -> str | None:
+    """The id from ``id_field``; without one from ``_id`` or ``id``, or None if there is neither."""
+    if id_field is None and record.get("_id") is None:
+        return as_id(document.get("id"))
+    field = id_field or "_id"
+    value = value_at(document, field)
+    if value is None:
+        value = value_at(record, field)
+    id = as_id(value)
+    if id is None:
+        problem = "is missing" if value is None else "is no number and no text of one or more characters"
+        raise RecordError(f"The id in the field {field!r} {problem}. Name a field that every document has as its id.")
+    return id
+
+
+def as_id(value: Any) -> str | None:
+    """A string or number as an id; None for anything else."""
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return None
+
+
+def routing_of(record: Record) -> str | None:
+    """The routing beside a document, if there is any."""
+    value = record.get("_routing")
+    routing = as_id(value)
+    if routing is None and value is not None:
+        raise RecordError(
+            "The _routing is no number and no text of one or more characters. Correct it, or leave it out."
+        )
+    return routing
+
+
+def value_at(record: Record, path: str) -> Any:
+    """The value at a dotted path, or of the field of that very name; None if there is none."""
+    if path in record:
+        return record[path]
+    value: Any = record
+    for name in path.split("."):
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value

@@ -1,0 +1,118 @@
+"""Parquet: a document a row, read by batches of a few megabytes. What stands for a line is the row, counted from 1."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from es_simhash.documents.files.compression import OnBytes
+from es_simhash.documents.files.data_file import DataFile
+from es_simhash.documents.files.parquet_values import convert_row, converts_of, without_nanoseconds
+from es_simhash.documents.files.records import Numbered, RecordError
+from es_simhash.errors import MissingExtraError
+
+_BATCH_BYTES = 1 << 23
+_MOST_ROWS = 4096
+
+
+def parquet_module() -> Any:
+    """The module that reads Parquet."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow, which reads Parquet files,", "parquet") from None
+    return pyarrow.parquet
+
+
+def read_parquet(file: DataFile, on_bytes: OnBytes) -> Iterator[Numbered]:
+    """The rows of a Parquet file. A damaged row group is rejected from the row on where it breaks."""
+    try:
+        # Without the buffer a whole column of a row group would be held at once.
+        opened = parquet_module().ParquetFile(file.path, buffer_size=1 << 20, pre_buffer=False)
+    except _damage() as error:
+        file.reject(1, f"The file is no Parquet file, or it is damaged ({_one_line(error)}). Fetch it anew.")
+        return
+    with opened:
+        try:
+            converts = converts_of(opened.schema_arrow)
+        except RecordError as bad:
+            file.reject(1, f"{bad} The file is not read.")
+            return
+        for row, values in _rows(file, opened, on_bytes):
+            try:
+                record = convert_row(values, converts)
+            except RecordError as bad:
+                file.reject(row, str(bad), values)
+            else:
+                yield row, record
+
+
+def _rows(file: DataFile, opened: Any, on_bytes: OnBytes) -> Iterator[Numbered]:
+    progress = _Progress(file.path, opened.metadata.num_rows, on_bytes)
+    first = 1
+    for group in range(opened.num_row_groups):
+        for row, batch in _batches(file, opened, group, first):
+            yield from _rows_of_batch(file, batch, row)
+            progress.reach(row + batch.num_rows - 1)
+        first += opened.metadata.row_group(group).num_rows
+    progress.reach(opened.metadata.num_rows)
+
+
+def _batches(file: DataFile, opened: Any, group: int, first: int) -> Iterator[tuple[int, Any]]:
+    """The batches of a row group, each with its first row; of so many rows as have a few megabytes."""
+    about = opened.metadata.row_group(group)
+    rows = _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)
+    row = first
+    try:
+        for batch in opened.iter_batches(min(max(rows, 1), _MOST_ROWS), row_groups=[group]):
+            yield row, without_nanoseconds(batch)
+            row += batch.num_rows
+    except _damage() as error:
+        last = first + about.num_rows - 1
+        file.reject(row, f"The rows {row} to {last} are damaged ({_one_line(error)}). Fetch the file anew.")
+
+
+def _rows_of_batch(file: DataFile, batch: Any, first: int) -> Iterator[Numbered]:
+    try:
+        rows = batch.to_pylist()
+    except UnicodeDecodeError:
+        # One of the rows has it; the others are good.
+        yield from _rows_one_by_one(file, batch, first)
+    else:
+        yield from enumerate(rows, first)
+
+
+def _rows_one_by_one(file: DataFile, batch: Any, first: int) -> Iterator[Numbered]:
+    for place in range(batch.num_rows):
+        try:
+            [values] = batch.slice(place, 1).to_pylist()
+        except UnicodeDecodeError:
+            file.reject(first + place, "The row has a text that is not valid UTF-8. Correct it.")
+        else:
+            yield first + place, values
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    import pyarrow
+
+    return (pyarrow.ArrowException, OSError)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200].rstrip(".")
+
+
+class _Progress:
+    """Tells of the bytes of a file in proportion to the rows that were read."""
+
+    def __init__(self, path: str, rows: int, on_bytes: OnBytes) -> None:
+        self._size = os.path.getsize(path)
+        self._rows = rows
+        self._told = 0
+        self._on_bytes = on_bytes
+
+    def reach(self, row: int) -> None:
+        done = self._size * row // self._rows if self._rows else self._size
+        self._on_bytes(done - self._told)
+        self._told = done

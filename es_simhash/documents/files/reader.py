@@ -1,0 +1,202 @@
+"""The one way in: files of any known format to documents.
+
+JSON lines (plain, as ``{"_id": …, "_source": {…}}``, or as the lines of a bulk request), JSON (one array, or such
+lines), CSV and TSV with a header, Parquet, and directories of text files. All but Parquet may be compressed with gzip,
+bzip2, xz or zstd.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from es_simhash.documents.files.compression import (
+    OnBytes,
+    Stream,
+    breaks_off,
+    compression_of,
+    open_stream,
+    reading_errors,
+    zstd,
+)
+from es_simhash.documents.files.data_file import STANDARD_INPUT, DataFile, Options
+from es_simhash.documents.files.encodings import check_encoding, line_encoding_of, with_line_feeds
+from es_simhash.documents.files.formats import check_format, compression_by_name, format_of
+from es_simhash.documents.files.json_array import read_json
+from es_simhash.documents.files.jsonl import read_jsonl
+from es_simhash.documents.files.parquet import parquet_module, read_parquet
+from es_simhash.documents.files.records import FileDocument, Numbered, OnReject, RecordError
+from es_simhash.documents.files.tables import read_table
+from es_simhash.documents.files.texts import check_directory, files_below, read_text
+from es_simhash.errors import InputError
+
+MAX_LINE = 64 << 20
+
+OnProgress: TypeAlias = Callable[[int], object]
+AnyPath: TypeAlias = "str | os.PathLike[str]"
+
+_READERS: dict[str, Callable[[DataFile, Stream], Iterator[Numbered]]] = {
+    "jsonl": read_jsonl,
+    "json": read_json,
+    "csv": read_table,
+    "tsv": read_table,
+    "text": read_text,
+}
+
+
+def read_documents(
+    paths: AnyPath | Iterable[AnyPath],
+    *,
+    format: str | None = None,
+    id_field: str | None = None,
+    encoding: str = "utf-8",
+    on_reject: OnReject,
+    on_progress: OnProgress | None = None,
+    max_line: int = MAX_LINE,
+) -> Iterator[FileDocument]:
+    """The documents of the files, one after the other; ``-`` is standard input, which is JSON lines if not told else.
+
+    All paths are checked at once, before anything is read, and what is wrong with one of them raises an `InputError`.
+    Later, what cannot be read is told to ``on_reject`` with its file and line, and the rest is read. No line, row or
+    element of over ``max_line`` bytes is held.
+
+    The ``format`` is one of `FORMATS`; without it, the name of each file tells. The id of a document is what the dotted
+    path ``id_field`` holds, a string or number; without ``id_field`` what ``_id`` or ``id`` holds; and if there is
+    neither, it is made of the file's whole path, with links followed, and the line, so that it is the same the next
+    time (of standard input or a pipe, of the line and a hash of the document). ``_id`` and ``_routing`` are taken out
+    of the document, as no index takes them there. In a directory each file is a document with its relative path as id,
+    and its content in the field ``text``.
+
+    ``on_progress`` is told, now and then, how many of the `total_bytes` have been read from disk.
+    """
+    encoding = check_encoding(encoding)
+    options = Options(id_field, encoding, line_encoding_of(encoding), max_line, on_reject)
+    files = [_checked(path, format and check_format(format), options) for path in _as_list(paths)]
+    return _documents(files, _Progress(on_progress))
+
+
+def total_bytes(paths: AnyPath | Iterable[AnyPath]) -> int | None:
+    """The size of all files together, to measure progress by; None if it is not known, as of standard input."""
+    total = 0
+    try:
+        for path in _as_list(paths):
+            files = [file for file, _ in files_below(path)] if os.path.isdir(path) else [path]
+            if not all(os.path.isfile(file) for file in files):
+                return None
+            total += sum(os.path.getsize(file) for file in files)
+    except OSError:
+        return None
+    return total
+
+
+class _Progress:
+    """Counts the bytes read, and tells of them between documents.
+
+    Not while it reads: an error of the one that is told, such as a closed pipe, would look like one of the file.
+    """
+
+    def __init__(self, tell: OnProgress | None) -> None:
+        self._tell = tell
+        self._done = 0
+        self._told = 0
+
+    def add(self, count: int) -> None:
+        self._done += count
+
+    def tell(self) -> None:
+        if self._done != self._told:
+            self._told = self._done
+            if self._tell is not None:
+                self._tell(self._done)
+
+
+def _as_list(paths: AnyPath | Iterable[AnyPath]) -> list[str]:
+    return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
+def _checked(path: str, format: str | None, options: Options) -> DataFile:
+    """The file with its format, if it can be read."""
+    if path == STANDARD_INPUT:
+        if format == "parquet":
+            raise InputError("Parquet cannot be read from standard input. Save it as a file, and give that.")
+        return DataFile(path, format or "jsonl", options)
+    if "\0" in path:
+        raise InputError(f"{path!r} has a NUL character, as no path has. Give a path that can be read.")
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            return _checked_directory(path, format, options)
+        file = DataFile(path, format or format_of(path), options)
+        if stat.S_ISREG(mode):
+            _check_content(file)
+    except OSError as error:
+        name = error.filename or path
+        raise InputError(f"{name!r} cannot be read: {error.strerror}. Give a path that can be read.") from None
+    return file
+
+
+def _checked_directory(path: str, format: str | None, options: Options) -> DataFile:
+    if format not in {None, "text"}:
+        raise InputError(f"{path!r} is a directory, which cannot be read as {format}. Give the files in it.")
+    check_directory(path, only_texts=format == "text")
+    return DataFile(path, "directory", options)
+
+
+def _check_content(file: DataFile) -> None:
+    """Refuse a file that needs a library that is missing, or whose name does not tell the truth."""
+    if file.format == "parquet":
+        if compression_by_name(file.path):
+            raise InputError(f"The Parquet file {file.path!r} is compressed as a whole. Unpack it first.")
+        parquet_module()
+        return
+    with open(file.path, "rb") as opened:
+        head = opened.read(10)
+    found, promised = compression_of(head), compression_by_name(file.path)
+    if head and promised and found != promised:
+        raise InputError(f"The file {file.path!r} is not compressed as its name says. Rename it, or fetch it anew.")
+    if found == ".zst":
+        zstd()
+
+
+def _documents(files: Iterable[DataFile], progress: _Progress) -> Iterator[FileDocument]:
+    for file in files:
+        if file.format == "directory":
+            yield from _documents(_openable(file), progress)
+            continue
+        if file.format == "parquet":
+            documents = file.documents(read_parquet(file, progress.add))
+        else:
+            documents = _from_stream(file, progress.add)
+        for document in documents:
+            progress.tell()
+            yield document
+        progress.tell()
+
+
+def _openable(directory: DataFile) -> Iterator[DataFile]:
+    """The files in a directory; what cannot be opened, such as a pipe, is rejected."""
+    for path, id in files_below(directory.path):
+        file = DataFile(path, "text", directory.options, id)
+        if os.path.isfile(path) and os.access(path, os.R_OK):
+            yield file
+        else:
+            file.reject(1, "This is no file that can be read. Leave it out, or allow reading it.")
+
+
+def _from_stream(file: DataFile, on_bytes: OnBytes) -> Iterator[FileDocument]:
+    with open_stream(file.path, on_bytes) as opened:
+        stream = with_line_feeds(opened, file.options)
+        try:
+            empty = not stream.peek(1)
+        except reading_errors() as error:
+            file.reject(1, breaks_off(error))
+            return
+        except RecordError as bad:
+            file.reject(1, str(bad))
+            return
+        if empty:
+            file.reject(1, "The file is empty. Leave it out.")
+        else:
+            yield from file.documents(_READERS[file.format](file, stream))

@@ -1,0 +1,67 @@
+"""A file that is one document: its whole content is the field ``text``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from es_simhash.documents.files.compression import Stream, breaks_off, reading_errors
+from es_simhash.documents.files.data_file import DataFile, as_text
+from es_simhash.documents.files.encodings import BYTE_ORDER_MARK, decoded
+from es_simhash.documents.files.formats import format_by_name
+from es_simhash.documents.files.records import Numbered, RecordError
+from es_simhash.errors import InputError
+
+
+def read_text(file: DataFile, stream: Stream) -> Iterator[Numbered]:
+    """The one document of a text file; one that is cut off or too long is rejected."""
+    longest = file.options.max_line
+    content = bytearray()
+    try:
+        while len(content) <= longest and (block := stream.read1(1 << 16)):
+            content += block
+    except reading_errors() as error:
+        file.reject(1, breaks_off(error), bytes(content[:1000]))
+        return
+    if len(content) > longest:
+        file.reject(
+            1, f"The text has more than {longest:,} bytes. Split it, or allow longer ones.", bytes(content[:1000])
+        )
+        return
+    try:
+        text = decoded(bytes(content.removeprefix(BYTE_ORDER_MARK)), file.options)
+    except RecordError as bad:
+        file.reject(1, str(bad), bytes(content[:1000]))
+    else:
+        yield 1, {"_id": file.id or file.place, "text": text}
+
+
+def files_below(directory: str) -> Iterator[tuple[str, str]]:
+    """The files in a directory and all below it, in a fixed order: the path of each, and that relative to it.
+
+    Hidden ones, whose names begin with a dot, are left out, and links to directories are not followed.
+    """
+    for folder, folders, files in os.walk(directory, onerror=_raise):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith("."):
+                path = os.path.join(folder, name)
+                yield path, as_text(os.path.relpath(path, directory))
+
+
+def check_directory(directory: str, only_texts: bool) -> None:
+    """Refuse a directory without files; and one with files of documents, unless all are to be read as texts."""
+    empty = True
+    for path, _ in files_below(directory):
+        empty = False
+        if format_by_name(path) is not None and not only_texts:
+            raise InputError(
+                f"The directory {directory!r} holds files of documents, such as {path!r}. "
+                "Give these files themselves, or choose the format text to read each file as one document."
+            )
+    if empty:
+        raise InputError(f"The directory {directory!r} holds no files. Give a directory with text files.")
+
+
+def _raise(error: OSError) -> None:
+    raise error

@@ -1,0 +1,108 @@
+"""The ingest pipeline of an index: for each document that is written, what `Documents.add_fields` does in Python."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.painless.ingest_limits import check_scheme, check_sources
+from es_simhash.documents.painless.unicode_tables import folding, unassigned_bounds
+from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash.scheme.own_fields import DEFERRED, Json
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.sketches.bands import BITS_A_DIGIT
+
+# In UTF-16 units, of a text as it is and when normalised: far below the million steps of a loop.
+LONGEST_TEXT = 200_000
+
+_OURS = "es_simhash: fingerprints of "
+
+
+def name_of(index: str, prefix: str = DEFAULT_PREFIX) -> str:
+    """The name of the pipeline of an index."""
+    return f"es-simhash-{index}" + ("" if prefix == DEFAULT_PREFIX else f"-{prefix}")
+
+
+def pipeline(index: str, documents: Documents) -> Json:
+    """The body of the pipeline; a scheme that a script cannot do is a `SchemeError`.
+
+    The status of a document that the script fails on is ``deferred`` too.
+    """
+    deferred = {"set": {"field": documents.prefix, "value": {"status": DEFERRED}}}
+    script = {
+        "tag": "es-simhash",
+        "lang": "painless",
+        "source": source(),
+        "params": _parameters(documents),
+        "on_failure": [deferred],
+    }
+    return {"description": description(index, documents.prefix), "processors": [{"script": script}]}
+
+
+def description(index: str, prefix: str) -> str:
+    """By what a pipeline is known to be ours, and to be for that index."""
+    return f"{_OURS}{index} under {prefix}"
+
+
+def is_ours(text: object, prefix: str) -> bool:
+    """Whether this is the description of a pipeline for that prefix, of whatever index."""
+    return isinstance(text, str) and text.startswith(_OURS) and text.endswith(f" under {prefix}")
+
+
+@cache
+def source() -> str:
+    """The script."""
+    return files(__package__).joinpath("fingerprint.painless").read_text(encoding="utf-8")
+
+
+def _parameters(documents: Documents) -> Json:
+    check_sources(documents.fields)
+    return {
+        "prefix": documents.prefix,
+        "names": documents.names,
+        "group": GROUP,
+        "sources": [path.split(".") for path in documents.fields],
+        "scheme": _scheme(documents.scheme),
+    }
+
+
+def _scheme(scheme: Scheme) -> Json:
+    """What the script must know of a scheme."""
+    return {
+        "id": scheme.id,
+        "n": check_scheme(scheme),
+        "weights": scheme.weights,
+        "floor": scheme.floor,
+        "keys": scheme.layout.keys,
+        "longest": LONGEST_TEXT,
+        "simhash": _simhash(scheme),
+        "minhash": _minhash(scheme),
+        "nfkc": scheme.normalisation.nfkc,
+        "casefold": scheme.normalisation.casefold,
+        "whitespace": scheme.normalisation.whitespace,
+        "unassigned": unassigned_bounds(),
+        "folding": folding(),
+    }
+
+
+def _simhash(scheme: Scheme) -> Json | None:
+    if scheme.simhash is None:
+        return None
+    layout = scheme.simhash.layout
+    return {"bits": layout.bits, "widths": list(layout.widths), "digits": -(-layout.widths[0] // BITS_A_DIGIT)}
+
+
+def _minhash(scheme: Scheme) -> Json | None:
+    if scheme.minhash is None:
+        return None
+    layout = scheme.minhash.layout
+    return {
+        "size": scheme.minhash.size,
+        "count": layout.count,
+        "rows": layout.rows,
+        "value_bits": layout.value_bits,
+        "key_bits": layout.key_bits,
+        "signature_bits": scheme.layout.signature_bits,
+    }

@@ -1,0 +1,117 @@
+"""Search templates (Mustache) that find the near-duplicates of a document by no more than its id, or its fields.
+
+What stands behind ``$`` depends on the scheme.
+"""
+
+from __future__ import annotations
+
+from string import Template
+
+from es_simhash.scheme import own_fields
+from es_simhash.scheme.settings import Settings, SimHash
+
+# The engine looks up the keys of the document itself; with these limits more_like_this takes them all.
+_BY_ID = Template("""\
+{
+  "size": {{size}}{{^size}}10{{/size}},
+  "_source": {"excludes": ["$prefix"]},
+  "query": {
+    "more_like_this": {
+      "fields": [$keys],
+      "like": [{"_id": "{{id}}"}],
+      "min_term_freq": 1,
+      "min_doc_freq": 1,
+      "max_query_terms": $count,
+      "minimum_should_match": $shared
+    }
+  }
+}
+""")
+
+# Mustache cannot subtract the distance from the number of blocks: so ``shared`` is a parameter of its own.
+_BY_DISTANCE = Template("""\
+{
+  "size": {{size}}{{^size}}10{{/size}},
+  "_source": {"excludes": ["$prefix"]},
+  "query": {
+    "bool": {
+      "must_not": [{{#id}}{"ids": {"values": ["{{id}}"]}}{{/id}}],
+      "filter": [
+        $blocks,
+        {
+          "script": {
+            "script": {
+              "id": "$within",
+              "params": {
+                "simhash": "{{$prefix.simhash}}",
+                "distance": {{distance}}{{^distance}}$most{{/distance}}
+              }
+            }
+          }
+        }
+      ]
+    }
+  },
+  "sort": [
+    {
+      "_script": {
+        "type": "number",
+        "order": "asc",
+        "script": {"id": "$distance", "params": {"simhash": "{{$prefix.simhash}}"}}
+      }
+    }
+  ]
+}
+""")
+
+_BLOCKS = {
+    "text": Template('{"match": {"$prefix.blocks": {"query": "{{$prefix.blocks}}", "minimum_should_match": $shared}}}'),
+    # Each of a list ends with a comma, so that a clause which finds nothing has to follow.
+    "keyword": Template(
+        '{"bool": {"should": [{{#$prefix.blocks}}{"term": {"$prefix.blocks": "{{.}}"}}, {{/$prefix.blocks}}'
+        '{"match_none": {}}], "minimum_should_match": $shared}}'
+    ),
+    "fields": Template('{"bool": {"should": [$each], "minimum_should_match": $shared}}'),
+}
+
+
+def by_id(settings: Settings, prefix: str) -> str:
+    """Documents that share keys with the one of the parameter ``id``, by the engine's score of what they share.
+
+    The keys are the bands of MinHash, of which one must be ``shared`` unless that parameter says more; without MinHash
+    the blocks of SimHash, as many of which must be shared as its distance needs.
+    """
+    if settings.minhash:
+        kind, count, least = "band", settings.minhash.bands, 1
+    else:
+        assert settings.simhash
+        kind, count, least = "block", settings.simhash.blocks, _least(settings.simhash)
+    keys = ", ".join(f'"{prefix}.{name}"' for name in own_fields.names(settings) if name.startswith(kind))
+    return _BY_ID.substitute(prefix=prefix, keys=keys, count=count, shared=_shared(least))
+
+
+def by_distance(settings: Settings, simhash: SimHash, prefix: str, within: str, distance: str) -> str:
+    """Documents within a distance, the nearest first; each is sorted by its distance.
+
+    The parameters are the fields as a document's ``_source`` has them, and if wanted an ``id`` to leave out, another
+    ``distance``, and how many blocks must be ``shared``. ``within`` and ``distance`` name stored scripts.
+    """
+    each = Template('{"term": {"$prefix.block$i": "{{$prefix.block$i}}"}}')
+    blocks = _BLOCKS[settings.layout.keys].substitute(
+        prefix=prefix,
+        each=", ".join(each.substitute(prefix=prefix, i=i) for i in range(simhash.blocks)),
+        shared=_shared(_least(simhash)),
+    )
+    return _BY_DISTANCE.substitute(
+        prefix=prefix, blocks=blocks, within=within, distance=distance, most=simhash.distance
+    )
+
+
+def _shared(least: int) -> str:
+    """How many keys must be shared: so many, unless the parameter says otherwise."""
+    return f'"{{{{shared}}}}{{{{^shared}}}}{least}{{{{/shared}}}}"'
+
+
+def _least(simhash: SimHash) -> int:
+    """How many blocks are shared by all within the scheme's distance."""
+    return simhash.layout.min_shared(simhash.distance)

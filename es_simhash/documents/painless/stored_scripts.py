@@ -1,0 +1,112 @@
+"""The scripts and search templates that a server can keep for an index, for people who search it without Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from es_simhash.documents.painless import hamming_script, search_templates
+from es_simhash.errors import InputError
+from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.settings import Settings, SimHash
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A script, or a search template, by its name on the server; ``use`` says what it is for.
+
+    It needs its ``parameters``, and may be given the ``optional`` ones. ``context`` is what a script is compiled for
+    when it is stored, so that a mistake shows then; it can be used in others as well. Templates have none.
+    """
+
+    name: str
+    use: str
+    source: str
+    parameters: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    context: Literal["filter", "number_sort", "score"] | None = None
+
+    @property
+    def is_template(self) -> bool:
+        """Whether this is a search template."""
+        return self.context is None
+
+    @property
+    def path(self) -> str:
+        """Where the server keeps it."""
+        return f"/_scripts/{self.name}"
+
+    @property
+    def body(self) -> Json:
+        """What is kept there."""
+        return {"script": {"lang": "mustache" if self.is_template else "painless", "source": self.source}}
+
+
+def stored(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str | None = None) -> list[Stored]:
+    """All that serves indices with these fields; ``name`` is what each name begins with.
+
+    Where scripts cannot read a SimHash, there is only the template that needs none.
+    """
+    own = default_name(prefix) if name is None else _checked(name)
+    simhash = readable(settings)
+    by_id = Stored(
+        f"{own}-find",
+        "the near-duplicates of a document by its id, by the keys they share",
+        search_templates.by_id(settings, prefix),
+        ("id",),
+        ("shared", "size"),
+    )
+    return [by_id] if simhash is None else [*_by_distance(settings, simhash, prefix, own), by_id]
+
+
+def _by_distance(settings: Settings, simhash: SimHash, prefix: str, own: str) -> Iterator[Stored]:
+    distance, within = f"{own}-distance", f"{own}-within"
+    yield Stored(
+        distance,
+        "how many bits differ, to sort by or to show",
+        hamming_script.distance(prefix, simhash),
+        ("simhash",),
+        context="number_sort",
+    )
+    yield Stored(
+        within,
+        "whether so many bits differ at most, as a filter",
+        hamming_script.within(prefix, simhash),
+        ("simhash", "distance"),
+        context="filter",
+    )
+    yield Stored(
+        f"{own}-score",
+        "how many bits are equal, for script_score",
+        hamming_script.score(prefix, simhash),
+        ("simhash",),
+        context="score",
+    )
+    yield Stored(
+        f"{own}-nearest",
+        "what is within a distance, the nearest first",
+        search_templates.by_distance(settings, simhash, prefix, within, distance),
+        (prefix,),
+        ("id", "distance", "shared", "size"),
+    )
+
+
+def default_name(prefix: str) -> str:
+    """What names begin with, if nobody says."""
+    return "es-simhash" if prefix == DEFAULT_PREFIX else f"es-simhash-{prefix}"
+
+
+def readable(settings: Settings) -> SimHash | None:
+    """The SimHash of the settings, if scripts can read it in the fields of a document."""
+    return settings.simhash if settings.layout.doc_values else None
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise InputError(f"Scripts cannot have names that begin with {name!r}. Choose letters, digits, _, . and -.")
+    return name

@@ -1,0 +1,106 @@
+"""Which part of a document is wanted, by the forms that ``_source`` of a request has."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from es_simhash.errors import EngineError
+from es_simhash.scheme.own_fields import Json
+
+_FORMS = "Give true, false, a path, a list of paths, or an object with includes and excludes."
+
+
+@dataclass(frozen=True)
+class SourceFilter:
+    """The paths to hold, and those to leave out; in them ``*`` stands for any characters."""
+
+    wanted: bool
+    includes: re.Pattern[str] | None = None
+    above_includes: re.Pattern[str] | None = None
+    excludes: re.Pattern[str] | None = None
+
+    @classmethod
+    def of(cls, source: Any) -> SourceFilter:
+        """The filter that ``_source`` of a request means."""
+        if isinstance(source, bool):
+            return cls(source)
+        if isinstance(source, str | list | tuple):
+            source = {"includes": source}
+        if not isinstance(source, dict) or set(source) - {"includes", "excludes"}:
+            raise EngineError(f"_source cannot be {source!r}. {_FORMS}")
+        return _of_paths(_paths(source.get("includes")), _paths(source.get("excludes")))
+
+    def apply(self, source: bytes) -> Json | None:
+        """The part of a document, given as JSON, that the filter lets through; None if no source is wanted."""
+        return self.part_of(json.loads(source)) if self.wanted else None
+
+    def part_of(self, document: Json) -> Json:
+        """The part of a document that the paths let through."""
+        if self.includes is None and self.excludes is None:
+            return document
+        return self._part(document, "", self.includes is None)
+
+    def _part(self, value: Json, above: str, included: bool) -> Json:
+        part: Json = {}
+        for name, inner in value.items():
+            path = f"{above}{name}"
+            if self.excludes and self.excludes.fullmatch(path):
+                continue
+            inside = included or bool(self.includes and self.includes.fullmatch(path))
+            if inside or (self.above_includes and self.above_includes.fullmatch(path)):
+                part |= self._kept(name, inner, path, inside)
+        return part
+
+    def _kept(self, name: str, value: Any, path: str, included: bool) -> Json:
+        """The value under its name, or nothing if nothing of it is let through."""
+        if isinstance(value, dict):
+            kept: Any = self._part(value, path + ".", included)
+            return {name: kept} if kept or included else {}
+        if isinstance(value, list):
+            parts = [self._kept(name, inner, path, included) for inner in value]
+            kept = [part[name] for part in parts if part]
+            return {name: kept} if kept or included else {}
+        return {name: value} if included else {}
+
+
+def _paths(paths: Any) -> tuple[str, ...]:
+    paths = [paths] if isinstance(paths, str) else paths or []
+    if not isinstance(paths, list | tuple) or not all(isinstance(path, str) for path in paths):
+        raise EngineError(f"_source cannot have the paths {paths!r}. {_FORMS}")
+    return tuple(paths)
+
+
+@lru_cache
+def _of_paths(includes: tuple[str, ...], excludes: tuple[str, ...]) -> SourceFilter:
+    return SourceFilter(
+        True,
+        _matching(includes, and_below=True) if includes else None,
+        _leading_to(includes) if includes else None,
+        _matching(excludes, and_below=True) if excludes else None,
+    )
+
+
+def _matching(patterns: Sequence[str], and_below: bool) -> re.Pattern[str]:
+    below = r"(?:\..*)?" if and_below else ""
+    return re.compile("|".join(_regex(pattern) + below for pattern in patterns), re.DOTALL)
+
+
+def _leading_to(patterns: Sequence[str]) -> re.Pattern[str]:
+    """What the paths of objects match in which a path may lie that matches one of the patterns."""
+    starts = []
+    for pattern in patterns:
+        for i, character in enumerate(pattern):
+            if character == ".":
+                starts.append(_regex(pattern[:i]))
+            elif character == "*":
+                starts.append(_regex(pattern[: i + 1]))
+    return re.compile("|".join(starts) or r"(?!)", re.DOTALL)
+
+
+def _regex(pattern: str) -> str:
+    return ".*".join(map(re.escape, pattern.split("*")))

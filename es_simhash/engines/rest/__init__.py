@@ -1,0 +1,1 @@
+"""The REST interface that Elasticsearch and OpenSearch share."""

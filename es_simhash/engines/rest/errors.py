@@ -1,0 +1,264 @@
+"""What Elasticsearch and OpenSearch say went wrong, as exceptions that say what to do about it."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from es_simhash.engines.rest.replies import typed
+from es_simhash.errors import (
+    AccessError,
+    EngineError,
+    IndexStateError,
+    InputError,
+    MappingError,
+    MissingError,
+    ReaderLostError,
+    ScriptError,
+    TooLargeError,
+    UnavailableError,
+    UnreachableError,
+)
+from es_simhash.plans.operations import Json
+
+_LONGEST_REASON = 1_000
+_LONGEST_EXCERPT = 200
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What a refusal comes to, told by the status, types and reasons in it, and what to do about it."""
+
+    pattern: str
+    error: type[EngineError | InputError]
+    advice: str
+
+
+# The first that fits holds, so what is particular stands before what is general.
+REMEDIES = (
+    Remedy(
+        "disk usage exceeded flood-stage",
+        IndexStateError,
+        "Make room on the engine's disk; the engine then lifts this block itself.",
+    ),
+    Remedy(
+        "search_context_missing|[Pp]oint in time.*not found|No search context found",
+        ReaderLostError,
+        "Read the index from its beginning once more.",
+    ),
+    Remedy(
+        "SERVICE_UNAVAILABLE/[12]/|(master|cluster_manager)_not_discovered",
+        UnreachableError,
+        "The cluster has no elected manager at the moment: look at its nodes' logs, and try again when it has one.",
+    ),
+    Remedy(
+        "cluster_block_exception",
+        IndexStateError,
+        "Have whoever set the block remove it (index.blocks.*; es_simhash never does), or name another index.",
+    ),
+    Remedy("index_closed_exception", IndexStateError, "Open the index with POST {index}/_open, or name another."),
+    Remedy(
+        "no write index is defined|did not point to a single write-index|more than one index associated",
+        IndexStateError,
+        "Name one of the indices behind it, or give the alias a write index (is_write_index).",
+    ),
+    Remedy("matches an alias", IndexStateError, "Name the index itself instead of its alias."),
+    Remedy(
+        "op_type of create", IndexStateError, "In a data stream, write to the backing index that holds the document."
+    ),
+    Remedy("resource_already_exists", IndexStateError, "Use the index that is there, or choose another name."),
+    Remedy(
+        "invalid_index_name", InputError, "Choose a lower-case name without the characters that the engine refuses."
+    ),
+    Remedy("auto_create_index", MissingError, "Create the index first: this engine makes none by itself."),
+    Remedy("index_not_found", MissingError, "Check the name, or create the index first."),
+    Remedy("document_missing", MissingError, "Write the whole document, or leave it out."),
+    Remedy(
+        "Limit of total fields",
+        MappingError,
+        "Raise the index's setting index.mapping.total_fields.limit by the number of new fields, or map fewer.",
+    ),
+    Remedy(
+        "strict_dynamic_mapping",
+        MappingError,
+        "This index takes mapped fields only (dynamic: strict): put the mapping before the documents.",
+    ),
+    Remedy(
+        "subobjects",
+        MappingError,
+        "This index, or engine, does not take that form of objects (subobjects): use one with subobjects as usual.",
+    ),
+    Remedy(
+        "cannot be changed from type|can't merge|conflicts with existing mapper|Cannot update parameter",
+        MappingError,
+        "A field's type cannot be changed: choose another field name, or reindex into a new index.",
+    ),
+    Remedy("Failed to parse mapping|No handler for type|mapper type", MappingError, "Correct the mapping."),
+    Remedy(
+        "(mapper|document)_parsing|immense term",
+        MappingError,
+        "Correct the value, or map its field to a type that takes it.",
+    ),
+    Remedy(
+        r"script_lang not supported|unsupported lang|No processor type exists with name \[script\]"
+        r"|cannot execute (\[\w+\] )?scripts|\[script\] queries cannot be",
+        ScriptError,
+        "This server runs no such scripts: have it run them (Painless and Mustache are modules that may be left out; "
+        "see also script.allowed_types, script.allowed_contexts and search.allow_expensive_queries).",
+    ),
+    Remedy("document already exists", IndexStateError, "Leave it as it is, or replace it with op_type index."),
+    Remedy("version_conflict", IndexStateError, "Read the document again and repeat the change."),
+    Remedy(r"^401\b", AccessError, "Check user and password, or the API key."),
+    Remedy(
+        r"^403\b|security_exception",
+        AccessError,
+        "Have the privilege granted, or use credentials that have it.",
+    ),
+    Remedy(
+        r"^413\b|content_too_long",
+        TooLargeError,
+        "The request is larger than the engine or a proxy takes (http.max_content_length): send fewer at once.",
+    ),
+    Remedy("Time exceeded|search_timeout", EngineError, "Ask for less, or allow the search more time."),
+    Remedy(
+        "circuit_breaking_exception",
+        UnavailableError,
+        "The engine is short of memory: send less at once, or try later.",
+    ),
+    Remedy(
+        r"^429\b|rejected_execution",
+        UnavailableError,
+        "The engine has too much to do: wait a little, then send less at once.",
+    ),
+    Remedy("maxClauseCount|too_many_(nested_)?clauses", EngineError, "Ask with fewer clauses."),
+    Remedy(
+        r"^503\b.*(no_shard_available|unavailable_shards|search_phase_execution)",
+        UnavailableError,
+        "Some of the index's shards are not there: look at GET _cat/shards/{index}, and try again when they are.",
+    ),
+    Remedy(
+        r"^50[234]\b",
+        UnavailableError,
+        "The engine, or a proxy before it, is not ready: look at their logs, and try again.",
+    ),
+    Remedy(r"^50[01]\b", EngineError, "Look at the engine's log, or that of the proxy before it, and try again."),
+    Remedy("is not JSON of the engine", EngineError, "Look at the proxy before the engine, or correct the address."),
+    Remedy("", EngineError, "Correct what the engine names, then try again."),
+)
+
+
+def error_of(what: str, index: str, status: int, body: Any) -> EngineError | InputError:
+    """The exception for a reply that is an error; ``what`` says what was being done, and to which index."""
+    reason = reason_of(body["error"]) if isinstance(body, dict) and "error" in body else _excerpt(status, body)
+    remedy = _remedy(f"{status} {reason}")
+    return remedy.error(f"{what} failed: {reason.rstrip('.')}. {remedy.advice.format(index=_index_in(body) or index)}")
+
+
+def _index_in(body: Any) -> str | None:
+    """The one index that an error is about, of several that were meant."""
+    match body:
+        case {"error": {"index": str(index)}}:
+            return index
+    return None
+
+
+def refusal(item: Json) -> str | None:
+    """Why one item of a bulk request was not done (None where it was), and what to do about it."""
+    if "error" not in item:
+        if item["status"] < HTTPStatus.MULTIPLE_CHOICES:
+            return None
+        if item["status"] == HTTPStatus.NOT_FOUND:
+            return "not_found: there is no document with this id."
+        return f"the engine answers {item['status']}, and gives no reason. Look at its log."
+    reason = reason_of(item["error"])
+    advice = _remedy(f"{item['status']} {reason}").advice.format(index=item["_index"])
+    return f"{reason.rstrip('.')}. {advice}"
+
+
+def incompleteness(reply: Json) -> str | None:
+    """Why a reply to a search or count is less than the whole answer; None where it is the whole."""
+    if reply.get("timed_out"):
+        return "it timed out"
+    if skipped := reply.get("_clusters", {}).get("skipped"):
+        return f"{skipped} of {reply['_clusters']['total']} clusters did not answer"
+    shards = reply["_shards"]
+    if typed(shards["failed"], int):
+        first = shards.get("failures", [{}])[0].get("reason", "no reason given")
+        return f"{shards['failed']} of {shards['total']} shards failed ({reason_of(first)})"
+    return None
+
+
+def reason_of(error: Any) -> str:
+    """The types and reasons in an error, the outermost first, each once."""
+    if not isinstance(error, dict):
+        return _shortened(str(error), _LONGEST_REASON)
+    texts: dict[str, str] = {}
+    for cause in _causes(error):
+        texts.setdefault(str(cause.get("reason")), f"{cause.get('type')}: {cause.get('reason')}")
+    return _shortened("; ".join(texts.values()), _LONGEST_REASON)
+
+
+def timed_out(address: str, option: str) -> UnreachableError:
+    """No answer within the client's time, which its ``option`` sets."""
+    return UnreachableError(
+        f"{address} did not answer in time. "
+        f"Look whether the engine is overloaded, or give the client longer (its option {option})."
+    )
+
+
+def no_connection(address: str, error: BaseException) -> UnreachableError:
+    """No connection to the engine, or none that can be trusted."""
+    cause = next((cause for cause in _chain(error) if isinstance(cause, OSError)), error)
+    if any(isinstance(cause, ssl.SSLError) for cause in _chain(error)):
+        return UnreachableError(
+            f"The TLS connection to {address} failed: {cause}. Give the client the certificate of the authority "
+            "that signed the engine's (its option ca_certs), or correct the address (also http or https)."
+        )
+    return UnreachableError(
+        f"Nothing answers at {address}: {cause}. Start the engine, or correct the address (also http or https)."
+    )
+
+
+def unreadable(address: str, reason: str) -> EngineError:
+    """A reply that the client could not read."""
+    return EngineError(
+        f"{address} sent a reply that is not the engine's: {_shortened(reason, _LONGEST_EXCERPT)}. "
+        "Look at the proxy before the engine, or correct the address."
+    )
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception and those that it came from, the first last."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _excerpt(status: int, body: Any) -> str:
+    """The beginning of a reply that is not the engine's, but a proxy's."""
+    text = body.decode(errors="replace") if isinstance(body, bytes) else str(body or "")
+    said = f"beginning {_shortened(text.strip(), _LONGEST_EXCERPT)!r}" if text else "without any text"
+    return f"the reply has status {status} and is not JSON of the engine, {said}"
+
+
+def _causes(error: Json) -> Iterator[Json]:
+    """An error and what lies beneath it; the root cause instead of a search's "all shards failed"."""
+    cause: Any = error
+    match error:
+        case {"type": "search_phase_execution_exception", "root_cause": [dict(root), *_]}:
+            cause = root
+    while isinstance(cause, dict):
+        yield cause
+        cause = cause.get("caused_by")
+
+
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def _remedy(text: str) -> Remedy:
+    return next(remedy for remedy in REMEDIES if re.search(remedy.pattern, text, re.DOTALL))

@@ -1,0 +1,196 @@
+"""What requests of the REST interface have in common: their form, their paths, and what is wrong with replies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, TypeAlias, TypeVar
+from urllib.parse import quote
+
+from es_simhash.engines.rest.errors import error_of, incompleteness
+from es_simhash.engines.rest.replies import typed
+from es_simhash.errors import EngineError, IndexStateError, InputError
+from es_simhash.plans.operations import (
+    Bulk,
+    CheckFiles,
+    CloseReader,
+    Count,
+    CreateIndex,
+    DeleteIndex,
+    DeleteResource,
+    EngineInfo,
+    GetAliases,
+    GetDocuments,
+    GetInfo,
+    GetMappings,
+    GetSettings,
+    Json,
+    Look,
+    MultiSearch,
+    OpenReader,
+    Operation,
+    PutMapping,
+    PutResource,
+    PutSettings,
+    ReadPage,
+    Refresh,
+    Sample,
+    Search,
+    UpdateAliases,
+)
+from es_simhash.scheme.mapping import number_of_fields
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Request:
+    """One HTTP request; a list as the body stands for lines (NDJSON).
+
+    What is not ``repeatable`` must be sent once only: a client's own retry could write a document twice, or report as
+    a conflict what it has done itself.
+    """
+
+    method: str
+    path: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    body: Json | list[Json] | None = None
+    repeatable: bool = True
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The status of a reply, and its decoded body."""
+
+    status: int
+    body: Any
+
+
+Conversation: TypeAlias = Generator[Request, Json, Result]
+
+# A pattern that fits nothing, or a shard that fails, must not look like an empty answer.
+SOMETHING = {"allow_no_indices": "false"}
+WHOLE_ANSWER = {**SOMETHING, "allow_partial_search_results": "false"}
+
+
+ABOUT = Request("GET", "/")
+# What some servers, and proxies before them, say to the question which engine they are.
+_NOT_TOLD = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
+
+
+def engine_info() -> Conversation[EngineInfo]:
+    """Which engine answers."""
+    match (yield ABOUT):
+        case {"version": {"number": str(number)} as version}:
+            numbers = re.findall(r"\d+", number.partition("-")[0])
+            return EngineInfo(typed(version.get("distribution", "elasticsearch"), str), tuple(map(int, numbers)))
+    raise EngineError(
+        "The server does not say which engine it is. Name it: distribution='elasticsearch' or 'opensearch'."
+    )
+
+
+def known(request: Request, reply: Reply, distribution: str | None) -> Reply:
+    """The reply; or where it does not tell which engine this is, the ``distribution`` that is known, and no version."""
+    if request is not ABOUT or distribution is None:
+        return reply
+    tells = isinstance(reply.body, dict) and "version" in reply.body
+    if reply.status in _NOT_TOLD or (reply.status < 300 and not tells):
+        return Reply(HTTPStatus.OK, {"version": {"number": "", "distribution": distribution}})
+    return reply
+
+
+def checked(operation: Operation[Any], reply: Reply) -> Json:
+    """The body of a reply; one that tells of an error, or is no JSON object, is raised."""
+    if reply.status < 300 and isinstance(reply.body, dict):
+        return reply.body
+    if isinstance(operation, Look) and reply.status == HTTPStatus.NOT_FOUND and _is_no_error(reply.body):
+        return dict(reply.body)
+    raise error_in(operation, reply.status, reply.body)
+
+
+def _is_no_error(body: Any) -> bool:
+    return isinstance(body, dict) and "error" not in body
+
+
+def doing(operation: Operation[Any]) -> str:
+    """What an operation does, and to which index, as the beginning of a sentence."""
+    body = getattr(operation, "body", {})
+    new_fields = number_of_fields(body.get("mappings") if isinstance(operation, CreateIndex) else body)
+    names = {"index": repr(_index_of(operation)), "path": getattr(operation, "path", "")}
+    return _DOING[type(operation)].format(**names, fields=new_fields)
+
+
+_DOING: Mapping[type[Operation[Any]], str] = {
+    GetInfo: "Asking the engine for its version",
+    GetMappings: "Reading the mapping of {index}",
+    CreateIndex: "Creating index {index} with {fields} field(s)",
+    PutMapping: "Adding {fields} field(s) to the mapping of {index}",
+    DeleteIndex: "Deleting index {index}",
+    GetDocuments: "Reading documents of {index}",
+    Search: "Searching {index}",
+    MultiSearch: "Searching {index}",
+    Sample: "Sampling {index}",
+    Bulk: "Writing to {index}",
+    Refresh: "Refreshing {index}",
+    Count: "Counting in {index}",
+    OpenReader: "Beginning to read {index}",
+    ReadPage: "Reading {index}",
+    CloseReader: "Ending to read {index}",
+    GetSettings: "Reading the settings of {index}",
+    PutSettings: "Changing the settings of {index}",
+    GetAliases: "Reading the aliases of {index}",
+    UpdateAliases: "Changing aliases",
+    Look: "Looking at {index}",
+    PutResource: "Storing {path}",
+    DeleteResource: "Deleting {path}",
+    CheckFiles: "Checking the files of {index}",
+}
+
+
+def path_of(index: str, *endpoint: str) -> str:
+    """The path of an index's endpoint; an empty or dotted name would be read as all indices."""
+    if index in ("", ".", ".."):
+        raise InputError(f"{index!r} is no index. Name an index, alias or pattern.")
+    try:
+        return "/".join(["", quote(index, safe="*,"), *endpoint])
+    except UnicodeEncodeError:
+        raise InputError(f"The index name {index!r} is no valid text. Choose another.") from None
+
+
+def is_several(index: str) -> bool:
+    return index == "_all" or any(mark in index for mark in "*,")
+
+
+def one_index(operation: CreateIndex | PutMapping | DeleteIndex | OpenReader) -> str:
+    if is_several(operation.index):
+        raise IndexStateError(f"{doing(operation)} needs one index, not several. Name each of them in turn.")
+    return operation.index
+
+
+def _index_of(operation: Operation[Any]) -> str:
+    index: str = getattr(getattr(operation, "reader", operation), "index", "")
+    return index
+
+
+def error_in(operation: Operation[Any], status: int, body: Any) -> EngineError | InputError:
+    return error_of(doing(operation), _index_of(operation), status, body)
+
+
+def whole(operation: Operation[Any], reply: Json) -> Json:
+    """The reply, if it speaks for all shards."""
+    if lack := incompleteness(reply):
+        raise EngineError(
+            f"{doing(operation)} gave an incomplete answer: {lack}. "
+            "Look at the health of the index (GET _cluster/health), and try again."
+        )
+    return reply
+
+
+def acknowledged(operation: Operation[Any], reply: Json) -> None:
+    if not reply["acknowledged"]:
+        raise EngineError(
+            f"{doing(operation)} was begun, but not every node has confirmed it in time. "
+            "Look at the health of the cluster (GET _cluster/health), then at the index itself."
+        )

@@ -1,0 +1,98 @@
+"""Where documents are, which version of them was read, and which group they were in by then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash.groups.pairs.spool import Columns, Room, Strings
+from es_simhash.live.sweep.found import Place
+from es_simhash.scheme.group_fields import GROUP, stored_in
+from es_simhash.scheme.own_fields import Json
+
+_NO_VERSION = -1
+
+
+class Places:
+    """The places of documents, by their positions; they may lie in temporary files."""
+
+    def __init__(self, room: Room) -> None:
+        self._names = Strings(room)
+        self._routings = Strings(room)
+        self._versions = Columns(room, 2, np.int64)
+        self._groups = Strings(room)
+        self._with_fields: list[int] = []
+        self._grouped: list[int] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        """The number of documents."""
+        return self._count
+
+    def append(self, places: Sequence[Place], stored: Sequence[Json]) -> None:
+        """Append documents: where they are, and what is stored in the object of our fields."""
+        for place, own in zip(places, stored, strict=True):
+            self._names.append(f"{place.index}/{place.id}")
+            self._routings.append(place.routing or "")
+            if group := stored_in(own):
+                self._groups.append(json.dumps(group))
+                self._with_fields.append(self._count)
+                if GROUP in group:
+                    self._grouped.append(self._count)
+            self._count += 1
+        versions = [[each.version.get(name, _NO_VERSION) for name in _VERSION] for each in places]
+        self._versions.append(np.array(versions, dtype=np.int64).reshape(-1, len(_VERSION)))
+
+    def flush(self) -> None:
+        """Say that all are there."""
+        for strings in (self._names, self._routings, self._groups):
+            strings.flush()
+
+    def take(self, positions: Sequence[int]) -> list[Place]:
+        """The places of documents, in whatever order."""
+        versions = self._versions.at(np.array(positions, dtype=np.int64)).tolist()
+        return list(map(_place, self._names.at(positions), self._routings.at(positions), versions))
+
+    def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
+        """The index and the id of documents, in whatever order."""
+        split = (name.partition("/") for name in self._names.at(positions))
+        return [(index, id_) for index, _, id_ in split]
+
+    def stored_groups(self) -> Iterator[tuple[int, Json]]:
+        """The fields of groups that documents have, with their positions."""
+        for position, group in zip(self._with_fields, self._groups, strict=True):
+            yield position, json.loads(group)
+
+    def joined(self) -> tuple[Integers, Integers]:
+        """The documents that are in a group, each with the first one of it."""
+        firsts: dict[str, int] = {}
+        pairs = [
+            (firsts.setdefault(own[GROUP], position), position)
+            for position, own in self.stored_groups()
+            if GROUP in own
+        ]
+        first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return first, second
+
+    def changed_after(self, first: int, changes: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Which documents from a position on are in no group and came, or were changed, after these changes of shards.
+
+        Where the engine does not number changes, these are all that are in no group.
+        """
+        numbers = np.concatenate([np.empty(0), *(rows[:, 0] for rows in self._versions.columns(0, 1))])
+        new = (numbers == _NO_VERSION) | (numbers > min(changes, default=_NO_VERSION))
+        new[self._grouped] = False
+        return new[first:]
+
+
+_VERSION = ("if_seq_no", "if_primary_term")
+
+
+def _place(name: str, routing: str, version: list[int]) -> Place:
+    index, _, id_ = name.partition("/")
+    known = {} if version[0] == _NO_VERSION else dict(zip(_VERSION, version, strict=True))
+    return Place(index, id_, routing or None, known)

@@ -1,0 +1,44 @@
+"""The order of documents in which the first of a group stands for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from es_simhash.errors import InputError
+from es_simhash.groups.of_index.keeping import Keep
+from es_simhash.groups.of_index.places import Places
+from es_simhash.groups.of_index.texts import Looking
+from es_simhash.scheme.own_fields import Json
+
+
+class Ranking:
+    """Orders documents, of which what the order needs is read once."""
+
+    def __init__(self, keep: Keep, places: Places, looking: Looking) -> None:
+        self._keep = keep
+        self._places = places
+        self._looking = looking
+        self._ranks: dict[int, Any] = {}
+
+    def read(self, positions: Sequence[int]) -> None:
+        """Read what the order needs of documents."""
+        if not self._keep.fields:
+            return
+        hits = self._looking.look(self._places.take(positions), self._keep.fields)
+        for position, hit in zip(positions, hits, strict=True):
+            self._ranks[position] = self._keep.rank(_source(hit))
+
+    def ordered(self, positions: Sequence[int], keys: Mapping[int, tuple[str, str]]) -> list[int]:
+        """Documents, with their indices and ids, in their order; what it leaves open, these decide, the ids first."""
+        order = {position: (self._ranks.get(position, 0), *keys[position][::-1]) for position in positions}
+        try:
+            return sorted(positions, key=order.__getitem__)
+        except TypeError as error:
+            raise InputError(
+                f"Documents cannot be ordered by {self._keep.name!r}: {error}. Let it give comparable values."
+            ) from error
+
+
+def _source(hit: Json | None) -> Json:
+    return {} if hit is None else hit.get("_source") or {}

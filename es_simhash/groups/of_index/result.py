@@ -1,0 +1,275 @@
+"""The groups that were found in an index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from types import TracebackType
+
+import numpy as np
+
+from es_simhash._core.arrays import Integers
+from es_simhash.groups.of_index.naming import names
+from es_simhash.groups.of_index.places import Places
+from es_simhash.groups.of_index.ranking import Ranking
+from es_simhash.groups.of_index.stored import content_number
+from es_simhash.groups.pairs.compare import Pairs
+from es_simhash.groups.pairs.linkage import Linkage, groups_among, together
+from es_simhash.groups.pairs.linking import HotKey, Links
+from es_simhash.groups.pairs.nearness import Diameter, Nearness, values_of
+from es_simhash.groups.pairs.result import Counts
+from es_simhash.groups.pairs.spool import Room
+from es_simhash.groups.union_find import UnionFind
+from es_simhash.live.sweep.found import Place
+from es_simhash.scheme import group_fields
+from es_simhash.scheme.own_fields import Json
+
+_SINGLES = 1000
+
+
+@dataclass(frozen=True)
+class Member:
+    """A document of a group, and how near it is to the one that stands for the group.
+
+    A similarity that is an estimate has a ``standard_error``.
+    """
+
+    index: str
+    id: str
+    distance: int | None
+    similarity: float | None
+    standard_error: float | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of near-duplicates; the first of its members stands for it.
+
+    ``id`` is its name, which it keeps from run to run, and ``diameter`` how far apart its members are at most.
+    """
+
+    id: str
+    members: tuple[Member, ...]
+    diameter: Diameter
+
+    @property
+    def canonical(self) -> Member:
+        """The member that stands for the group."""
+        return self.members[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What was read and linked, of which groups are made; ``joined`` are pairs that were in a group before."""
+
+    places: Places
+    links: Links
+    nearness: Nearness
+    ranking: Ranking
+    linkage: Linkage
+    indices: dict[str, list[int] | None]
+    note: tuple[str, Json]
+    joined: tuple[Integers, Integers]
+    unread: Mapping[str, str]
+
+
+class Grouped:
+    """All groups; ids and links may lie in temporary files: close it, or use it in a ``with`` statement.
+
+    ``others`` is how many documents have no fingerprint of the scheme, or an empty text, so that they are in no group.
+    ``new`` is how many were compared with the others, None if all were.
+    """
+
+    def __init__(self, room: Room, found: Found, counts: Counts, others: int, new: int | None) -> None:
+        self._room = room
+        self._found = found
+        self.others = others
+        self.new = new
+        self._counts = counts
+        self._without: set[int] = set()
+        self._make()
+
+    def _make(self) -> None:
+        """Make the groups of what is linked."""
+        self._positions = self._groups()
+        self._names = self._named(self._positions)
+
+    def leave_out(self, positions: Collection[int]) -> None:
+        """Make the groups anew without some documents."""
+        self._without.update(positions)
+        self._make()
+
+    @property
+    def left_out(self) -> set[int]:
+        """The documents without which groups were made."""
+        return self._without
+
+    def __len__(self) -> int:
+        """The number of groups."""
+        return len(self._positions)
+
+    @property
+    def indices(self) -> dict[str, list[int] | None]:
+        """The indices that were read, each with the changes of its shards before, where the engine tells them."""
+        return self._found.indices
+
+    @property
+    def unread(self) -> Mapping[str, str]:
+        """The indices behind the name that were left out, and why."""
+        return self._found.unread
+
+    @property
+    def note(self) -> tuple[str, Json]:
+        """Under which name an index notes when groups were written, and how they were made."""
+        return self._found.note
+
+    @property
+    def counts(self) -> Counts:
+        """How many there are of what."""
+        duplicates = sum(len(each) - 1 for each in self._positions)
+        return replace(self._counts, groups=len(self), duplicates=duplicates)
+
+    @property
+    def hot_keys(self) -> list[HotKey]:
+        """The keys that most documents have, if these are very many."""
+        return self._found.links.hot_keys
+
+    def __iter__(self) -> Iterator[Group]:
+        """Each group, the one with the most members first."""
+        nearness, names_ = self._found.nearness, iter(self._names)
+        for positions, keys in self._with_keys(self._positions):
+            near = nearness.to(positions[0], positions)
+            members = [
+                Member(*keys[position], *values) for position, values in zip(positions, values_of(near), strict=True)
+            ]
+            yield Group(next(names_), tuple(members), nearness.diameter(positions, near))
+
+    def _with_keys(self, groups: Iterable[list[int]]) -> Iterator[tuple[list[int], Mapping[int, tuple[str, str]]]]:
+        """Groups with the indices and ids of their members, while what is kept of these is at hand."""
+        for some in together(groups):
+            positions = [position for each in some for position in each]
+            self._found.nearness.bring(positions)
+            keys = dict(zip(positions, self._found.places.keys(positions), strict=True))
+            for each in some:
+                yield each, keys
+
+    def pairs(self) -> Iterator[Pairs]:
+        """The pairs that link documents, by their positions, some at a time; see `Duplicates.pairs`."""
+        return iter(self._found.links.pairs)
+
+    def places(self, positions: Sequence[int]) -> list[Place]:
+        """Where documents are, by their positions."""
+        return self._found.places.take(positions)
+
+    def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
+        """The index and the id of documents, by their positions."""
+        return self._found.places.keys(positions)
+
+    def places_of(self, keys: Sequence[tuple[str, str]]) -> list[Place]:
+        """Where members of groups are, by their index and id; they are looked for in the largest groups first."""
+        found: dict[tuple[str, str], Place] = {}
+        missing = set(keys)
+        for positions, named in self._with_keys(self._positions):
+            if not missing:
+                break
+            here = [position for position in positions if named[position] in missing]
+            found.update((named[position], place) for position, place in zip(here, self.places(here), strict=True))
+            missing -= {named[position] for position in here}
+        return [found.get(key) or Place(*key, None, {}) for key in keys]
+
+    def duplicates(self) -> Iterator[Place]:
+        """Where the members of groups are that do not stand for them."""
+        for positions in self._positions:
+            yield from self.places(positions[1:])
+
+    def has_content(self, position: int, content: str) -> bool:
+        """Whether the text that a document's fingerprint is of has this hash."""
+        return self._found.nearness.has_content(position, content_number(content))
+
+    def fields(self, singles: bool = False) -> Iterator[tuple[int, Json]]:
+        """The position of each member of a group, and the fields that say so in the document.
+
+        With ``singles`` those that are in none come after, as groups of one.
+        """
+        names_ = iter(self._names)
+        for positions, _ in self._with_keys(self._positions):
+            name, near = next(names_), self._found.nearness.to(positions[0], positions)
+            for place, (position, values) in enumerate(zip(positions, values_of(near), strict=True)):
+                distance, similarity, _ = values
+                yield position, group_fields.of_member(name, len(positions), place == 0, distance, similarity)
+        if singles:
+            yield from self._singles()
+
+    def _singles(self) -> Iterator[tuple[int, Json]]:
+        alone = np.ones(len(self._found.places), dtype=np.bool_)
+        for positions in (*self._positions, list(self._without)):
+            alone[positions] = False
+        waiting = np.flatnonzero(alone).tolist()
+        for start in range(0, len(waiting), _SINGLES):
+            some = waiting[start : start + _SINGLES]
+            made = self._named([[position] for position in some], self._names)
+            yield from zip(some, (group_fields.of_member(name, 1, True, None, None) for name in made), strict=True)
+
+    def stored(self) -> Iterator[tuple[int, Json]]:
+        """The fields of groups that documents have by now, with their positions."""
+        return self._found.places.stored_groups()
+
+    def _groups(self) -> list[list[int]]:
+        """The positions of each group's members, the one that stands for it first; the largest groups first."""
+        found = self._found
+        groups: list[tuple[int, tuple[str, str], list[int]]] = []
+        for component, keys in self._with_keys(self._components()):
+            ordered = found.ranking.ordered(component, keys)
+            for each in groups_among(ordered, found.nearness, found.linkage, not self._without):
+                groups.append((-len(each), keys[each[0]][::-1], each))
+        return [positions for *_, positions in sorted(groups)]
+
+    def _components(self) -> Iterator[list[int]]:
+        """The documents that links connect, two or more; some of them may be connected by one that is left out.
+
+        For single linkage these do not count. Else members are compared themselves, and of documents with equal texts
+        only the first has links.
+        """
+        union = self._found.links.union
+        if self._without and self._found.linkage == "single":
+            union = self._union_without()
+        for component in union.groups():
+            rest = [position for position in component if position not in self._without]
+            if len(rest) > 1:
+                yield rest
+
+    def _union_without(self) -> UnionFind:
+        union = UnionFind(len(self._found.places))
+        gone = np.array(sorted(self._without), dtype=np.int64)
+        links = ((pairs["first"], pairs["second"]) for pairs in self.pairs())
+        for first, second in chain(links, [self._found.joined]):
+            stays = ~(np.isin(first, gone) | np.isin(second, gone))
+            union.union(first[stays], second[stays])
+        return union
+
+    def _named(self, groups: list[list[int]], others: Sequence[str] = ()) -> list[str]:
+        """The names of groups, which are none of others."""
+        firsts = self._found.places.keys([each[0] for each in groups])
+        there = self._stored_names
+        counters = [Counter(there[position] for position in each if position in there) for each in groups]
+        return names(list(zip(firsts, counters, strict=True)), others)
+
+    @cached_property
+    def _stored_names(self) -> dict[int, str]:
+        return {position: own["group"] for position, own in self.stored() if "group" in own}
+
+    def close(self) -> None:
+        """Remove what was kept in temporary files."""
+        self._room.close()
+
+    def __enter__(self) -> Grouped:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

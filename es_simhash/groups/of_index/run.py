@@ -1,0 +1,243 @@
+"""Grouping the documents of an index: read what their fields tell, link them, make groups of links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import count, islice, takewhile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.prefetch import BRIEFLY, Stop, ahead
+from es_simhash.documents.documents import Documents
+from es_simhash.engines.base import Engine, StoppableEngine, run
+from es_simhash.errors import ReaderLostError
+from es_simhash.groups.of_index import stored
+from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.of_index.places import Places
+from es_simhash.groups.of_index.ranking import Ranking
+from es_simhash.groups.of_index.result import Found, Grouped
+from es_simhash.groups.of_index.saved import Saved, together
+from es_simhash.groups.of_index.texts import Looking, Texts
+from es_simhash.groups.pairs.compare import Comparison, Pairs
+from es_simhash.groups.pairs.condense import needed
+from es_simhash.groups.pairs.exact import Exact, verifier
+from es_simhash.groups.pairs.kept import Kept
+from es_simhash.groups.pairs.linking import Bounds, Links, link
+from es_simhash.groups.pairs.nearness import Nearness
+from es_simhash.groups.pairs.result import Counts
+from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.spool import Room
+from es_simhash.live.sweep.changes import make_visible
+from es_simhash.live.sweep.notes import noted
+from es_simhash.live.sweep.reading import MOST_LOSSES, Reading
+from es_simhash.plans.closed import closed_ones
+from es_simhash.plans.operations import Count, GetMappings, Share
+from es_simhash.scheme.mapping import entries
+from es_simhash.scheme.own_fields import Json
+
+OnRead = Callable[[int], object]
+
+_SPOOL_SHARE = 32
+_RANKED_AT_ONCE = 10_000
+
+
+def group(
+    engine: Engine,
+    index: str,
+    documents: Documents,
+    options: GroupOptions | None = None,
+    on_read: OnRead | None = None,
+    stop: Stop | None = None,
+) -> Grouped:
+    """All groups of near-duplicates in an index, or in those behind a name; ``on_read`` hears how many are read.
+
+    By ``stop`` another thread can end it.
+    """
+    options = options or GroupOptions()
+    stoppable = StoppableEngine(engine, stop)
+    losses = 0
+    with stoppable.stopped_by_errors():
+        while True:
+            room = Room(options.memory // _SPOOL_SHARE, options.directory)
+            try:
+                grouping = _Grouping(stoppable, documents, options, room)
+                grouping.read(index, on_read or (lambda _: None))
+                return grouping.result()
+            except ReaderLostError:
+                # To read on would be to read some documents twice, which would be near-duplicates of themselves.
+                room.close()
+                losses += 1
+                if losses > MOST_LOSSES:
+                    raise
+            except BaseException:
+                room.close()
+                raise
+
+
+class _Grouping:
+    """One search for all groups."""
+
+    def __init__(self, engine: StoppableEngine, documents: Documents, options: GroupOptions, room: Room) -> None:
+        self._engine = engine
+        self._documents = documents
+        self._options = options
+        self._room = room
+        scheme = documents.scheme
+        self._criteria = options.criteria(scheme)
+        # What is shown of members is kept as well, be they grouped by it or not.
+        settings = replace(needed(stored.known(scheme), self._criteria), simhash=scheme.simhash)
+        if scheme.minhash and not settings.minhash:
+            settings = replace(settings, minhash=stored.known(scheme).minhash)
+        layout = scheme.minhash.layout if scheme.minhash else None
+        self._kept = Kept(settings, room, layout.value_bits) if layout else Kept(settings, room)
+        self._places = Places(room)
+        self._others = 0
+        self._is_incremental = False
+        self._saved = Saved(options.state, self._what) if options.state else None
+        self._new: list[npt.NDArray[np.bool_]] = []
+        self._indices: dict[str, list[int] | None] = {}
+        self._unread: dict[str, str] = {}
+
+    def read(self, index: str, on_read: OnRead) -> None:
+        """Keep what the documents of the indices behind a name tell."""
+        mappings = self._engine.perform(GetMappings(index))
+        ours = entries(mappings, self._documents.prefix)
+        self._unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
+        self._unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
+        since = {name: self._since(mappings[name]) for name in sorted(ours) if ours[name]}
+        self._is_incremental = self._options.incremental and None not in since.values()
+        for name, changes in since.items():
+            self._indices[name] = self._made_visible(name)
+            first = len(self._places)
+            with closing(self._pages(name)) as pages:
+                for found in pages:
+                    self._places.append(found.places, found.stored)
+                    self._kept.add(found.condensed)
+                    self._others += found.others
+                    on_read(len(self._kept) + self._others)
+            if self._is_incremental:
+                self._places.flush()
+                self._new.append(self._places.changed_after(first, changes or []))
+        self._places.flush()
+        self._kept.complete()
+
+    def _made_visible(self, index: str) -> list[int] | None:
+        """Return the changes of an index that whatever is read from now on has in it."""
+        changes = run(make_visible(index, self._options.patience), self._engine)
+        return changes.safe if changes else None
+
+    def _pages(self, index: str) -> Generator[stored.StoredRows, None, None]:
+        """What the documents of an index tell, page by page; or part by part, as far as they were read before."""
+        if self._saved is None:
+            yield from self._read(index)
+            return
+        documents = self._engine.perform(Count(index, self._query))
+        for part in self._saved.parts(index, documents):
+            loaded = self._saved.load(index, part)
+            if loaded is None:
+                changes = self._made_visible(index)
+                nothing = stored.rows(self._documents, self._kept.settings, [])
+                rows = together([nothing, *self._read(index, part)])
+                self._saved.save(index, part, rows, changes)
+            else:
+                rows, changes = loaded
+            # What changed since the first part was read may not have been seen.
+            known = self._indices[index]
+            self._indices[index] = list(map(min, known, changes)) if known and changes else None
+            yield rows
+
+    def _read(self, index: str, part: Share | None = None) -> Generator[stored.StoredRows, None, None]:
+        engine = self._engine
+        reading = Reading(index, self._query, stored.paths(self._documents), part, self._options.patience, once=True)
+        with ExitStack() as stack:
+            stack.callback(engine.leave, reading.close(), BRIEFLY)
+            next_page = ahead(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
+            pages = stack.enter_context(closing(next_page))
+            rows = partial(stored.rows, self._documents, self._kept.settings)
+            yield from stack.enter_context(closing(ahead(rows, takewhile(bool, pages), stop=engine.stop)))
+
+    @property
+    def _what(self) -> Json:
+        """What is kept of which documents."""
+        own = self._documents
+        return {"scheme": own.scheme.id, "prefix": own.prefix, "query": self._options.query, **asdict(self._criteria)}
+
+    @property
+    def _query(self) -> Json:
+        scheme: Json = {"term": {f"{self._documents.prefix}.scheme": self._documents.scheme.id}}
+        return {"bool": {"filter": [scheme, *([self._options.query] if self._options.query else [])]}}
+
+    @property
+    def _note(self) -> tuple[str, Json]:
+        """Under which name an index notes when its groups were written, and what must agree if they are added to."""
+        same = {"scheme": self._documents.scheme.id, **asdict(self._criteria), "linkage": self._options.linkage}
+        return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.query}
+
+    def _since(self, mapping: Json) -> list[int] | None:
+        """The changes of an index by which its groups were last written in the same way."""
+        name, same = self._note
+        there: Any = noted(mapping, name)
+        return there["changes"] if there and there["of"] == same else None
+
+    def result(self) -> Grouped:
+        """Link what was read, and make groups."""
+        options, looking = self._options, Looking(self._engine, self._options.patience)
+        exact = self._exact(looking) if options.verify != "estimate" else None
+        comparison = _StoppableComparison(self._engine.stop, self._kept, self._criteria, options.verify, exact)
+        new = np.concatenate(self._new) if self._is_incremental else None
+        bounds = Bounds(options.max_bucket, new)
+        links = link(self._kept, self._criteria, comparison, options.memory, self._room, bounds)
+        joined = self._places.joined() if self._is_incremental else (np.empty(0, dtype=np.int64),) * 2
+        links.union.union(*joined)
+        ranking = Ranking(options.keep, self._places, looking)
+        members = (position for component in links.union.groups() for position in component)
+        while some := list(islice(members, _RANKED_AT_ONCE)):
+            ranking.read(some)
+        nearness = Nearness(self._kept, self._criteria, exact)
+        read = self._indices, self._note, joined, self._unread
+        found = Found(self._places, links, nearness, ranking, options.linkage, *read)
+        counts = _counts(self._kept, links, comparison)
+        grouped = Grouped(self._room, found, counts, self._others, None if new is None else int(new.sum()))
+        if self._saved:
+            self._saved.remove()
+        return grouped
+
+    def _exact(self, looking: Looking) -> Exact:
+        options = self._options
+        texts = Texts(looking, self._documents, self._places, self._room, options.memory, options.strip)
+        scheme, verification = self._documents.scheme, self._criteria.verification
+        return texts.exact(verifier(scheme, verification, texts.sample, options.common))
+
+
+class _StoppableComparison(Comparison):
+    """A comparison that can be stopped also while it asks no engine for anything."""
+
+    def __init__(self, stop: Stop, *given: Any) -> None:
+        super().__init__(*given)
+        self._stop = stop
+
+    def matches(self, codes: Numbers) -> Iterator[Pairs]:
+        """The pairs that meet the criteria, in the order in which they come."""
+        for pairs in super().matches(codes):
+            self._stop.check()
+            yield pairs
+
+
+def _counts(kept: Kept, links: Links, comparison: Comparison) -> Counts:
+    return Counts(
+        documents=len(kept),
+        empty=0,
+        identical=links.identical,
+        near=links.near,
+        groups=0,
+        duplicates=0,
+        compared=comparison.compared,
+        verified=comparison.verified,
+        left_out=links.left_out,
+        cut_off=links.cut_off,
+    )

@@ -1,0 +1,105 @@
+"""What was read of an index, part by part in files, so that a run that was stopped does not read it all again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from es_simhash.errors import StorageError
+from es_simhash.groups.of_index.stored import StoredRows
+from es_simhash.groups.pairs.condense import Condensed
+from es_simhash.live.sweep.found import Place
+from es_simhash.plans.operations import Share
+from es_simhash.scheme.group_fields import stored_in
+from es_simhash.scheme.own_fields import Json
+
+# How many documents a part has, about.
+PART = 200_000
+_ARRAYS = ("statuses", "contents", "simhashes", "values")
+
+
+def together(pages: Sequence[StoredRows]) -> StoredRows:
+    """Several pages as one."""
+    return StoredRows(
+        [place for page in pages for place in page.places],
+        [own for page in pages for own in page.stored],
+        Condensed(*(_joined([getattr(page.condensed, name) for page in pages]) for name in _ARRAYS)),
+        sum(page.others for page in pages),
+    )
+
+
+def _joined(arrays: list[Any]) -> Any:
+    return None if arrays[0] is None else np.concatenate(arrays)
+
+
+class Saved:
+    """A directory with parts of indices; ``what`` says by which scheme, query and settings they were read."""
+
+    def __init__(self, directory: str | Path, what: Json) -> None:
+        self._directory = Path(directory)
+        self._name = sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+        self._files: list[Path] = []
+
+    def parts(self, index: str, documents: int) -> list[Share]:
+        """The parts in which an index of so many documents is read; if there was a run that was stopped, as in that."""
+        for path in sorted(self._directory.glob(f"{self._prefix(index)}-*.npz")):
+            count = int(path.stem.rpartition("of")[2])
+            return [Share(number, count) for number in range(count)]
+        count = max(2, -(-documents // PART))
+        return [Share(number, count) for number in range(count)]
+
+    def load(self, index: str, part: Share) -> tuple[StoredRows, list[int] | None] | None:
+        """A part that was saved, and the changes of the index's shards before it was read."""
+        path = self._path(index, part)
+        if not path.exists():
+            return None
+        self._files.append(path)
+        with np.load(path, allow_pickle=False) as arrays:
+            documents, others, changes = json.loads(arrays["documents"].tobytes())
+            found: dict[str, Any] = dict.fromkeys(_ARRAYS) | {name: arrays[name] for name in arrays if name in _ARRAYS}
+        places, own = [Place(**place) for place, _ in documents], [own for _, own in documents]
+        return StoredRows(places, own, Condensed(**found), others), changes
+
+    def save(self, index: str, part: Share, rows: StoredRows, changes: list[int] | None) -> None:
+        """Save a part, wholly or not at all."""
+        path = self._path(index, part)
+        arrays = {name: getattr(rows.condensed, name) for name in _ARRAYS}
+        documents = [list(_pairs(rows)), rows.others, changes]
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            unfinished = path.with_suffix(".unfinished")
+            with unfinished.open("wb") as file:
+                whole = {name: array for name, array in arrays.items() if array is not None}
+                np.savez(file, documents=np.frombuffer(json.dumps(documents).encode(), dtype=np.uint8), **whole)
+            os.replace(unfinished, path)
+        except OSError as error:
+            raise StorageError(
+                f"What was read of {index!r} cannot be kept in {self._directory}: {error.strerror}. "
+                "Name a directory with enough room, or do without."
+            ) from error
+        self._files.append(path)
+
+    def remove(self) -> None:
+        """Remove what this run has loaded and saved."""
+        for path in self._files:
+            path.unlink(missing_ok=True)
+
+    def _prefix(self, index: str) -> str:
+        # Names of indices are names of files too, but for those with a colon.
+        return f"{self._name}-{sha256(index.encode()).hexdigest()[:16]}"
+
+    def _path(self, index: str, part: Share) -> Path:
+        return self._directory / f"{self._prefix(index)}-{part.number}of{part.count}.npz"
+
+
+def _pairs(rows: StoredRows) -> Iterator[tuple[Json, Json]]:
+    """Each document's place, and the fields of its group."""
+    for place, own in zip(rows.places, rows.stored, strict=True):
+        yield asdict(place), stored_in(own)

@@ -1,0 +1,87 @@
+"""The fingerprints that documents hold, as what is kept of texts that are deduplicated (see `groups.pairs`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from es_simhash._core import bit_codes, digits
+from es_simhash.documents.documents import Documents
+from es_simhash.groups.pairs.condense import Condensed, value_type
+from es_simhash.live.sweep.found import Place
+from es_simhash.scheme import own_fields
+from es_simhash.scheme.fingerprint import STATUSES
+from es_simhash.scheme.own_fields import Json, Stored
+from es_simhash.scheme.settings import Settings
+
+_CONTENT_DIGITS = 8
+_CONTENT = re.compile(f"[A-Za-z0-9_-]{{{_CONTENT_DIGITS}}}")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """Documents with a fingerprint of the scheme: where they are, what is ``stored`` in the object of our fields, and
+    what is kept of each; ``others`` have none. Empty texts, which have no fingerprint, are among the others.
+    """
+
+    places: list[Place]
+    stored: list[Json]
+    condensed: Condensed
+    others: int
+
+
+def known(settings: Settings) -> Settings:
+    """Settings for signatures of the values that the keys of bands hold, which may be fewer than the scheme has."""
+    if settings.minhash is None:
+        return settings
+    return replace(settings, minhash=replace(settings.minhash, size=settings.minhash.layout.size))
+
+
+def paths(documents: Documents) -> list[str]:
+    """The fields to read."""
+    return [f"{documents.prefix}.{name}" for name in documents.all_names if not name.startswith("block")]
+
+
+def rows(documents: Documents, kept: Settings, hits: Sequence[Json]) -> StoredRows:
+    """The fingerprints in the documents of hits, as far as ``kept`` settings ask for them."""
+    scheme, prefix = documents.scheme, documents.prefix
+    places, objects, found = list[Place](), list[Json](), list[Stored]()
+    for hit in hits:
+        own = (hit.get("_source") or {}).get(prefix) or {}
+        stored = own_fields.read(scheme, scheme.id, own)
+        if stored is not None and _CONTENT.fullmatch(stored.content or ""):
+            places.append(Place.at(hit))
+            objects.append(own)
+            found.append(stored)
+    return StoredRows(places, objects, _condensed(scheme, kept, found), len(hits) - len(found))
+
+
+def _condensed(scheme: Settings, kept: Settings, found: Sequence[Stored]) -> Condensed:
+    simhashes = values = None
+    if kept.simhash:
+        simhashes = bit_codes.from_ints([each.simhash for each in found if each.simhash is not None], kept.simhash.bits)
+    if kept.minhash and scheme.minhash:
+        keys = [each.band_keys for each in found if each.band_keys is not None]
+        values = scheme.minhash.layout.signatures_of_keys(keys).astype(value_type(kept.minhash))
+    # Whoever has a fingerprint has features, be they few.
+    statuses = np.full(len(found), STATUSES.index("ok"), dtype=np.uint8)
+    return Condensed(statuses, _contents(found), simhashes, values)
+
+
+def _contents(found: Sequence[Stored]) -> bit_codes.Codes:
+    """The hash of each text, and beside it its SimHash, so that unequal texts hardly ever look equal."""
+    texts = "".join(each.content or "" for each in found)
+    hashes = digits.values_of(texts, _CONTENT_DIGITS, digits.BASE64URL)
+    simhashes = np.array([(each.simhash or 0) & (1 << 64) - 1 for each in found], dtype=np.uint64)
+    return np.stack([hashes, simhashes], axis=1)
+
+
+def content_number(content: str) -> int:
+    """What is kept of the hash of a text."""
+    if not _CONTENT.fullmatch(content):
+        return -1
+    [number] = digits.values_of(content, _CONTENT_DIGITS, digits.BASE64URL).tolist()
+    return int(number)

@@ -1,0 +1,136 @@
+"""The texts of documents, read from the engine when they are needed, and their exact similarities."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from es_simhash._core.arrays import Integers
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.sources import patterns
+from es_simhash.engines.base import Engine, run
+from es_simhash.errors import DocumentError
+from es_simhash.groups.of_index.places import Places
+from es_simhash.groups.pairs.exact import Exact, exact_similarities, sample_of
+from es_simhash.groups.pairs.sorting import distinct
+from es_simhash.groups.pairs.spool import Room, Strings
+from es_simhash.live.sweep.found import Place
+from es_simhash.plans.operations import GetDocuments
+from es_simhash.plans.patience import patiently
+from es_simhash.scheme.own_fields import Json, content_hash
+from es_simhash.scheme.verification import Similarities, Verifier
+
+_AT_ONCE = 200
+_UNKNOWN, _USELESS = -1, -2
+
+
+class Looking:
+    """Reads documents again."""
+
+    def __init__(self, engine: Engine, patience: float) -> None:
+        self._engine = engine
+        self._patience = patience
+
+    def look(self, places: Sequence[Place], source: Sequence[str] | bool) -> Iterator[Json | None]:
+        """Documents as they are now, in the given order: hits with a part of their source; None if one is gone."""
+        for start in range(0, len(places), _AT_ONCE):
+            yield from self._some(places[start : start + _AT_ONCE], source)
+
+    def _some(self, places: Sequence[Place], source: Sequence[str] | bool) -> list[Json | None]:
+        found: list[Json | None] = [None] * len(places)
+        by_index: dict[str, list[int]] = defaultdict(list)
+        for number, place in enumerate(places):
+            by_index[place.index].append(number)
+        wanted = None if isinstance(source, bool) else list(source)
+        for index, numbers in by_index.items():
+            ids = [places[number].id for number in numbers]
+            routings = [places[number].routing for number in numbers]
+            plan = patiently(GetDocuments(index, ids, wanted, routings), self._patience)
+            replies: list[Json] = run(plan, self._engine)
+            for number, reply in zip(numbers, replies, strict=True):
+                found[number] = reply if reply["found"] else None
+        return found
+
+
+class Texts:
+    """The texts of documents by their positions, each read once; they may lie in temporary files.
+
+    ``gone`` counts those that are there no more, or not in the version that the fingerprint is of: nothing is similar
+    to them. What the regular expressions of ``strip`` find is left out of texts.
+    """
+
+    def __init__(
+        self,
+        looking: Looking,
+        documents: Documents,
+        places: Places,
+        room: Room,
+        memory: int,
+        strip: Sequence[str] = (),
+    ) -> None:
+        self._looking = looking
+        self._documents = documents
+        self._places = places
+        self._read = Strings(room)
+        self._count = 0
+        self._memory = memory
+        self._numbers = np.full(len(places), _UNKNOWN, dtype=np.int64)
+        self._strip = patterns(strip)
+        self.gone = 0
+
+    def sample(self) -> list[str]:
+        """The texts of some documents, evenly spread."""
+        places = self._places.take(sample_of(len(self._places)).tolist())
+        return [text for text in map(self._text, self._looking.look(places, self._source)) if text is not None]
+
+    def exact(self, verifier: Verifier) -> Exact:
+        """What gives the exact similarities of pairs of documents."""
+        return partial(self._similarities, exact_similarities(verifier, self._read, self._memory))
+
+    def _similarities(
+        self, exact: Exact, first: Integers, second: Integers, least: Similarities | float
+    ) -> Similarities:
+        self._read_all(distinct(np.sort(np.concatenate([first, second]))))
+        a, b = self._numbers[first], self._numbers[second]
+        known = (a != _USELESS) & (b != _USELESS)
+        found = np.zeros(len(first), dtype=np.float64)
+        found[known] = exact(a[known], b[known], np.broadcast_to(np.float64(least), known.shape)[known])
+        return found
+
+    def _read_all(self, positions: Integers) -> None:
+        unread = positions[self._numbers[positions] == _UNKNOWN].tolist()
+        for start in range(0, len(unread), _AT_ONCE):
+            some = unread[start : start + _AT_ONCE]
+            for position, hit in zip(some, self._looking.look(self._places.take(some), self._source), strict=True):
+                text = self._text(hit)
+                if text is None:
+                    self.gone += 1
+                    self._numbers[position] = _USELESS
+                else:
+                    self._read.append(text)
+                    self._numbers[position] = self._count
+                    self._count += 1
+        self._read.flush()
+
+    @property
+    def _source(self) -> list[str]:
+        return [*self._documents.fields, f"{self._documents.prefix}.content"]
+
+    def _text(self, hit: Json | None) -> str | None:
+        """The text of a hit, if it is the one that the fingerprint is of."""
+        if hit is None:
+            return None
+        source = hit.get("_source") or {}
+        try:
+            text = self._documents.text_of(source)
+        except DocumentError:
+            return None
+        own = source.get(self._documents.prefix)
+        if not isinstance(own, dict) or own.get("content") != content_hash(text):
+            return None
+        for pattern in self._strip:
+            text = pattern.sub("", text)
+        return text

@@ -1,0 +1,246 @@
+"""Writing groups into the documents: what has changed and nothing else, and never over what somebody else has changed.
+
+A run that is killed has written some of it; the next one comes to the same groups with the same names, and writes the
+rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, TypedDict
+
+from es_simhash._core.prefetch import Stop, ahead
+from es_simhash.documents.documents import Documents
+from es_simhash.engines.base import Engine, StoppableEngine, run
+from es_simhash.errors import DocumentError
+from es_simhash.groups.of_index.result import Grouped
+from es_simhash.live.doctor.finding import Finding, check_accepted, refusal, stopped
+from es_simhash.live.doctor.source import losses
+from es_simhash.live.sweep.found import Place, Prepared, Undone, Update
+from es_simhash.live.sweep.notes import note, note_where_allowed, noted
+from es_simhash.live.sweep.progress import Pace
+from es_simhash.live.sweep.work import read_again
+from es_simhash.live.sweep.writing import Outcome, write
+from es_simhash.plans.foreign_values import foreign_in
+from es_simhash.plans.operations import Action, GetMappings, Plan, PutMapping, Refresh
+from es_simhash.plans.patience import patiently
+from es_simhash.plans.sending import Pressure
+from es_simhash.scheme import group_fields, mapping
+from es_simhash.scheme.own_fields import Json, content_hash
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+OnWritten = Callable[["GroupsWritten"], object]
+
+_AT_ONCE, _WRITERS = 500, 2
+# How often groups are made anew because documents of them were changed meanwhile; the rest is for the next run.
+_ROUNDS = 5
+
+
+@dataclass
+class GroupsWritten:
+    """What became of documents: ``written``; ``lost`` ones were changed or deleted meanwhile, and are in no group now.
+
+    Those ``rejected`` could not be written, for the reasons that are told.
+    """
+
+    written: int = 0
+    conflicts: int = 0
+    refusals: int = 0
+    lost: int = 0
+    rejected: list[Undone] = field(default_factory=list)
+
+
+class WriteOptions(TypedDict, total=False):
+    """How groups are written: with ``singles``, documents that are in none get one of their own, of the size 1, as
+    ``collapse`` wants it. At most ``max_rate`` documents a second are written. An engine that is away or overloaded is
+    waited for ``patience`` seconds. ``accept`` has the codes of what the doctor finds that is no reason to stop.
+    """
+
+    singles: bool
+    max_rate: float | None
+    patience: float
+    accept: Collection[str]
+
+
+def look(indices: Iterable[str], accepted: Collection[str] = ()) -> Plan[list[Finding]]:
+    """Return what the doctor says of writing groups into these indices; if something stops it, that is raised.
+
+    None of them can be left out: a group would be written into a part of its members.
+    """
+    check_accepted(accepted)
+    names = sorted(indices)
+    findings = yield from losses(names, accepted)
+    if stopped(names, findings):
+        raise refusal(", ".join(names), findings)
+    return findings
+
+
+def write_groups(
+    engine: Engine,
+    grouped: Grouped,
+    documents: Documents,
+    on_written: OnWritten | None = None,
+    stop: Stop | None = None,
+    **options: Unpack[WriteOptions],
+) -> GroupsWritten:
+    """Write the fields of groups into their members, and take them out of documents that are in no group any more.
+
+    If the doctor finds what stops it, that is raised (see `look`). By ``stop`` another thread can end it.
+    """
+    stoppable = StoppableEngine(engine, stop)
+    with stoppable.stopped_by_errors():
+        run(look(grouped.indices, options.get("accept", ())), stoppable)
+        writing = _Writing(stoppable, grouped, documents, options)
+        writing.prepare()
+        for _ in range(_ROUNDS):
+            lost = writing.go_through(on_written or (lambda _: None))
+            if not lost:
+                break
+            grouped.leave_out(lost)
+        writing.finish()
+    return writing.done
+
+
+class _Writing:
+    """One run; ``_there`` is what documents have by now, as far as they have anything."""
+
+    def __init__(self, engine: StoppableEngine, grouped: Grouped, documents: Documents, options: WriteOptions) -> None:
+        self._engine = engine
+        self._grouped = grouped
+        self._documents = documents
+        self._singles = options.get("singles", False)
+        self._pace = Pace(options.get("max_rate"))
+        self._patience = options.get("patience", 600.0)
+        self._there = dict(grouped.stored())
+        self.done = GroupsWritten()
+
+    def prepare(self) -> None:
+        """Bring the fields of groups into the mapping of each index, and take a note of other groups out of it."""
+        own, (name, same) = self._documents, self._grouped.note
+        wanted = own.scheme.mapping(own.prefix, own.fields)
+        wanted["properties"][own.prefix]["properties"] |= group_fields.PROPERTIES
+        for index in self._grouped.indices:
+            present = self._engine.perform(GetMappings(index))[index]
+            if body := mapping.merge(index, present, wanted).body:
+                self._engine.perform(PutMapping(index, body))
+            before = noted(present, name)
+            if before and before["of"] != same:
+                run(note(index, name, None), self._engine)
+
+    def go_through(self, on_written: OnWritten) -> set[int]:
+        """Write what differs; the result has the documents that were changed or deleted meanwhile."""
+        lost: set[int] = set()
+        pressure = Pressure()
+        write_batch = partial(self._write, pressure)
+        with closing(ahead(write_batch, self._batches(), _WRITERS, self._engine.stop)) as outcomes:
+            for outcome, positions in outcomes:
+                lost |= positions
+                self.done.written += outcome.written
+                self.done.conflicts += outcome.conflicts
+                self.done.refusals += outcome.refusals
+                self.done.rejected += outcome.rejected
+                self.done.lost += len(positions) - len(outcome.rejected)
+                on_written(self.done)
+        return lost
+
+    def finish(self) -> None:
+        """Make what was written visible, and note by which changes of each index it was found.
+
+        A login that may not change the mapping does without: by an older note, or none, more is compared next time.
+        """
+        name, same = self._grouped.note
+        for index, changes in self._grouped.indices.items():
+            run(patiently(Refresh(index), self._patience), self._engine)
+            run(note_where_allowed(index, name, {"of": same, "changes": changes or []}), self._engine)
+
+    def _batches(self) -> Iterator[dict[int, Json]]:
+        due = self._due()
+        while batch := dict(islice(due, _AT_ONCE)):
+            yield batch
+
+    def _due(self) -> Iterator[tuple[int, Json]]:
+        """The documents whose fields differ from what they should be, and these; none at all means to take them out."""
+        stale = set(self._there)
+        for position, own in self._grouped.fields(self._singles):
+            stale.discard(position)
+            if self._there.get(position) != own:
+                yield position, own
+        for position in sorted(stale - self._grouped.left_out):
+            if self._there[position]:
+                yield position, {}
+
+    def _write(self, pressure: Pressure, batch: dict[int, Json]) -> tuple[Outcome, set[int]]:
+        """Write some documents; also tells which of them are not as they were read, or could not be written."""
+        places = dict(zip(batch, self._grouped.places(list(batch)), strict=True))
+        settling = _Settling(self._documents, self._grouped, {_key(places[each]): each for each in batch}, batch)
+        updates = [(places[position], settling.update(places[position], position)) for position in batch]
+        run(self._pace.turn(len(updates)), self._engine)
+        outcome = run(write(settling, Prepared(updates), pressure, self._patience), self._engine)
+        undone = [(each.index, each.id) for each in outcome.rejected] + list(map(_key, outcome.missing))
+        lost = settling.lost | {settling.positions[key] for key in undone}
+        self._there.update((position, own) for position, own in batch.items() if position not in lost)
+        return outcome, lost
+
+
+@dataclass(frozen=True)
+class _Settling:
+    """What is to be written instead, where a document is not in the version that was read."""
+
+    documents: Documents
+    grouped: Grouped
+    positions: dict[tuple[str, str], int]
+    wanted: dict[int, Json]
+    lost: set[int] = field(default_factory=set)
+
+    def update(self, place: Place, position: int) -> Action:
+        """The update of one document."""
+        own = dict.fromkeys(group_fields.NAMES) | self.wanted[position]
+        return self._update(place, own)
+
+    def _update(self, place: Place, own: Json) -> Action:
+        return Action("update", place.id, {"doc": {self.documents.prefix: own}}, place.index, place.metadata)
+
+    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
+        """The same again where only other fields were changed; where the text was, it is in no group any more."""
+        prepared = Prepared()
+        source = [*self.documents.fields, self.documents.prefix]
+        for index in sorted({place.index for place, _ in conflicts}):
+            there = [update for update in conflicts if update[0].index == index]
+            replies = yield from patiently(read_again(index, there, source), patience)
+            for (place, _), reply in zip(there, replies, strict=True):
+                self._settle(self.positions[_key(place)], reply, prepared)
+        return prepared
+
+    def _settle(self, position: int, reply: Json, prepared: Prepared) -> None:
+        if not reply["found"]:
+            self.lost.add(position)
+            prepared.gone += 1
+            return
+        place, source = Place.at(reply), reply.get("_source") or {}
+        stored: Json = {} if foreign_in(self.documents, source) else source.get(self.documents.prefix) or {}
+        if self._is_as_it_was(position, reply, stored):
+            prepared.updates.append((place, self.update(place, position)))
+            return
+        self.lost.add(position)
+        if stale := group_fields.stored_in(stored):
+            prepared.updates.append((place, self._update(place, dict.fromkeys(stale))))
+
+    def _is_as_it_was(self, position: int, reply: Json, stored: Json) -> bool:
+        """Whether the text is still that of the fingerprint, and the fingerprint the one that was read."""
+        try:
+            text = self.documents.text_of(reply.get("_source") or {})
+        except DocumentError:
+            return False
+        content = content_hash(text)
+        same_scheme = stored.get("scheme") == self.documents.scheme.id
+        return same_scheme and stored.get("content") == content and self.grouped.has_content(position, content)
+
+
+def _key(place: Place) -> tuple[str, str]:
+    return place.index, place.id

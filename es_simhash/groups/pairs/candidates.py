@@ -1,0 +1,176 @@
+"""Candidates: pairs of documents that have a key in common, found by sorting keys.
+
+What is sorted is one word for each document, its key (or a hash of it) above and its position below. Documents with the
+same key then stand together, in the order of their positions.
+
+A key that very many documents share, as a boilerplate text gives them one, would make a number of pairs that grows with
+its square. So up to a certain number of documents with a key are all paired, and each further one with but a few of
+those before it. Documents that are much alike share other, rarer keys too; and where so many are all alike, they are
+linked by way of one another. How many pairs were left out is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import spread_chunks
+from es_simhash.groups.pairs.sorting import Numbers, distinct, sorted_pieces
+from es_simhash.groups.pairs.spool import Records, Room, Rows
+from es_simhash.sketches.minhash.common import constants
+
+POSITION_BITS = 32
+_POSITION = np.uint64(POSITION_BITS)
+_POSITION_MASK = np.uint64((1 << POSITION_BITS) - 1)
+_PAIRS_AT_ONCE = 1 << 17
+
+
+def entries(keys: Rows, first: int) -> Numbers:
+    """What is sorted for the keys of the documents from position ``first`` on, each key being a row of numbers.
+
+    The key is hashed to 32 bits, the more significant half of a sum of odd multiples (Dietzfelbinger, 1996).
+    """
+    hashes = np.zeros(len(keys), dtype=np.uint64)
+    for column, factor in zip(keys.T, constants(keys.shape[1]), strict=True):
+        hashes += column.astype(np.uint64) * (factor | np.uint64(1))
+    hashes &= ~_POSITION_MASK
+    hashes |= np.arange(first, first + len(keys), dtype=np.uint64)
+    return hashes
+
+
+def pair_codes(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Numbers:
+    """Pairs of positions as one number each."""
+    return first.astype(np.uint64) << _POSITION | second.astype(np.uint64)
+
+
+def positions(codes: Numbers) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The positions of pairs that are given as numbers."""
+    return (codes >> _POSITION).astype(np.int64), (codes & _POSITION_MASK).astype(np.int64)
+
+
+class HotKeys:
+    """The keys that most documents share: how many, and the position of the last of them."""
+
+    def __init__(self, least: int = 1_000, most: int = 20) -> None:
+        self._least = least
+        self._most = most
+        self._heap: list[tuple[int, int, int]] = []
+
+    def add(self, table: int, sizes: npt.NDArray[np.int64], last: Numbers) -> None:
+        """Look at some keys of a table: how many documents have each, and the entry of the last of these."""
+        for place in np.flatnonzero(sizes >= self._least).tolist():
+            heappush(self._heap, (int(sizes[place]), table, int(last[place] & _POSITION_MASK)))
+            if len(self._heap) > self._most:
+                heappop(self._heap)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        """The size of each, its table, and the position of a document that has it; the largest first."""
+        return iter(sorted(self._heap, reverse=True))
+
+
+class Linker:
+    """Pairs documents that share a key: one that up to ``all`` stand before with all of these, others with ``few``.
+
+    These few are the nearest. ``left_out`` counts the pairs that this leaves out, once for each key that they share.
+    Whoever more than ``most`` stand before is paired with nobody; these documents are ``cut_off``, once for each key.
+    """
+
+    def __init__(self, all: int, few: int, most: int | None = None, hot: HotKeys | None = None) -> None:
+        self._all = all
+        self._few = few
+        self._most = most
+        self._hot = hot or HotKeys()
+        self.left_out = self.cut_off = 0
+
+    def pairs(self, pieces: Iterable[Numbers], table: int = 0) -> Iterator[Numbers]:
+        """The pairs, as numbers, of sorted `entries` of a table, which come in pieces.
+
+        Those with the same second document follow one another, the nearest first document first.
+        """
+        before = np.empty(0, dtype=np.uint64)
+        followed = 0  # how many with the key of the last entry stand before it
+        for piece in pieces:
+            if not len(piece):
+                continue
+            run = np.concatenate([before[-self._all :], piece])
+            places = _places_in_runs(piece >> _POSITION)
+            if len(before) and before[-1] >> _POSITION == piece[0] >> _POSITION:
+                end = np.searchsorted(piece >> _POSITION, piece[0] >> _POSITION, side="right")
+                places[:end] += followed + 1
+            self._look_for_hot_keys(table, before[-1:], followed, piece, places)
+            yield from self._pairs(run, len(run) - len(piece), places)
+            before, followed = run, int(places[-1])
+        self._hot.add(table, np.array([followed + 1][: len(before)]), before[-1:])
+
+    def _look_for_hot_keys(
+        self, table: int, before: Numbers, followed: int, piece: Numbers, places: npt.NDArray[np.int64]
+    ) -> None:
+        """The last document with a key tells how many have it; that of a piece may be followed by others."""
+        entries = np.concatenate([before, piece])
+        sizes = np.concatenate([np.array([followed])[: len(before)], places]) + 1
+        is_last = np.flatnonzero(entries[1:] >> _POSITION != entries[:-1] >> _POSITION)
+        self._hot.add(table, sizes[is_last], entries[is_last])
+
+    def _pairs(self, run: Numbers, new: int, places: npt.NDArray[np.int64]) -> Iterator[Numbers]:
+        counts = np.where(places <= self._all, places, self._few)
+        if self._most is not None:
+            counts[places >= self._most] = 0
+            self.cut_off += int((places >= self._most).sum())
+        self.left_out += int((places - counts).sum())
+        for which, back in spread_chunks(counts, _PAIRS_AT_ONCE):
+            here = which + new
+            yield run[here - 1 - back] << _POSITION | run[here] & _POSITION_MASK
+
+
+def _places_in_runs(keys: Numbers) -> npt.NDArray[np.int64]:
+    """For each of sorted keys, how many equal ones stand before it."""
+    is_first = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    starts = np.flatnonzero(is_first)
+    return np.arange(len(keys)) - np.repeat(starts, np.diff(starts, append=len(keys)))
+
+
+class Candidates:
+    """Pairs that several keys may find, of which each counts once."""
+
+    def __init__(self, room: Room, limit: int) -> None:
+        self._stored = Records(room, np.uint64)
+        self._limit = limit
+        self._new: list[Numbers] = []
+        self._new_count = 0
+
+    def add(self, codes: Numbers) -> None:
+        """Add pairs, as numbers."""
+        self._new.append(codes)
+        self._new_count += len(codes)
+        if self._new_count >= self._limit:
+            self._condense()
+            if self._new_count >= self._limit // 2:
+                self._store()
+
+    def distinct(self, documents: int) -> Iterator[Numbers]:
+        """Each pair once, in ascending order, in arrays of a bounded size."""
+        self._condense()
+        if not len(self._stored):
+            yield from self._new
+            return
+        self._store()
+        top = documents << POSITION_BITS
+        for piece in sorted_pieces(lambda: iter(self._stored), len(self._stored), top, self._limit):
+            yield distinct(piece)
+
+    def _condense(self) -> None:
+        if self._new:
+            together = np.concatenate(self._new)
+            self._new.clear()
+            together.sort()
+            self._new = [distinct(together)]
+            self._new_count = len(self._new[0])
+
+    def _store(self) -> None:
+        for codes in self._new:
+            self._stored.append(codes)
+        self._new, self._new_count = [], 0

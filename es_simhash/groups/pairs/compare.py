@@ -1,0 +1,138 @@
+"""Comparing candidates: exact Hamming distances, and Jaccard similarities that are estimated or exact.
+
+Estimates are off by their standard error, so of pairs near the threshold only the texts can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.exact import Exact
+from es_simhash.groups.pairs.kept import Kept
+from es_simhash.groups.pairs.sorting import Numbers, distinct
+from es_simhash.groups.pairs.spool import Columns
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verification import estimates_below
+from es_simhash.sketches import hamming
+from es_simhash.sketches.minhash.estimate import estimates, standard_error, standard_errors
+
+# Who decides whether a pair is similar enough: its estimate; the texts, where the estimate leaves doubt; always they.
+Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
+Pairs: TypeAlias = npt.NDArray[Any]
+
+# How far from the threshold, in standard errors, an estimate leaves no doubt.
+_DOUBT = 3.0
+_COMPARED_AT_ONCE = 1 << 16
+_ESTIMATED_AT_ONCE = 1 << 12
+
+
+def pair_type(criteria: Criteria) -> np.dtype[np.void]:
+    """The numpy type of pairs: the positions of both documents, and what is compared."""
+    fields: list[tuple[str, str]] = [("first", "u4"), ("second", "u4")]
+    if criteria.distance is not None:
+        fields.append(("distance", "u1"))
+    if criteria.similarity is not None:
+        fields += [("similarity", "f8"), ("standard_error", "f4"), ("is_exact", "?")]
+    return np.dtype(fields)
+
+
+def identical_pairs(kept: Kept, codes: Numbers, criteria: Criteria) -> Pairs:
+    """The pairs whose texts are equal, for each second document only the one that comes first."""
+    first, second = positions(codes)
+    same = np.equal(*_rows(kept.contents, first, second)).all(axis=1)
+    first, second = first[same], second[same]
+    is_new = np.ones(len(second), dtype=np.bool_)
+    np.not_equal(second[1:], second[:-1], out=is_new[1:])
+    pairs = _pairs(first[is_new], second[is_new], criteria)
+    if criteria.similarity is not None:
+        pairs["similarity"], pairs["is_exact"] = 1.0, True
+    return pairs
+
+
+class Comparison:
+    """Candidates in, the pairs that meet the criteria out.
+
+    ``exact`` tells the similarities of pairs by their texts, unless estimates decide; if the criteria have a
+    ``verification`` they are others than those that signatures estimate. ``compared`` counts the candidates, and
+    ``verified`` those whose texts had to decide.
+    """
+
+    def __init__(self, kept: Kept, criteria: Criteria, verify: Verify, exact: Exact | None) -> None:
+        self._kept = kept
+        self._criteria = criteria
+        self._verify = verify
+        self._exact = exact
+        self.compared = self.verified = 0
+
+    def matches(self, codes: Numbers) -> Iterator[Pairs]:
+        """The pairs that meet the criteria, in the order in which they come."""
+        for start in range(0, len(codes), _COMPARED_AT_ONCE):
+            pairs = _pairs(*positions(codes[start : start + _COMPARED_AT_ONCE]), self._criteria)
+            self.compared += len(pairs)
+            meets = np.zeros(len(pairs), dtype=np.bool_)
+            if self._criteria.distance is not None:
+                meets |= self._are_near(pairs)
+            if self._criteria.similarity is not None:
+                meets |= self._are_similar(pairs, self._criteria.similarity, meets)
+            yield self._with_errors(pairs[meets])
+
+    def _with_errors(self, pairs: Pairs) -> Pairs:
+        """The standard errors of similarities put in, 0 for exact ones."""
+        if self._criteria.similarity is not None and (minhash := self._kept.settings.minhash):
+            errors = standard_errors(pairs["similarity"], minhash.size, self._kept.value_bits)
+            pairs["standard_error"] = np.where(pairs["is_exact"], 0.0, errors)
+        return pairs
+
+    def _are_near(self, pairs: Pairs) -> npt.NDArray[np.bool_]:
+        first, second = _rows(self._kept.simhashes, pairs["first"], pairs["second"])
+        narrow = first.shape[1] == 1
+        pairs["distance"] = hamming.distances(first[:, 0], second[:, 0]) if narrow else hamming.distances(first, second)
+        return pairs["distance"] <= self._criteria.distance
+
+    def _are_similar(self, pairs: Pairs, threshold: float, are_near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        first, second = _rows(self._kept.values, pairs["first"], pairs["second"])
+        bits, size = self._kept.value_bits, first.shape[1]
+        for start in range(0, len(pairs), _ESTIMATED_AT_ONCE):
+            here = slice(start, start + _ESTIMATED_AT_ONCE)
+            pairs["similarity"][here] = estimates(first[here], second[here], bits)
+        if self._exact is not None:
+            self._look_at_texts(self._exact, pairs, threshold, _DOUBT * standard_error(threshold, size, bits), are_near)
+        return pairs["similarity"] >= threshold
+
+    def _look_at_texts(
+        self, exact: Exact, pairs: Pairs, threshold: float, doubt: float, are_near: npt.NDArray[np.bool_]
+    ) -> None:
+        """Put exact similarities in the place of estimates that leave doubt, or of all that are not too low."""
+        asked = pairs["similarity"] >= threshold - doubt - self._shift
+        if self._verify == "doubtful":
+            asked &= pairs["similarity"] < threshold + doubt
+        first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
+        # How similar a pair is that is near anyway is shown, be it much or little.
+        pairs["similarity"][asked] = exact(first, second, np.where(are_near[asked], 0.0, threshold))
+        pairs["is_exact"][asked] = True
+        self.verified += len(first)
+
+    @property
+    def _shift(self) -> float:
+        """How much more similar texts may be by what decides than by what is estimated."""
+        verification = self._criteria.verification
+        return estimates_below(verification) if verification else 0.0
+
+
+def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
+    pairs = np.zeros(len(first), dtype=pair_type(criteria))
+    pairs["first"], pairs["second"] = first, second
+    return pairs
+
+
+def _rows(columns: Columns, first: Integers, second: Integers) -> tuple[Pairs, Pairs]:
+    """The rows of the first document of each pair, and those of the second."""
+    rows = distinct(np.sort(np.concatenate([first, second])))
+    taken = columns.take(rows.astype(np.int64))
+    return taken[np.searchsorted(rows, first)], taken[np.searchsorted(rows, second)]

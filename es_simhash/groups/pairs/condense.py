@@ -1,0 +1,89 @@
+"""What is kept of a text: the parts of its fingerprint that are compared, and a hash of the text itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.bit_codes import Codes
+from es_simhash.groups.pairs.tables import with_bands_for
+from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import Layout, MinHash, Settings
+
+Values: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+
+_CONTENT_BYTES = 16
+# How wide the key of a band must be, so that unlike documents seldom share it.
+_KEY_BYTES = 4
+# By so much signatures may be less similar than a scheme says of pairs whose texts are similar enough.
+_NEARLY = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Condensed:
+    """What is kept of some texts, a row each.
+
+    ``contents`` are the first 128 bits of the SHA-256 of each text, as two words: among a billion texts, any unequal
+    ones have the same with a probability of 10**-21. ``values`` are the lowest bits of the signature's values.
+    """
+
+    statuses: npt.NDArray[np.uint8]
+    contents: npt.NDArray[np.uint64]
+    simhashes: Codes | None
+    values: Values | None
+
+    def __len__(self) -> int:
+        """The number of texts."""
+        return len(self.statuses)
+
+
+def needed(settings: Settings, criteria: Criteria) -> Settings:
+    """Settings for the values that the criteria compare, with the keys that suit the criteria best."""
+    if criteria.similarity is None or settings.minhash is None:
+        settings = replace(settings, minhash=None, layout=Layout())
+    else:
+        settings = replace(settings, minhash=with_bands_for(settings.minhash, _met_from(settings.minhash, criteria)))
+    if criteria.distance is None:
+        settings = replace(settings, simhash=None)
+        if settings.minhash and not settings.minhash.is_weighted and settings.weights != "own":
+            # The signature does not depend on weights, and with these nothing is spent on them.
+            settings = replace(settings, weights="tf", idf=None)
+    return settings
+
+
+def _met_from(minhash: MinHash, criteria: Criteria) -> float:
+    """The Jaccard similarity of features from which on pairs are to meet.
+
+    Where texts decide by their own threshold or measure, the scheme's MinHash says how similar signatures of such pairs
+    are, nearly all of them.
+    """
+    assert criteria.similarity is not None
+    asked, verification = criteria.similarity, criteria.verification
+    if verification and (verification.measure != "jaccard" or asked == verification.similarity):
+        return max(min(asked, minhash.similarity), minhash.similarity - _NEARLY)
+    return asked
+
+
+def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:
+    """What is kept of a signature's values: a byte, or as many as the rows of a band need for a selective key.
+
+    Eight bits estimate nearly as well as all (Li, König, "b-bit minwise hashing", WWW 2010).
+    """
+    needed = _KEY_BYTES / minhash.rows
+    return np.dtype(f"u{next(size for size in (1, 2, 4) if size >= min(needed, 4))}")
+
+
+def condense(settings: Settings, texts: Sequence[str]) -> Condensed:
+    """What is kept of texts."""
+    found = fingerprinting.fingerprints(settings, fingerprinting.features_of_texts(settings, texts))
+    digests = b"".join(sha256(text.encode()).digest()[:_CONTENT_BYTES] for text in texts)
+    values = None
+    if settings.minhash and found.signatures is not None:
+        values = found.signatures.astype(value_type(settings.minhash))
+    return Condensed(found.statuses, np.frombuffer(digests, dtype="<u8").reshape(-1, 2), found.simhashes, values)

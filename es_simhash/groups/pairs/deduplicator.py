@@ -1,0 +1,100 @@
+"""The way in: how to deduplicate, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import get_args
+
+from es_simhash.errors import SchemeError
+from es_simhash.groups.pairs.compare import Verify
+from es_simhash.groups.pairs.condense import needed
+from es_simhash.groups.pairs.job import Choices, Documents, Job, Progress, Rank
+from es_simhash.groups.pairs.linkage import Linkage
+from es_simhash.groups.pairs.result import Duplicates
+from es_simhash.groups.pairs.spool import Room
+from es_simhash.groups.pairs.workers import default_processes
+from es_simhash.scheme.query import By, Criteria
+from es_simhash.scheme.settings import Settings
+
+MEMORY = 256 << 20
+_LEAST_MEMORY = 1 << 20
+# Each of the spools, of which there are at most nine, may have this share of the memory.
+_SPOOL_SHARE = 32
+
+
+@dataclass(frozen=True)
+class Deduplicator:
+    """Finds the near-duplicates among documents that are read once.
+
+    ``settings`` is a scheme, by which texts are compared; ``by``, ``distance`` and ``similarity`` say what counts as
+    near, as in a search. Distances are exact. Similarities are verified by the texts, which are kept for this: with
+    ``verify="exact"`` as the ``verification`` of the settings says, which is what is done if there is one; with
+    "doubtful" those that estimates leave in doubt; with "estimate" none. Features that more than the share ``common``
+    of documents have do not count then. Of a key that more than
+    ``max_bucket`` documents have, only so many are compared. ``linkage`` says what links make of documents (see
+    `es_simhash.groups.pairs.linkage`).
+
+    About ``memory`` bytes are taken besides what the program itself takes and some 20 bytes a document. What is more
+    lies in temporary files of ``directory``, by default that of the system, which vanish however the program ends.
+    ``processes`` make the fingerprints: by default as many as there are cores, but no more than two. The result
+    depends on none of these.
+    """
+
+    settings: Settings
+    _: KW_ONLY
+    by: By | None = None
+    distance: int | None = None
+    similarity: float | None = None
+    verify: Verify | None = None
+    linkage: Linkage = "single"
+    common: float | None = None
+    max_bucket: int | None = None
+    memory: int = MEMORY
+    processes: int | None = None
+    directory: str | Path | None = None
+
+    def __post_init__(self) -> None:
+        needed(self.settings, self.criteria)  # checks what is asked for
+        if self.verify not in (None, *get_args(Verify)):
+            choices = ", ".join(get_args(Verify))
+            raise SchemeError(f"Pairs cannot be verified by {self.verify!r}. Choose from: {choices}.")
+        if self.linkage not in get_args(Linkage):
+            raise SchemeError(f"There is no linkage {self.linkage!r}. Choose from: {', '.join(get_args(Linkage))}.")
+        if self.common is not None and (self.verify == "estimate" or not 0 < self.common < 1):
+            raise SchemeError(
+                f"Features cannot be left out from a share of {self.common} on by {self.verify!r}. "
+                "Choose a share between 0 and 1, and let texts decide."
+            )
+        if not isinstance(self.memory, int) or self.memory < _LEAST_MEMORY:
+            raise SchemeError(f"{self.memory!r} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
+        if self.processes is not None and (not isinstance(self.processes, int) or self.processes < 1):
+            raise SchemeError(f"There cannot be {self.processes!r} processes. Choose a whole number from 1.")
+
+    @cached_property
+    def criteria(self) -> Criteria:
+        """What counts as near."""
+        verification = self.settings.verification if self.decided_by == "exact" else None
+        return Criteria.of(self.settings, self.by, self.distance, self.similarity, verification)
+
+    @property
+    def decided_by(self) -> Verify:
+        """How similarities are verified."""
+        return self.verify or ("exact" if self.settings.verification else "doubtful")
+
+    def run(self, documents: Documents, progress: Progress | None = None, rank: Rank | None = None) -> Duplicates:
+        """The near-duplicates among documents, which are (id, text) pairs and are read as they are needed.
+
+        ``progress`` is called with the number of documents read so far, every now and then. Of a group, the document
+        of the least ``rank`` stands for it, which is asked by position once all are read; else the first one does.
+        """
+        room = Room(self.memory // _SPOOL_SHARE, self.directory)
+        try:
+            choices = Choices(self.decided_by, self.linkage, self.common, self.max_bucket)
+            job = Job(self.settings, self.criteria, choices, self.memory, room)
+            job.read(documents, self.processes or default_processes(), progress or (lambda _: None))
+            return job.result(rank)
+        except BaseException:
+            room.close()
+            raise

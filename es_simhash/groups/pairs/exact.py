@@ -1,0 +1,64 @@
+"""What compares texts exactly, and the texts that it compares, so many at a time as memory allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from es_simhash._core.arrays import Integers
+from es_simhash._core.bit_codes import Codes
+from es_simhash.groups.pairs.spool import Strings
+from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.settings import Settings, Verification
+from es_simhash.scheme.verification import Similarities, Verifier, is_by_rarity, plain, rarity_of
+from es_simhash.sketches.set_cache import Held
+from es_simhash.text.features import FeatureBatch, distinct
+
+# The share of the memory that features of texts may have; those that are in use may have as much besides.
+_SHARE = 4
+# Of how many documents features are counted to tell which are common, or rare.
+_SAMPLE = 1_000
+
+# The texts of some documents, evenly spread.
+Sample: TypeAlias = Callable[[], Sequence[str]]
+# The exact similarities of the pairs of documents at these positions; 0 for those below the last.
+Exact: TypeAlias = Callable[[Integers, Integers, Similarities | float], Similarities]
+
+
+def sample_of(documents: int) -> Integers:
+    """The positions of some among so many documents, evenly spread, to tell by them which features are common."""
+    return np.unique(np.linspace(0, documents - 1, _SAMPLE).astype(np.int64)) if documents else np.empty(0, np.int64)
+
+
+def verifier(settings: Settings, verification: Verification | None, sample: Sample, common: float | None) -> Verifier:
+    """What compares texts: as ``verification`` says, or else by what their signatures estimate.
+
+    Features that more than a share of documents have are ``common``, and do not count.
+    """
+    texts: Sequence[str] = ()
+    if common is not None or is_by_rarity(settings, verification):
+        texts = sample()
+    left_out = None if common is None else _common_features(settings, texts, common)
+    if verification is None:
+        is_weighted = settings.minhash and settings.minhash.is_weighted
+        of_signatures = settings if is_weighted else plain(settings)
+        return Verifier(of_signatures, Verification(weights="scheme"), common=left_out)
+    weights = rarity_of(settings, texts) if texts and is_by_rarity(settings, verification) else None
+    return Verifier(settings, verification, weights, left_out)
+
+
+def _common_features(settings: Settings, texts: Sequence[str], share: float) -> Codes:
+    """The features that more than a share of some texts have, in ascending order."""
+    batches = fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(plain(settings), some))
+    each = [distinct(FeatureBatch(batch.first_words, batch.offsets)).hashes for batch in batches]
+    hashes, counts = np.unique(np.concatenate([np.empty(0, dtype=np.uint64), *each]), return_counts=True)
+    common: Codes = hashes[counts > share * len(texts)]
+    return common
+
+
+def exact_similarities(verifier: Verifier, texts: Strings, memory: int) -> Exact:
+    """What compares texts by their numbers, within a part of the memory."""
+    held = Held(verifier.prepared, texts.take, texts.sizes, memory // _SHARE)
+    return lambda first, second, least: verifier.of_held(held, np.stack([first, second]), least)

@@ -1,0 +1,128 @@
+"""The steps of a deduplication: read all documents, pair the identical ones, pair the near ones, group them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from es_simhash._core.arrays import Integers
+from es_simhash.errors import DocumentError
+from es_simhash.groups.pairs.compare import Comparison, Verify
+from es_simhash.groups.pairs.condense import needed
+from es_simhash.groups.pairs.exact import Exact, exact_similarities, sample_of, verifier
+from es_simhash.groups.pairs.kept import Kept
+from es_simhash.groups.pairs.linkage import Linkage, groups_among, together
+from es_simhash.groups.pairs.linking import Bounds, link
+from es_simhash.groups.pairs.nearness import Nearness
+from es_simhash.groups.pairs.result import Counts, Duplicates
+from es_simhash.groups.pairs.spool import Room, Strings
+from es_simhash.groups.pairs.workers import condense_all
+from es_simhash.groups.union_find import Groups
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verification import Similarities
+
+Documents = Iterable[tuple[str, str]]
+Progress = Callable[[int], object]
+# What documents of these positions are ordered by; the first of a group stands for it.
+Rank = Callable[[int], Any]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is compared how, and what makes a group; see `es_simhash.groups.pairs.deduplicator.Deduplicator`."""
+
+    verify: Verify
+    linkage: Linkage
+    common: float | None
+    max_bucket: int | None
+
+
+class Job:
+    """One deduplication."""
+
+    def __init__(self, settings: Settings, criteria: Criteria, choices: Choices, memory: int, room: Room) -> None:
+        self._settings = settings
+        self._criteria = criteria
+        self._choices = choices
+        self._room = room
+        self._memory = memory
+        verify = choices.verify
+        self._ids = Strings(room)
+        self._texts = Strings(room) if criteria.similarity is not None and verify != "estimate" else None
+        self._needed = needed(settings, criteria)
+        self._kept = Kept(self._needed, room)
+        exact = self._exact if self._texts is not None else None
+        self._comparison = Comparison(self._kept, criteria, verify, exact)
+
+    def read(self, documents: Documents, processes: int, progress: Progress) -> None:
+        """Keep what is needed of each document."""
+        for condensed in condense_all(self._needed, self._noted(documents), processes):
+            self._kept.add(condensed)
+            progress(len(self._kept))
+        self._ids.flush()
+        if self._texts is not None:
+            self._texts.flush()
+        self._kept.complete()
+
+    def _noted(self, documents: Documents) -> Iterator[str]:
+        for position, document in enumerate(documents):
+            if not isinstance(document, tuple) or len(document) != 2 or not isinstance(document[0], str):
+                raise DocumentError("is no pair of an id and a text, both strings. Give such pairs.", position)
+            id, text = document
+            self._ids.append(id)
+            if self._texts is not None and isinstance(text, str):
+                self._texts.append(text)
+            yield text
+
+    def _exact(self, first: Integers, second: Integers, least: Similarities | float) -> Similarities:
+        return self._by_texts(first, second, least)
+
+    @cached_property
+    def _by_texts(self) -> Exact:
+        assert self._texts is not None
+        by = verifier(self._settings, self._criteria.verification, self._sample, self._choices.common)
+        return exact_similarities(by, self._texts, self._memory)
+
+    def _sample(self) -> list[str]:
+        assert self._texts is not None
+        return list(self._texts.take(sample_of(len(self._kept))))
+
+    def result(self, rank: Rank | None = None) -> Duplicates:
+        """Compare what is kept."""
+        compared = int(self._kept.compared.sum())
+        bounds = Bounds(self._choices.max_bucket)
+        links = link(self._kept, self._criteria, self._comparison, self._memory, self._room, bounds)
+        groups = links.union.groups()
+        if self._choices.linkage != "single" or rank:
+            groups = Groups.of(self._chosen(groups, rank or (lambda _: 0)), len(self._kept))
+        counts = Counts(
+            documents=len(self._kept),
+            empty=len(self._kept) - compared,
+            identical=links.identical,
+            near=links.near,
+            groups=len(groups),
+            duplicates=int(np.count_nonzero(~groups.is_first)),
+            compared=self._comparison.compared,
+            verified=self._comparison.verified,
+            left_out=links.left_out,
+            cut_off=links.cut_off,
+        )
+        return Duplicates(self._room, self._ids, links.pairs, groups, counts, self._nearness)
+
+    @cached_property
+    def _nearness(self) -> Nearness:
+        return Nearness(self._kept, self._criteria, self._exact if self._texts is not None else None)
+
+    def _chosen(self, connected: Iterable[list[int]], rank: Rank) -> Iterator[list[int]]:
+        """The groups among connected documents, the one that stands for each first."""
+        nearness = self._nearness
+        for some in together(connected):
+            nearness.bring([position for each in some for position in each])
+            for each in some:
+                ordered = sorted(each, key=lambda position: (rank(position), position))
+                yield from groups_among(ordered, nearness, self._choices.linkage)

@@ -1,0 +1,73 @@
+"""Which of the documents that links connect make a group: all, those near the first, or those near one another.
+
+Documents with equal texts are in the same group, whatever the linkage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from es_simhash.groups.pairs.nearness import Nearness
+
+Linkage: TypeAlias = Literal["star", "single", "complete"]
+
+_AT_HAND = 5000
+
+
+def groups_among(
+    ordered: Sequence[int], nearness: Nearness, linkage: Linkage, is_whole: bool = True
+) -> Iterator[list[int]]:
+    """The groups among connected documents, in whose order the first of each group stands for it.
+
+    ``is_whole`` tells that all are there whom links connect: then two alone are near each other.
+    """
+    if linkage == "single" or (len(ordered) == 2 and is_whole):
+        yield list(ordered)
+        return
+    copies = nearness.copies(ordered)
+    places = {position: place for place, position in enumerate(ordered)}
+    split = _stars if linkage == "star" else _cliques
+    for texts in split(list(copies), nearness):
+        group = sorted((each for text in texts for each in copies[text]), key=places.__getitem__)
+        if len(group) > 1:
+            yield group
+
+
+def _stars(rest: list[int], nearness: Nearness) -> Iterator[list[int]]:
+    """The first document takes all that are near it, then the first of the rest does, and so on."""
+    while rest:
+        first, others = rest[0], rest[1:]
+        are_near = nearness.are_near(first, others).tolist()
+        yield [first, *(other for other, near in zip(others, are_near, strict=True) if near)]
+        rest = [other for other, near in zip(others, are_near, strict=True) if not near]
+
+
+def _cliques(rest: list[int], nearness: Nearness) -> Iterator[list[int]]:
+    """The first takes, in their order, each that is near all that it has taken, then the first of the rest does."""
+    while rest:
+        group, open_ = [rest[0]], np.array(rest[1:], dtype=np.int64)
+        open_ = open_[nearness.are_near(group[0], open_.tolist())]
+        while len(open_):
+            group.append(int(open_[0]))
+            open_ = open_[1:]
+            open_ = open_[nearness.are_near(group[-1], open_.tolist())]
+        yield group
+        taken = set(group)
+        rest = [position for position in rest if position not in taken]
+
+
+def together(groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
+    """Groups, as many as have some thousands of members, or a single one that has more."""
+    some: list[list[int]] = []
+    members = 0
+    for group in groups:
+        some.append(group)
+        members += len(group)
+        if members >= _AT_HAND:
+            yield some
+            some, members = [], 0
+    if some:
+        yield some

@@ -1,0 +1,119 @@
+"""From what is kept of all documents to their links: identical pairs, near pairs, and the groups they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash.groups.pairs.candidates import Candidates, HotKeys, Linker, positions
+from es_simhash.groups.pairs.compare import Comparison, Pairs, identical_pairs, pair_type
+from es_simhash.groups.pairs.kept import Kept
+from es_simhash.groups.pairs.sorting import Numbers, Read, sorted_pieces
+from es_simhash.groups.pairs.spool import Records, Room
+from es_simhash.groups.union_find import UnionFind
+from es_simhash.scheme.query import Criteria
+
+# How many documents that share a key are all compared, and with how many of these each further one is.
+ALL, FEW = 32, 2
+# Equal texts are next to one another, but for the few others whose hashes begin alike.
+_NEXT = 4
+# How much memory may be taken for a number that is sorted, in all arrays that it passes through.
+_BYTES_A_NUMBER = 128
+
+
+@dataclass(frozen=True)
+class HotKey:
+    """A key that very many documents have: its ``name``, how many, and the ``position`` of one of them."""
+
+    name: str
+    documents: int
+    position: int
+
+
+@dataclass(frozen=True)
+class Links:
+    """The pairs that were found, ``identical`` ones first, and what they link; see `groups.pairs.result.Counts`."""
+
+    pairs: Records
+    union: UnionFind
+    identical: int
+    near: int
+    left_out: int
+    cut_off: int
+    hot_keys: list[HotKey]
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What is linked: of a key no more than ``most`` documents, and with ``new`` only pairs that have one of these."""
+
+    most: int | None = None
+    new: npt.NDArray[np.bool_] | None = None
+
+
+def link(
+    kept: Kept, criteria: Criteria, comparison: Comparison, memory: int, room: Room, bounds: Bounds | None = None
+) -> Links:
+    """Find the pairs among documents; those that ``kept`` says are compared."""
+    bounds, hot = bounds or Bounds(), HotKeys()
+    linking = _Linking(kept, criteria, comparison, memory // _BYTES_A_NUMBER, room, bounds)
+    identical = linking.add(linking.identical())
+    linker = Linker(ALL, FEW, bounds.most, hot)
+    near = linking.add(linking.near(linker))
+    names = list(kept.names_of_keys(criteria))
+    hot_keys = [HotKey(names[table], size, position) for size, table, position in hot]
+    return Links(linking.pairs, linking.union, identical, near, linker.left_out, linker.cut_off, hot_keys)
+
+
+class _Linking:
+    """One search for all pairs; ``numbers`` are sorted at once."""
+
+    def __init__(
+        self, kept: Kept, criteria: Criteria, comparison: Comparison, numbers: int, room: Room, bounds: Bounds
+    ) -> None:
+        self._new = bounds.new
+        self._kept = kept
+        self._criteria = criteria
+        self._comparison = comparison
+        self._numbers = numbers
+        self._room = room
+        self.pairs = Records(room, pair_type(criteria))
+        self.union = UnionFind(len(kept))
+
+    def add(self, batches: Iterator[Pairs]) -> int:
+        """Keep pairs, and how many there are."""
+        before = len(self.pairs)
+        for pairs in batches:
+            self.pairs.append(pairs)
+            self.union.union(pairs["first"], pairs["second"])
+        return len(self.pairs) - before
+
+    def identical(self) -> Iterator[Pairs]:
+        """The pairs of equal texts, of which only the first is compared from then on."""
+        for codes in Linker(_NEXT, _NEXT).pairs(self._sorted(self._kept.by_content())):
+            pairs = identical_pairs(self._kept, codes, self._criteria)
+            # Of those with the same second document, the rest may come with the next codes.
+            new = pairs[self._kept.compared[pairs["second"]]]
+            self._kept.compared[new["second"]] = False
+            yield new
+
+    def near(self, linker: Linker) -> Iterator[Pairs]:
+        """The pairs that meet the criteria among those that share a key."""
+        candidates = Candidates(self._room, self._numbers)
+        for number, table in enumerate(self._kept.by_key(self._criteria)):
+            for codes in linker.pairs(self._sorted(table), number):
+                candidates.add(self._wanted(codes))
+        for codes in candidates.distinct(len(self._kept)):
+            yield from self._comparison.matches(codes)
+
+    def _wanted(self, codes: Numbers) -> Numbers:
+        if self._new is None:
+            return codes
+        first, second = positions(codes)
+        return codes[self._new[first] | self._new[second]]
+
+    def _sorted(self, read: Read) -> Iterator[Numbers]:
+        return sorted_pieces(read, len(self._kept), 1 << 64, self._numbers)

@@ -1,0 +1,245 @@
+"""What is kept of all documents: in memory while there is little of it, in a temporary file when there is more.
+
+The files have no name in any folder (or, on Windows, are deleted when closed), so they vanish with the process, however
+it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import SpooledTemporaryFile, gettempdir
+from threading import Lock
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash.errors import StorageError
+
+Rows = npt.NDArray[Any]
+
+# Rows that lie together. A column of them is read at once, as are all of them if one is.
+_BLOCK = 2048
+_WRITTEN_AT_ONCE = 1 << 18
+_READ_AT_ONCE = 1 << 20
+
+
+class Room:
+    """Where to keep things: up to ``limit`` bytes of each in memory, the rest in files of ``directory``."""
+
+    def __init__(self, limit: int, directory: str | Path | None = None) -> None:
+        self._limit = limit
+        self._directory = str(directory) if directory is not None else gettempdir()
+        self._files: list[Spool] = []
+
+    def spool(self) -> Spool:
+        """A new, empty spool."""
+        self._files.append(Spool(self._limit, self._directory))
+        return self._files[-1]
+
+    def __enter__(self) -> Room:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back all memory and disk."""
+        for spool in self._files:
+            spool.close()
+
+
+class Spool:
+    """Bytes that are written one after the other and read anywhere, also by several threads."""
+
+    def __init__(self, limit: int, directory: str) -> None:
+        self._lock = Lock()
+        self._directory = directory
+        self._file = SpooledTemporaryFile(limit, dir=directory)  # noqa: SIM115 - a Room closes it
+        self._size = 0
+
+    def __len__(self) -> int:
+        """The number of bytes."""
+        return self._size
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append ``data``."""
+        with self._lock:
+            try:
+                self._file.seek(self._size)
+                self._file.write(data)
+            except OSError as error:
+                raise self._failed(error) from error
+            self._size += len(data)
+
+    def read(self, start: int, size: int) -> bytes:
+        """``size`` bytes from ``start`` on, or as many as there are."""
+        with self._lock:
+            try:
+                self._file.seek(start)  # which writes out what a buffer still holds
+                return self._file.read(size)
+            except OSError as error:
+                raise self._failed(error) from error
+
+    def close(self) -> None:
+        """Give back the memory and the disk."""
+        # What cannot be written any more is not needed any more.
+        with suppress(OSError):
+            self._file.close()
+
+    def _failed(self, error: OSError) -> StorageError:
+        return StorageError(
+            f"What is kept of the documents cannot be written to {self._directory}, or read there: {error.strerror}. "
+            "Name a directory with enough room (TMPDIR does so too), or allow more memory."
+        )
+
+
+class Records:
+    """Rows of a numpy type one after the other, which are read again from the first on."""
+
+    def __init__(self, room: Room, dtype: npt.DTypeLike) -> None:
+        self._dtype = np.dtype(dtype)
+        self._spool = room.spool()
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self._spool) // self._dtype.itemsize
+
+    def append(self, rows: Rows) -> None:
+        """Append rows."""
+        self._spool.write(rows.astype(self._dtype, copy=False).tobytes())
+
+    def __iter__(self) -> Iterator[Rows]:
+        """All rows, some at a time."""
+        size = max(_READ_AT_ONCE // self._dtype.itemsize, 1) * self._dtype.itemsize
+        for start in range(0, len(self._spool), size):
+            yield np.frombuffer(self._spool.read(start, size), dtype=self._dtype)
+
+
+class Columns:
+    """A table of ``width`` numbers a row, of which whole columns are read, or rows.
+
+    Blocks of rows follow one another, and in each block its columns do (Ailamaki, DeWitt, Hill, Skounakis, "Weaving
+    relations for cache performance", VLDB 2001).
+    """
+
+    def __init__(self, room: Room, width: int, dtype: npt.DTypeLike) -> None:
+        self._dtype = np.dtype(dtype)
+        self._width = width
+        self._spool = room.spool()
+        self._last = np.empty((0, width), dtype=self._dtype)
+        self._column_bytes = _BLOCK * self._dtype.itemsize
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return self._blocks * _BLOCK + len(self._last)
+
+    def append(self, rows: Rows) -> None:
+        """Append rows, an array of shape ``(N, width)``."""
+        rows = np.concatenate([self._last, rows.reshape(len(rows), self._width).astype(self._dtype, copy=False)])
+        whole = len(rows) // _BLOCK * _BLOCK
+        blocks = rows[:whole].reshape(-1, _BLOCK, self._width).transpose(0, 2, 1)
+        self._spool.write(blocks.tobytes())
+        self._last = rows[whole:].copy()
+
+    def columns(self, first: int, stop: int) -> Iterator[Rows]:
+        """The columns from ``first`` up to ``stop`` of all rows, some rows at a time."""
+        for block in range(self._blocks):
+            start = (block * self._width + first) * self._column_bytes
+            data = self._spool.read(start, (stop - first) * self._column_bytes)
+            yield np.frombuffer(data, dtype=self._dtype).reshape(stop - first, _BLOCK).T
+        if len(self._last):
+            yield self._last[:, first:stop]
+
+    def take(self, rows: Integers) -> Rows:
+        """The rows of these numbers, which must ascend."""
+        taken = np.empty((len(rows), self._width), dtype=self._dtype)
+        blocks = rows // _BLOCK
+        for block in np.unique(blocks).tolist():
+            here = slice(*np.searchsorted(blocks, (block, block + 1)).tolist())
+            taken[here] = self._block(block)[rows[here] - block * _BLOCK]
+        return taken
+
+    def at(self, rows: Integers) -> Rows:
+        """The rows of these numbers, in whatever order."""
+        order = np.argsort(rows, kind="stable")
+        found = self.take(rows[order])
+        taken = np.empty_like(found)
+        taken[order] = found
+        return taken
+
+    @property
+    def _blocks(self) -> int:
+        return len(self._spool) // (self._column_bytes * self._width)
+
+    def _block(self, block: int) -> Rows:
+        if block == self._blocks:
+            return self._last
+        size = self._column_bytes * self._width
+        columns = np.frombuffer(self._spool.read(block * size, size), dtype=self._dtype)
+        return columns.reshape(self._width, _BLOCK).T
+
+
+class Strings:
+    """Texts, which are read again by their numbers."""
+
+    def __init__(self, room: Room) -> None:
+        self._spool = room.spool()
+        self._ends = Columns(room, 1, np.int64)
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = self._end = 0
+
+    def append(self, text: str) -> None:
+        """Append a text."""
+        # What cannot be encoded is refused, with its place, when it is fingerprinted.
+        data = text.encode("utf-8", "surrogatepass")
+        self._waiting.append(data)
+        self._waiting_bytes += len(data)
+        if self._waiting_bytes >= _WRITTEN_AT_ONCE or len(self._waiting) == _BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits; reading wants it."""
+        ends = self._end + np.cumsum([len(data) for data in self._waiting], dtype=np.int64)
+        self._ends.append(ends)
+        self._spool.write(b"".join(self._waiting))
+        self._waiting, self._waiting_bytes, self._end = [], 0, len(self._spool)
+
+    def sizes(self, rows: Integers) -> Integers:
+        """The number of bytes of the texts of these numbers, which must ascend."""
+        starts, ends = self._bounds(rows)
+        return ends - starts
+
+    def take(self, rows: Sequence[int] | Integers) -> Iterator[str]:
+        """The texts of these numbers, which must ascend."""
+        for start, end in zip(
+            *(bound.tolist() for bound in self._bounds(np.asarray(rows, dtype=np.int64))), strict=True
+        ):
+            yield self._spool.read(start, end - start).decode("utf-8", "surrogatepass")
+
+    def at(self, rows: Sequence[int]) -> list[str]:
+        """The texts of these numbers, in whatever order."""
+        ascending = sorted(rows)
+        found = dict(zip(ascending, self.take(ascending), strict=True))
+        return [found[row] for row in rows]
+
+    def __iter__(self) -> Iterator[str]:
+        """All texts."""
+        start = 0
+        for ends in self._ends.columns(0, 1):
+            for end in ends[:, 0].tolist():
+                yield self._spool.read(start, end - start).decode("utf-8", "surrogatepass")
+                start = end
+
+    def _bounds(self, rows: Integers) -> tuple[Integers, Integers]:
+        ends: Integers = self._ends.take(rows)[:, 0]
+        starts = np.zeros(len(rows), dtype=np.int64)
+        starts[rows > 0] = self._ends.take(rows[rows > 0] - 1)[:, 0]
+        return starts, ends

@@ -1,0 +1,62 @@
+"""Which keys candidates are found by: bands of a signature, and prefixes of a SimHash.
+
+All of a signature is at hand, so the bands are chosen for the similarity that is asked for, not the scheme's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import accumulate
+from math import comb
+
+from es_simhash._core import bit_codes
+from es_simhash._core.bit_codes import Codes
+from es_simhash.errors import SchemeError
+from es_simhash.scheme.settings import MinHash
+from es_simhash.sketches.manku import PrefixTables
+from es_simhash.sketches.tradeoffs import band_probability, plan_bands
+
+_SURELY = 0.999
+# Keys that a random document shares with fewer than this many others are selective enough.
+_NEIGHBOURS = 1.0
+# More tables than this take longer than the candidates of fewer ones.
+_MOST_TABLES = 500
+
+
+def with_bands_for(minhash: MinHash, similarity: float) -> MinHash:
+    """The same signature with the most selective bands that find a pair of just this similarity as surely as need be.
+
+    That is as surely as the scheme's own bands do, or as they do at the scheme's similarity where that is higher; but
+    with a probability of 0.999 at most, since whatever is more similar is found more surely.
+    """
+    surely = band_probability(max(similarity, minhash.similarity), minhash.bands, minhash.rows)
+    try:
+        plan = plan_bands(similarity, min(surely, _SURELY), minhash.size, documents=0)
+    except SchemeError as error:
+        raise SchemeError(
+            f"Signatures of {minhash.size} values cannot find pairs of the similarity {similarity}. "
+            "Choose a higher one, or a larger signature."
+        ) from error
+    return replace(minhash, bands=plan.bands, rows=plan.rows, key_bits=plan.key_bits)
+
+
+def prefix_tables(bits: int, distance: int, documents: int) -> PrefixTables:
+    """Manku's tables of the fewest blocks whose keys are selective among so many documents."""
+    fewest = max(distance + 1, bit_codes.words(bits))
+    count = fewest
+    while (
+        count < bits
+        and documents * 2.0 ** -PrefixTables(bits, count, distance).prefix_bits[-1] > _NEIGHBOURS
+        and comb(count + 1, distance) <= _MOST_TABLES
+    ):
+        count += 1
+    return PrefixTables(bits, count, distance)
+
+
+def masks(tables: PrefixTables) -> Iterator[Codes]:
+    """The bits of each table's chosen blocks, as an array of one or two words."""
+    ends = accumulate(tables.blocks.widths)
+    blocks = [(1 << width) - 1 << tables.bits - end for width, end in zip(tables.blocks.widths, ends, strict=True)]
+    for choice in tables.choices:
+        yield bit_codes.from_ints([sum(blocks[block] for block in choice)], tables.bits).reshape(-1)

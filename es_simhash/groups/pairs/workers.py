@@ -1,0 +1,168 @@
+"""Condensing texts in this process, and in others once there turns out to be enough to do.
+
+The other processes are started as programs of their own, not forked, so that threads of the caller and its main module
+play no part in it.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from queue import SimpleQueue
+
+from es_simhash.errors import EsSimhashError, InputError, WorkerError
+from es_simhash.groups.pairs import worker
+from es_simhash.groups.pairs.condense import Condensed, condense
+from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.settings import Settings
+from es_simhash.text.hashing.registry import HASH_FUNCTIONS
+from es_simhash.text.tokens.kinds import Custom
+
+# Seconds of CPU time after which other processes are started, each of which takes about one to start.
+_WORTHWHILE = 4.0
+
+
+def default_processes() -> int:
+    """As many as there are cores for this process, but no more than two."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, 2)
+
+
+def condense_all(settings: Settings, texts: Iterable[str], processes: int) -> Iterator[Condensed]:
+    """What is kept of any number of texts, some at a time, in their order.
+
+    Functions of the caller cannot be sent to other processes: with such, all is done in this one.
+    """
+    if processes == 1 or not _can_be_sent(settings):
+        yield from fingerprinting.in_batches(texts, partial(condense, settings))
+        return
+    with Pool(settings, processes) as pool:
+        yield from pool.condense_all(texts)
+
+
+def _can_be_sent(settings: Settings) -> bool:
+    return (
+        not isinstance(settings.tokens, Custom)
+        and settings.hash_function.name in HASH_FUNCTIONS
+        and bool(sys.executable)
+    )
+
+
+class Pool:
+    """Worker processes, each with a thread that talks to it; they are started when there is enough to do."""
+
+    def __init__(self, settings: Settings, processes: int) -> None:
+        self._settings = settings
+        self._processes = processes
+        self._threads = ThreadPoolExecutor(processes)
+        self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self._spent = 0.0
+
+    def __enter__(self) -> Pool:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.workers:
+            process.kill()
+        self._threads.shutdown(cancel_futures=True)
+        for process in self.workers:
+            process.communicate()
+
+    def condense_all(self, texts: Iterable[str]) -> Iterator[Condensed]:
+        """What is kept of texts, some at a time, in their order."""
+        waiting: deque[Future[Condensed]] = deque()
+        done = 0
+        for made in fingerprinting.in_batches(texts, self._here_or_there):
+            if isinstance(made, Future):
+                waiting.append(made)
+            else:
+                done += len(made)
+                yield made
+            if len(waiting) > 2 * self._processes:
+                condensed = _result(waiting.popleft(), done)
+                done += len(condensed)
+                yield condensed
+        for future in waiting:
+            condensed = _result(future, done)
+            done += len(condensed)
+            yield condensed
+
+    def _here_or_there(self, texts: Sequence[str]) -> Condensed | Future[Condensed]:
+        if self._spent >= _WORTHWHILE:
+            while len(self.workers) < self._processes:
+                self._start()
+            return self._threads.submit(self._ask, texts)
+        start = time.thread_time()
+        condensed = condense(self._settings, texts)
+        self._spent += time.thread_time() - start
+        return condensed
+
+    def _start(self) -> None:
+        command = [sys.executable, "-m", worker.__name__]
+        paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        # In a session of their own they are not interrupted with the parent, which ends them when it is.
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | paths,
+            start_new_session=True,
+        )
+        self.workers.append(process)
+        self._idle.put(process)
+        _send(process, self._settings)
+
+    def _ask(self, texts: Sequence[str]) -> Condensed:
+        process = self._idle.get()
+        try:
+            _send(process, texts)
+            answer = _receive(process)
+        finally:
+            self._idle.put(process)
+        if isinstance(answer, EsSimhashError):
+            raise answer
+        assert isinstance(answer, Condensed)
+        return answer
+
+
+def _result(future: Future[Condensed], done: int) -> Condensed:
+    try:
+        return future.result()
+    except InputError as error:
+        if error.position is None:
+            raise
+        raise type(error)(error.problem, done + error.position) from None
+
+
+def _send(process: subprocess.Popen[bytes], what: object) -> None:
+    assert process.stdin
+    try:
+        pickle.dump(what, process.stdin, pickle.HIGHEST_PROTOCOL)
+        process.stdin.flush()
+    except OSError:
+        raise _ended(process) from None
+
+
+def _receive(process: subprocess.Popen[bytes]) -> object:
+    assert process.stdout
+    try:
+        return pickle.load(process.stdout)
+    except (OSError, EOFError, pickle.UnpicklingError):
+        raise _ended(process) from None
+
+
+def _ended(process: subprocess.Popen[bytes]) -> WorkerError:
+    process.kill()
+    return WorkerError(
+        f"A worker process ended with the code {process.wait()} before its work was done. "
+        "If memory ran out, allow less of it, or let one process do all (processes=1; --processes 1)."
+    )

@@ -1,0 +1,100 @@
+"""Groups: what pairs of near-duplicates come to when each is taken to link its two documents.
+
+A group is a connected component of at least two documents. Its first document, by position, stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+
+Positions = npt.NDArray[Any]
+
+
+class UnionFind:
+    """The groups of ``count`` documents, to which pairs are added in arrays; it takes 4 bytes a document.
+
+    Every document points to one of its group that stands no later than itself, and the first of a group, its root, to
+    itself. A round over some pairs halves the ways to their roots until they are one step long, then lets the later
+    root of each pair point to the earlier one.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._parents = np.arange(count, dtype=np.uint32 if count <= 1 << 32 else np.int64)
+
+    def union(self, first: Positions, second: Positions) -> None:
+        """Put the documents of each pair into one group."""
+        while len(first):
+            first, second = self._roots(first), self._roots(second)
+            apart = first != second
+            first, second = first[apart], second[apart]
+            # A root that several pairs link to others takes the earliest; the next round links these.
+            np.minimum.at(self._parents, np.maximum(first, second), np.minimum(first, second))
+
+    def groups(self) -> Groups:
+        """The groups so far."""
+        return Groups(self._roots(slice(None)))
+
+    def _roots(self, documents: Positions | slice) -> Positions:
+        """The roots of documents, or of all, which point straight to them afterwards."""
+        while True:
+            parents: Positions = self._parents[documents]
+            grandparents: Positions = self._parents[parents]
+            if np.array_equal(parents, grandparents):
+                return parents
+            self._parents[documents] = grandparents
+
+
+class Groups:
+    """The groups of documents; ``firsts`` has for each the position of its group's first, its own if it is alone.
+
+    The first stands for the group; it need not be that of the lowest position.
+    """
+
+    def __init__(self, firsts: Positions) -> None:
+        self.firsts = firsts
+
+    @classmethod
+    def of(cls, groups: Iterable[Sequence[int]], count: int) -> Groups:
+        """These groups among so many documents."""
+        firsts = np.arange(count, dtype=np.int64)
+        for group in groups:
+            firsts[list(group)] = group[0]
+        return cls(firsts)
+
+    @property
+    def is_first(self) -> npt.NDArray[np.bool_]:
+        """Whether each document stands for its group, or is alone: whether it is one to keep."""
+        return self.firsts == np.arange(len(self.firsts), dtype=self.firsts.dtype)
+
+    @cached_property
+    def _members(self) -> tuple[Integers, Integers]:
+        """The documents of all groups, those of a group together, and where each group begins."""
+        later = np.flatnonzero(~self.is_first)
+        heads = self.firsts[later]
+        members = np.concatenate([later, np.unique(heads).astype(np.int64)])
+        firsts = self.firsts[members]
+        members = members[np.lexsort((members, firsts != members, firsts))]
+        return members, np.flatnonzero(self.firsts[members] == members)
+
+    def __len__(self) -> int:
+        """The number of groups."""
+        return len(self._members[1])
+
+    @property
+    def sizes(self) -> Integers:
+        """The number of documents of each group, in the order of iteration."""
+        members, starts = self._members
+        return np.diff(starts, append=len(members))
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """The positions in each group, its first before the others; groups in the order of their first documents."""
+        members, starts = self._members
+        for start, size in zip(starts.tolist(), self.sizes.tolist(), strict=True):
+            yield members[start : start + size].tolist()

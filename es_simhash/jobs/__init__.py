@@ -1,1 +1,0 @@
-"""The long verbs: what reads many documents, tells how far it is, and leaves the rest intact when some fail."""

@@ -1,0 +1,1 @@
+"""Long jobs on an index that others read and write meanwhile."""

@@ -1,0 +1,63 @@
+"""A small file that adds up the runs of one backfill; what is done is told by the documents, not by it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from es_simhash.live.sweep.progress import Progress
+
+_SECONDS_BETWEEN_WRITES = 2.0
+
+
+@dataclass
+class Totals:
+    """What all runs came to so far."""
+
+    runs: int = 0
+    written: int = 0
+    seconds: float = 0.0
+
+
+class Checkpoint:
+    """The totals of one backfill, whose ``key`` names index, scheme and share; a file of another key is begun anew."""
+
+    def __init__(self, path: Path, key: str) -> None:
+        self._path = path
+        self._key = key
+        self.before = self._read()
+        self.before.runs += 1
+        self._written = float("-inf")
+
+    def _read(self) -> Totals:
+        try:
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+            return Totals(**found["totals"]) if found["key"] == self._key else Totals()
+        except (OSError, ValueError, KeyError, TypeError):
+            # Only rates and totals are lost.
+            return Totals()
+
+    def totals(self, progress: Progress) -> Totals:
+        """All runs with this one."""
+        before = self.before
+        return Totals(before.runs, before.written + progress.written, before.seconds + progress.seconds)
+
+    def update(self, progress: Progress) -> None:
+        """Write it down, now and then."""
+        if time.monotonic() - self._written >= _SECONDS_BETWEEN_WRITES:
+            self.write(progress)
+
+    def write(self, progress: Progress) -> None:
+        """Write it down."""
+        self._written = time.monotonic()
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        draft = self._path.with_name(self._path.name + ".new")
+        draft.write_text(json.dumps({"key": self._key, "totals": asdict(self.totals(progress))}), encoding="utf-8")
+        os.replace(draft, self._path)
+
+    def remove(self) -> None:
+        """Forget it: the backfill is complete."""
+        self._path.unlink(missing_ok=True)

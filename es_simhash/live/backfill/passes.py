@@ -1,0 +1,153 @@
+"""The plan of a backfill: in which order indices are gone through, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from es_simhash.documents.documents import Documents
+from es_simhash.live.backfill.begun import begin, begun, end, fingerprints
+from es_simhash.live.backfill.scope import BackfillOptions, Part, changed_query, due_query
+from es_simhash.live.sweep.changes import Changes, changes_of, make_visible
+from es_simhash.live.sweep.progress import Progress
+from es_simhash.live.sweep.temporary_settings import change, set_back
+from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Refresh
+from es_simhash.plans.patience import patiently
+from es_simhash.scheme.own_fields import Json
+
+# How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run. One of
+# several machines cannot tell the changes of the others from those of strangers.
+_MOST, _MOST_SHARED = 5, 1
+
+
+@dataclass(frozen=True)
+class Pass(Operation[None]):
+    """Bring all documents of an index that a query finds up to date. Engines never see this: the runner does it.
+
+    ``again`` says that they may have been counted before.
+    """
+
+    index: str
+    query: Json
+    again: bool = False
+
+
+def settings_for(part: Part, options: BackfillOptions) -> Plan[None]:
+    """Set back what a run that was killed has left of changed settings, and change those that this one is to."""
+    yield from set_back(part.index)
+    if part.due and options.settings:
+        yield from change(part.index, options.settings)
+
+
+def passes(parts: list[Part], documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
+    """Everything that is to be done in these indices."""
+    for part in parts:
+        if part.due or part.begun:
+            yield from _begun_and_ended(part, documents, options, progress)
+
+
+def _begun_and_ended(part: Part, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
+    """Do all of one index, with a note in it of what was seen for certain, for the case that this run does not end."""
+    if part.changes is None:
+        yield from _unwatched(part, documents, options, progress)
+        return
+    index = part.index
+    watch = Watch(index, part.changes, progress, progress.written, options.patience)
+    before = begun((yield GetMappings(index))[index], documents)
+    if before:
+        own = (yield from fingerprints(index, documents)) - before.fingerprints
+        watch = replace(watch, seen=before.changes, written=progress.written - own)
+    else:
+        yield from begin(index, documents, part.changes)
+    ends = options.is_alone and not (before and options.filters)
+    yield from _watched(part, watch, ends, documents, options)
+
+
+def _unwatched(part: Part, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
+    """Do all of one index whose changes have no numbers, so that only documents that are left out can be noticed."""
+    query, rejected = due_query(documents, options), progress.rejected
+    yield Pass(part.index, query)
+    for _ in range(_most(options)):
+        yield from patiently(Refresh(part.index), options.patience)
+        if not (yield from _are_left(part, query, options, progress.rejected - rejected)):
+            return
+        yield Pass(part.index, query, again=True)
+
+
+def _watched(part: Part, watch: Watch, ends: bool, documents: Documents, options: BackfillOptions) -> Plan[None]:
+    """Do all of one index, and look again at what others change meanwhile, until they have changed nothing more.
+
+    If the run ``ends`` what was begun, its note goes. But if others still write after the last look, a note stays, by
+    which the next run knows from where on to look.
+    """
+    index, progress = part.index, watch.progress
+    query, rejected, stale = due_query(documents, options), progress.rejected, 0
+    yield Pass(index, query)
+    for _ in range(_most(options)):
+        since = watch.seen
+        if (yield from watch.look()):
+            written = progress.written
+            # A text may have changed after its fingerprint was made.
+            yield Pass(index, changed_query(options, since), again=True)
+            stale += progress.written - written
+        elif (yield from _are_left(part, query, options, progress.rejected - rejected)):
+            # New documents, or some that a lost reader left out.
+            yield Pass(index, query, again=True)
+        elif not ends:
+            return
+        else:
+            yield from end(index, documents)
+            # Nobody has looked at these yet, so that they may be stale.
+            if not (unseen := (yield from _noted_again(watch, documents))):
+                return
+            stale += unseen
+    if ends:
+        unseen = yield from _noted_again(watch, documents)
+        # Where no look found anything stale, others write, but no texts.
+        progress.unsettled += unseen if stale else 0
+
+
+def _noted_again(watch: Watch, documents: Documents) -> Plan[int]:
+    """Note from where on the next run is to look, if others have changed something since; how much that is."""
+    unseen = max(0, (yield from watch.others()))
+    if unseen:
+        yield from begin(watch.index, documents, watch.seen)
+    return unseen
+
+
+def _are_left(part: Part, query: Json, options: BackfillOptions, rejected: int) -> Plan[bool]:
+    """Whether more is due than could not be done; one of several machines cannot say that of its share."""
+    if options.stale or not options.is_alone:
+        return False
+    return (yield from patiently(Count(part.index, query), options.patience)) > rejected
+
+
+def _most(options: BackfillOptions) -> int:
+    return _MOST if options.is_alone else _MOST_SHARED
+
+
+@dataclass
+class Watch:
+    """Whether others change an index: those of its changes that were ``seen``, and how much was ``written`` by then."""
+
+    index: str
+    seen: list[int]
+    progress: Progress
+    written: int
+    patience: float
+
+    def look(self) -> Plan[int]:
+        """Make all changes visible, and count those of others; from now on those before this look count as seen."""
+        changes = yield from make_visible(self.index, self.patience)
+        others = self._others(changes)
+        if changes:
+            self.seen, self.written = changes.safe, self.progress.written
+        return others
+
+    def others(self) -> Plan[int]:
+        """Count the changes of others that were not seen yet."""
+        return self._others((yield from changes_of(self.index, self.patience)))
+
+    def _others(self, changes: Changes | None) -> int:
+        # Our own changes have all been acknowledged by now, and so are among the last ones. Of those that were not safe
+        # yet at the last look some count twice: then there is one look too many, never one too few.
+        return changes.since(self.seen) - (self.progress.written - self.written) if changes else 0

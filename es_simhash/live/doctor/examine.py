@@ -1,0 +1,48 @@
+"""The examination: everything is asked for once, and each part of it comes to findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from es_simhash.documents.documents import Documents
+from es_simhash.live.doctor import blocks, disk, fields, rights, server, source
+from es_simhash.live.doctor.facts import Due, Facts, IndexFacts, gather
+from es_simhash.live.doctor.finding import Finding
+from es_simhash.plans.operations import Plan
+
+
+def examine(
+    index: str, documents: Documents | None, due: Sequence[Due], changes_settings: bool = False
+) -> Plan[list[Finding]]:
+    """What would go wrong if the documents that are due were given fingerprints.
+
+    Without ``documents``, what does not depend on scheme and fields is examined. ``changes_settings`` says that
+    settings are to be changed meanwhile.
+    """
+    facts = yield from gather(index, documents, due, changes_settings)
+    return list(_findings(index, facts))
+
+
+def _findings(index: str, facts: Facts) -> Iterator[Finding]:
+    yield from server.check_engine(facts)
+    yield from server.check_names(index, facts)
+    yield from blocks.check_cluster(facts)
+    for there in facts.indices:
+        yield from blocks.check_index(there)
+        if not blocks.is_closed(there):  # else there is nothing more to be known of it
+            yield from _of_index(there, facts)
+    if facts.documents:
+        yield from fields.check_texts(facts, facts.documents)
+        yield from disk.check_disks(facts, facts.documents.scheme)
+    yield from rights.check_rights(facts)
+
+
+def _of_index(there: IndexFacts, facts: Facts) -> Iterator[Finding]:
+    if facts.documents:
+        yield from fields.check_mapping(there, facts.documents)
+    yield from fields.check_dynamic(there)
+    yield from source.check_source(there)
+    yield from fields.check_nested(there)
+    yield from server.check_pipelines(there)
+    yield from server.check_changes(facts, there)
+    yield from server.check_speed(there)

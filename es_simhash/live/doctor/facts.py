@@ -1,0 +1,227 @@
+"""What an engine tells of itself and of the indices behind a name: all that findings are made of.
+
+What it does not tell, because it has no such thing or not for this login, is None or empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import EngineError, UnavailableError, UnreachableError
+from es_simhash.plans.foreign_values import look_for_foreign
+from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetSettings, Look, Operation, Plan
+from es_simhash.plans.source_mapping import Derived
+from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
+from es_simhash.scheme import mapping
+from es_simhash.scheme.mapping import Change
+from es_simhash.scheme.own_fields import Json
+
+# What a backfill does, by the names that Elasticsearch has for it.
+PRIVILEGES = ("read", "view_index_metadata", "index", "maintenance", "monitor", "manage")
+
+
+@dataclass(frozen=True)
+class Due:
+    """A concrete index, and how many of its documents are to be given fingerprints."""
+
+    index: str
+    due: int
+    documents: int
+
+
+@dataclass(frozen=True)
+class ShardCopy:
+    """One copy of a shard: the node that it lies on, its documents with those nested in them, and its bytes."""
+
+    node: str
+    is_primary: bool
+    documents: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class IndexFacts:
+    """One concrete index; ``copies`` is None where its statistics were not told.
+
+    Of the source fields, ``unseen`` are those in which no document has text, and ``derived`` those whose values the
+    engine makes, so that documents have none. ``foreign`` says what a document of a sample has in place of ours.
+    """
+
+    name: str
+    due: int
+    documents: int
+    mapping: Json
+    settings: Mapping[str, str]
+    copies: Sequence[ShardCopy] | None
+    unseen: Sequence[str] = ()
+    derived: Mapping[str, Derived] = field(default_factory=dict)
+    foreign: EngineError | None = None
+
+    def is_set(self, setting: str) -> bool:
+        """Whether a setting is true."""
+        return str(self.settings.get(setting)).lower() == "true"
+
+    def change(self, documents: Documents) -> Change | EngineError:
+        """The change that brings the fields into the mapping, or why there is none."""
+        try:
+            return mapping.merge(self.name, self.mapping, documents.scheme.mapping(documents.prefix, documents.fields))
+        except EngineError as error:
+            return error
+
+
+@dataclass(frozen=True)
+class Disk:
+    """The disk of one node, in bytes."""
+
+    node: str
+    total: int
+    free: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that was told.
+
+    ``behind`` is what a name stands for, ``cluster`` the settings of the cluster, ``disks`` are by the nodes' ids.
+    ``rights`` has for each index which of `PRIVILEGES` the login has, ``roles`` what its roles say of indices.
+    ``hides_rights`` is an engine that has logins but does not tell what they may do.
+    """
+
+    engine: EngineInfo
+    documents: Documents | None
+    indices: Sequence[IndexFacts]
+    behind: Json
+    cluster: Json
+    disks: Mapping[str, Disk]
+    rights: Mapping[str, Mapping[str, bool]] | None
+    roles: Sequence[Json]
+    hides_rights: bool
+    changes_settings: bool
+
+
+def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_settings: bool) -> Plan[Facts]:
+    """Ask for everything; of the indices behind the name, those that are ``due``."""
+    engine = yield GetInfo()
+    indices = []
+    for each in due:
+        indices.append((yield from index_facts(each, documents)))
+    rights, roles, hides_rights = yield from _logins(engine, [each.index for each in due])
+    return Facts(
+        engine=engine,
+        documents=documents,
+        indices=indices,
+        behind=(yield from _look(f"/_resolve/index/{_quoted(index)}")),
+        cluster=(yield from cluster_settings()),
+        disks=(yield from _disks()),
+        rights=rights,
+        roles=roles,
+        hides_rights=hides_rights,
+        changes_settings=changes_settings,
+    )
+
+
+def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts]:
+    """Ask for everything about one index, and with ``documents``, what these have in the source fields and in ours."""
+    mappings = yield GetMappings(due.index)
+    settings = (yield from _told(GetSettings(due.index))) or {}
+    parts = ("routing.node", "routing.primary", "docs.count", "store.size_in_bytes")
+    wanted = ",".join(f"indices.*.shards.*.{part}" for part in parts)
+    stats = yield from _look(f"/{_quoted(due.index)}/_stats/docs,store?level=shards&filter_path={wanted}")
+    [body] = mappings.values()
+    copies = list(_copies(stats)) if stats else None
+    paths = documents.fields if documents else ()
+    unseen = (yield from _unseen(due, paths)) if paths else []
+    kinds = derived_fields(body, paths, unseen if due.documents else paths)
+    foreign = (yield from look_for_foreign(due.index, documents)) if documents else None
+    own = settings.get(due.index) or {}
+    return IndexFacts(due.index, due.due, due.documents, body, own, copies, unseen, kinds, foreign)
+
+
+def _unseen(due: Due, paths: Sequence[str]) -> Plan[list[str]]:
+    """The source fields in which no document has text; none where there are no documents, or none can be searched."""
+    if not due.documents:
+        return []
+    try:
+        return (yield from fields_in_no_document(due.index, paths))
+    except (UnreachableError, UnavailableError):
+        raise
+    except EngineError:
+        return []
+
+
+def _copies(stats: Json) -> Iterator[ShardCopy]:
+    for there in stats["indices"].values():
+        for copies in there["shards"].values():
+            for copy in copies:
+                routing = copy["routing"]
+                yield ShardCopy(
+                    routing["node"], routing["primary"], copy["docs"]["count"], copy["store"]["size_in_bytes"]
+                )
+
+
+def cluster_settings() -> Plan[Json]:
+    """The settings of the cluster as nested objects, those that were made last over those before."""
+    reply = yield from _look("/_cluster/settings?include_defaults=true&filter_path=*.cluster")
+    merged: Json = {}
+    for origin in ("defaults", "persistent", "transient"):
+        _overlay(merged, (reply.get(origin) or {}).get("cluster") or {})
+    return merged
+
+
+def _overlay(below: Json, above: Json) -> None:
+    for name, value in above.items():
+        if isinstance(value, dict) and isinstance(there := below.get(name), dict):
+            _overlay(there, value)
+        else:
+            below[name] = value
+
+
+def _disks() -> Plan[dict[str, Disk]]:
+    reply = yield from _look("/_nodes/stats/fs?filter_path=nodes.*.name,nodes.*.fs.total")
+    return {
+        id_: Disk(node["name"], total["total_in_bytes"], total["available_in_bytes"])
+        for id_, node in reply.get("nodes", {}).items()
+        if (total := node.get("fs", {}).get("total"))
+    }
+
+
+def _logins(
+    engine: EngineInfo, names: Sequence[str]
+) -> Plan[tuple[Mapping[str, Mapping[str, bool]] | None, Sequence[Json], bool]]:
+    """What the login may do with indices, what its roles say, and whether that is kept secret."""
+    if engine.distribution != "elasticsearch":
+        # OpenSearch's security has no such question.
+        plugins = yield from _look("/_nodes/plugins?filter_path=nodes.*.plugins.name")
+        return None, [], "opensearch-security" in str(plugins)
+    rights = yield from rights_in(names)
+    if rights is None:
+        return None, [], False
+    roles = yield from _look("/_security/user/_privileges")
+    return rights, roles.get("indices", []), False
+
+
+def rights_in(names: Sequence[str]) -> Plan[Mapping[str, Mapping[str, bool]] | None]:
+    """Which of `PRIVILEGES` the login has in indices, be they there or not; None where Elasticsearch has no logins."""
+    asked = {"index": [{"names": list(names), "privileges": list(PRIVILEGES)}]}
+    return (yield from _look("/_security/user/_has_privileges", asked)).get("index")
+
+
+def _look(path: str, question: Json | None = None) -> Plan[Json]:
+    return (yield from _told(Look(path, question=question))) or {}
+
+
+def _told(operation: Operation[Json]) -> Plan[Json | None]:
+    try:
+        reply: Json = yield operation
+    except (UnreachableError, UnavailableError):
+        raise
+    except EngineError:
+        return None
+    return reply
+
+
+def _quoted(index: str) -> str:
+    return quote(index, safe="*,")

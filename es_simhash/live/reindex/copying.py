@@ -1,0 +1,114 @@
+"""The work of a reindexing: documents with the fields of their texts, written to another index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from es_simhash.documents.documents import Documents
+from es_simhash.live.sweep.found import Place, Prepared, Undone, Update
+from es_simhash.live.sweep.work import read_again
+from es_simhash.plans.foreign_values import REMEDY, foreign_in
+from es_simhash.plans.operations import Action, Plan
+from es_simhash.plans.patience import patiently
+from es_simhash.scheme.own_fields import Json
+
+
+@dataclass(frozen=True)
+class Copying:
+    """Each document is written to ``destination`` with its id, its routing value and its version.
+
+    One whose text cannot be fingerprinted is copied without a fingerprint, and told. ``old`` names fields of another
+    scheme that documents may have under the same prefix; these are left out.
+    """
+
+    documents: Documents
+    destination: str
+    old: frozenset[str] = frozenset()
+
+    @property
+    def source(self) -> bool:
+        """All of a document."""
+        return True
+
+    def prepare(self, hits: Sequence[Json]) -> Prepared:
+        """The copies of the documents of hits."""
+        bodies, unfit = self.bodies(hits)
+        updates = [
+            (Place.at(hit), self._action(hit, body, _version(hit))) for hit, body in zip(hits, bodies, strict=True)
+        ]
+        return Prepared(updates, unfit=unfit)
+
+    def bodies(self, hits: Sequence[Json]) -> tuple[list[Json], list[Undone]]:
+        """The documents as they are to be in the destination, and those of them without a fingerprint."""
+        unfit = {i: reason for i, hit in enumerate(hits) if (reason := self._taken(hit))}
+        bodies = [hit["_source"] if i in unfit else self._without_ours(hit["_source"]) for i, hit in enumerate(hits)]
+        due = [i for i in range(len(hits)) if i not in unfit]
+        sources = ({"_id": hits[i]["_id"], "_source": bodies[i]} for i in due)
+        made = iter(list(self.documents.actions(sources, lambda one: unfit.update({due[one.position]: one.reason}))))
+        bodies = [body if i in unfit else next(made)["_source"] for i, body in enumerate(bodies)]
+        told = [
+            Undone(hits[i]["_index"], hits[i]["_id"], f"Copied without a fingerprint: {reason}")
+            for i, reason in sorted(unfit.items())
+        ]
+        return bodies, told
+
+    def _taken(self, hit: Json) -> str | None:
+        """Return why a document keeps what somebody else has in place of our fields."""
+        found = foreign_in(self.documents, hit["_source"])
+        return found and f"Document {hit['_id']!r} {found}. {REMEDY}"
+
+    def _without_ours(self, source: Json) -> Json:
+        prefix = self.documents.prefix
+        own = source.get(prefix)
+        if not isinstance(own, dict) or not self._names & own.keys():
+            return source
+        kept = {name: value for name, value in own.items() if name not in self._names}
+        rest = {name: value for name, value in source.items() if name != prefix}
+        return {**rest, prefix: kept} if kept else rest
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return self.old.union(self.documents.names)
+
+    def _action(self, hit: Json, body: Json, condition: Json) -> Action:
+        return Action("index", hit["_id"], body, self.destination, {**condition, **Place.at(hit).way} or None)
+
+    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
+        """What was there in the same version or a newer one is compared, and overwritten if it is another document.
+
+        A document that was deleted and written anew counts its versions from the beginning.
+        """
+        copies = yield from patiently(read_again(self.destination, conflicts, True), patience)
+        pairs = zip(conflicts, copies, strict=True)
+        differing = [(update, copy) for update, copy in pairs if copy.get("_source") != update[1].body]
+        prepared = Prepared(current=len(conflicts) - len(differing))
+        if differing:
+            yield from self._settle_differing(differing, prepared, patience)
+        return prepared
+
+    def _settle_differing(
+        self, differing: Sequence[tuple[Update, Json]], prepared: Prepared, patience: float
+    ) -> Plan[None]:
+        """Compare copies with the documents as they are by now."""
+        updates = [update for update, _ in differing]
+        now = yield from patiently(read_again(updates[0][0].index, updates, True), patience)
+        found = [(hit, copy) for hit, (_, copy) in zip(now, differing, strict=True) if hit["found"]]
+        prepared.gone += len(now) - len(found)
+        bodies, prepared.unfit = self.bodies([hit for hit, _ in found])
+        for (hit, copy), body in zip(found, bodies, strict=True):
+            if copy.get("_source") == body:
+                prepared.current += 1
+            else:
+                prepared.updates.append((Place.at(hit), self._action(hit, body, _unless_changed(copy))))
+
+
+def _version(hit: Json) -> Json:
+    """The version of a document, where the engine has such, as what its copy must be older than to be replaced."""
+    return {"version": hit["_version"], "version_type": "external"} if "_version" in hit else {}
+
+
+def _unless_changed(copy: Json) -> Json:
+    """The condition that the copy is still what was read."""
+    return Place.at(copy).version if copy["found"] else {}

@@ -1,0 +1,215 @@
+"""What a reindexing has before it, so that it can be shown, or refused, before anything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import IndexStateError, InputError, MappingError, MissingError
+from es_simhash.live.backfill.scope import BackfillOptions, RunOptions, changed_query
+from es_simhash.live.doctor.rights import check_rights_in_new
+from es_simhash.live.reindex import settings
+from es_simhash.live.reindex.aliases import alias_changes
+from es_simhash.live.reindex.copying import Copying
+from es_simhash.live.sweep.notes import noted, with_note
+from es_simhash.plans.foreign_values import refuse_foreign
+from es_simhash.plans.operations import Count, GetAliases, GetMappings, GetSettings, Plan, Refresh
+from es_simhash.plans.setup import new_index
+from es_simhash.plans.text_fields import check_text_fields, fields_in_no_document, has_these_fields, no_text
+from es_simhash.scheme import mapping
+from es_simhash.scheme.mapping import META
+from es_simhash.scheme.own_fields import Json
+
+# Where a copy notes what it is a copy of.
+ORIGIN = "_copied_from"
+
+
+@dataclass(frozen=True)
+class ReindexOptions(RunOptions):
+    """How a reindexing goes about it, beside what `RunOptions` say.
+
+    Each of ``aliases`` that stands for the source stands for the destination in the end; one that is not there yet is
+    made. ``fast`` does without refreshes and replicas of the destination meanwhile. With ``into_existing`` it may be an
+    index that somebody else has made, and that is empty. ``sample`` documents are compared in the end.
+    """
+
+    aliases: tuple[str, ...] = ()
+    fast: bool = False
+    into_existing: bool = False
+    sample: int = 1000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sample < 0:
+            raise InputError(f"{self.sample} documents cannot be compared. Choose 0 or more.")
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What is to be done: of ``documents`` documents in the source, ``due`` are to be copied to the destination.
+
+    The destination is made with ``create``, or is there, and its mapping is given ``mapping`` (None if nothing).
+    ``since`` are the changes of each shard of the source up to which it was copied before. ``left_out`` names settings
+    that the copy does not get. ``aliases`` are the changes of aliases.
+    """
+
+    source: str
+    destination: str
+    documents: int
+    due: int
+    copying: Copying
+    origin: Json
+    create: Json | None
+    mapping: Json | None
+    since: list[int] | None
+    meanwhile: Json
+    left_out: list[str]
+    aliases: list[Json]
+
+
+def look(source: str, destination: str, documents_of: Plan[Documents], options: ReindexOptions) -> Plan[Prospect]:
+    """What is to be done; what cannot be is refused."""
+    documents = yield from documents_of
+    name, there = yield from _source(source)
+    present = (yield GetSettings(name))[name]
+    copying = Copying(documents, destination, _old_names(there, documents))
+    origin = {"index": name, "uuid": present.get("index.uuid")}
+    wanted = documents.scheme.mapping(documents.prefix, documents.fields)
+    aliases = yield from alias_changes(name, destination, options.aliases)
+    copy = yield from _mappings_of(destination)
+    create = change = since = None
+    if copy is None:
+        yield from check_rights_in_new(destination)
+        mappings = _without_ours(there, documents.prefix)
+        create = new_index(name, wanted, {"settings": settings.copied(present), "mappings": mappings})
+        create["mappings"]["_meta"] = with_note(create["mappings"]["_meta"], ORIGIN, origin)
+        of_copy = create["settings"]
+    else:
+        since = yield from check_copy(destination, copy, origin, options)
+        change = mapping.merge(destination, copy[destination], wanted).body
+        of_copy = (yield GetSettings(destination))[destination]
+    yield Refresh(name)
+    yield from refuse_foreign(name, documents)
+    count = yield Count(name, {"match_all": {}})
+    yield from _check_texts(name, there, documents, count)
+    due = yield Count(name, due_query(since))
+    return Prospect(
+        name,
+        destination,
+        count,
+        due,
+        copying,
+        origin,
+        create,
+        change,
+        since,
+        settings.meanwhile(of_copy, options.fast),
+        settings.left_out(present) if create else [],
+        aliases,
+    )
+
+
+def _check_texts(source: str, there: Json, documents: Documents, count: int) -> Plan[None]:
+    """Refuse fields in which no document has text, unless the source is said to have its texts there."""
+    yield from check_text_fields({source: there}, documents)
+    if not count or has_these_fields(source, there, documents):
+        return
+    missing = yield from fields_in_no_document(source, documents.fields)
+    if len(missing) == len(documents.fields):
+        raise MappingError(f"{no_text(source, missing)}. Check how the fields are written in the documents.")
+
+
+def due_query(since: list[int] | None) -> Json:
+    """What was changed since these changes, or all."""
+    return {"match_all": {}} if since is None else changed_query(BackfillOptions(), since)
+
+
+def _source(source: str) -> Plan[tuple[str, Json]]:
+    """The one index that is copied, and its mapping."""
+    mappings = yield GetMappings(source)
+    if len(mappings) > 1:
+        raise IndexStateError(
+            f"{source!r} stands for {', '.join(sorted(mappings))}, and one index is copied at a time. "
+            "Copy each of them in turn."
+        )
+    [(name, there)] = mappings.items()
+    kept = there.get("_source") or {}
+    if str(kept.get("enabled", True)).lower() == "false" or kept.get("includes") or kept.get("excludes"):
+        raise MappingError(
+            f"The index {name!r} does not keep all that documents hold (_source in its mapping), so no copy is whole. "
+            "Load the documents from where they come from."
+        )
+    return name, there
+
+
+def _mappings_of(destination: str) -> Plan[dict[str, Json] | None]:
+    """What the destination's name stands for, or None where it is to be made."""
+    try:
+        mappings: dict[str, Json] = yield GetMappings(destination)
+    except MissingError:
+        return None
+    return mappings
+
+
+def check_copy(
+    destination: str, mappings: dict[str, Json], origin: Json, options: ReindexOptions
+) -> Plan[list[int] | None]:
+    """Refuse to write to an index that is no copy of the source, or already in use; else, how far it is."""
+    if list(mappings) != [destination]:
+        raise IndexStateError(
+            f"{destination!r} stands for {', '.join(sorted(mappings))}. Name an index to copy to, or a new one."
+        )
+    there = mappings[destination]
+    if origin["index"] == destination:
+        raise IndexStateError(f"{destination!r} is the index that is to be copied. Choose another name for the copy.")
+    noted_origin: Json | None = noted(there, ORIGIN)
+    if noted_origin is None:
+        yield from _check_made_by_others(destination, options)
+        return None
+    if {name: noted_origin.get(name) for name in origin} != origin:
+        raise IndexStateError(
+            f"The index {destination!r} is a copy of {noted_origin['index']!r}, or of an earlier index of this name. "
+            "Choose another name for the copy."
+        )
+    if aliases := (yield GetAliases(destination))[destination]:
+        raise IndexStateError(
+            f"The index {destination!r} is already in use, as {', '.join(sorted(aliases))}: what was written since, "
+            "older documents could replace. Choose another name for the copy, or take the alias off."
+        )
+    changes: list[int] | None = noted_origin.get("changes")
+    return changes
+
+
+def _check_made_by_others(destination: str, options: ReindexOptions) -> Plan[None]:
+    if not options.into_existing:
+        raise IndexStateError(
+            f"There is an index {destination!r} already, and it is no copy of this one. Choose another name, or, if it "
+            "is empty and was made for this, allow it with into_existing (--into-existing)."
+        )
+    yield Refresh(destination)
+    if count := (yield Count(destination, {"match_all": {}})):
+        raise IndexStateError(
+            f"The index {destination!r} already holds {count:,} documents, which could not be told from copies. "
+            "Choose an empty index."
+        )
+
+
+def _without_ours(there: Json, prefix: str) -> Json:
+    """The source's mapping without the fields that it has for another scheme, and without what runs have noted."""
+    meta: Json = there.get("_meta") or {}
+    ours: Json = meta.get(META) or {}
+    kept = {name: entry for name, entry in ours.items() if name != prefix and not name.startswith("_")}
+    properties: Json = there.get("properties") or {}
+    if prefix in ours:
+        properties = {name: field for name, field in properties.items() if name != prefix}
+    return {**there, "properties": properties, "_meta": {**meta, META: kept}}
+
+
+def _old_names(there: Json, documents: Documents) -> frozenset[str]:
+    """The names of our fields that documents of the source may have."""
+    ours: Mapping[str, Json] = (there.get("_meta") or {}).get(META) or {}
+    mapped: Json = (there.get("properties") or {}).get(documents.prefix) or {}
+    if documents.prefix not in ours:
+        return frozenset()
+    return frozenset(mapped.get("properties") or {})

@@ -1,0 +1,118 @@
+"""Whether a copy of an index is whole: as many documents, and a sample of them as they should be."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from es_simhash.live.reindex.copying import Copying
+from es_simhash.live.sweep.found import Undone
+from es_simhash.live.sweep.progress import OnUndone
+from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.operations import Count, GetDocuments, GetInfo, Plan, Refresh, Search, Share
+from es_simhash.plans.patience import patiently
+from es_simhash.scheme.own_fields import Json
+
+_EVERYTHING: Json = {"match_all": {}}
+_AT_A_TIME = 50
+# The most documents that one search finds (index.max_result_window).
+_MOST_FOUND = 10_000
+
+
+@dataclass
+class Verified:
+    """What was found: the ``documents`` of the source and ``copies`` in the destination, and how many were compared.
+
+    ``different`` are documents whose copies are not what they should be; ``extra`` copies are of documents that are in
+    the source no more.
+    """
+
+    documents: int = 0
+    copies: int = 0
+    compared: int = 0
+    different: list[Undone] = field(default_factory=list)
+    extra: int = 0
+
+    @property
+    def missing(self) -> int:
+        """How many documents have no copy."""
+        return max(0, self.documents - (self.copies - self.extra))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was found that is not as it should be."""
+        return self.documents == self.copies and not self.different
+
+
+def verify(source: str, copying: Copying, sample: int, patience: float) -> Plan[Verified]:
+    """Compare an index with its copy."""
+    verified = Verified()
+    for index in (source, copying.destination):
+        yield from patiently(Refresh(index), patience)
+    verified.documents = yield from patiently(Count(source, _EVERYTHING), patience)
+    verified.copies = yield from patiently(Count(copying.destination, _EVERYTHING), patience)
+    chosen = yield from _sample(source, min(sample, verified.documents), verified.documents, patience)
+    verified.compared = len(chosen)
+    verified.different = yield from differences(source, copying, chosen, patience)
+    return verified
+
+
+def _sample(index: str, size: int, documents: int, patience: float) -> Plan[list[Json]]:
+    """Some documents of an index at random, without what is in them."""
+    if not size:
+        return []
+    if (yield GetInfo()).distribution == "embedded":
+        return (yield from _sample_by_share(index, size, documents, patience))
+    drawn = {"random_score": {"seed": random.getrandbits(31), "field": "_seq_no"}}
+    query = {"function_score": {"query": _EVERYTHING, **drawn}}
+    body = {"query": query, "size": min(size, _MOST_FOUND), "_source": False}
+    reply = yield from patiently(Search(index, body), patience)
+    hits: list[Json] = reply["hits"]["hits"]
+    return hits
+
+
+def _sample_by_share(index: str, size: int, documents: int, patience: float) -> Plan[list[Json]]:
+    """The same where no query draws lots: one of so many shares that there are about ``size`` documents in each."""
+    count = max(1, documents // size)
+    reading = Reading(index, _EVERYTHING, False, Share(random.randrange(count), count), patience)
+    chosen: list[Json] = []
+    while len(chosen) < size and (hits := (yield from reading.next())):
+        chosen += hits
+    yield from reading.close()
+    return chosen[:size]
+
+
+def differences(source: str, copying: Copying, chosen: Sequence[Json], patience: float) -> Plan[list[Undone]]:
+    """Those of some documents of the source whose copies are not what they would be if they were made now."""
+    different: list[Undone] = []
+    for start in range(0, len(chosen), _AT_A_TIME):
+        found = yield from patiently(_documents(source, chosen[start : start + _AT_A_TIME], None), patience)
+        hits = [hit for hit in found if hit["found"]]
+        copies = yield from patiently(_documents(copying.destination, hits, None), patience)
+        bodies, _ = copying.bodies(hits)
+        for hit, copy, body in zip(hits, copies, bodies, strict=True):
+            if copy.get("_source") != body:
+                how = "is another document" if copy["found"] else "is missing"
+                reason = f"The copy of it in {copying.destination!r} {how}. Run the reindexing again."
+                different.append(Undone(hit["_index"], hit["_id"], reason))
+    return different
+
+
+def find_extra(source: str, destination: str, patience: float, tell: OnUndone) -> Plan[int]:
+    """How many documents of the copy are not in the source: they were deleted there."""
+    extra: set[tuple[str, str | None]] = set()
+    reading = Reading(destination, _EVERYTHING, False, None, patience)
+    while hits := (yield from reading.next()):
+        found = yield from patiently(_documents(source, hits, []), patience)
+        for hit, there in zip(hits, found, strict=True):
+            if not there["found"] and (key := (hit["_id"], hit.get("_routing"))) not in extra:
+                extra.add(key)
+                reason = f"It is in {source!r} no more. Delete this copy of it, then run the reindexing again."
+                tell(Undone(destination, hit["_id"], reason))
+    return len(extra)
+
+
+def _documents(index: str, hits: Sequence[Json], source: Sequence[str] | None) -> GetDocuments:
+    """The documents of hits as they are in an index."""
+    return GetDocuments(index, [hit["_id"] for hit in hits], source, [hit.get("_routing") for hit in hits])

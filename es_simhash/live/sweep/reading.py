@@ -1,0 +1,131 @@
+"""Reading the documents of an index, page by page, whatever happens to the engine meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from es_simhash.errors import EngineError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
+from es_simhash.live.backfill.scope import RunOptions
+from es_simhash.plans.operations import CloseReader, OpenReader, Page, Plan, Reader, ReadPage, Refresh, Share
+from es_simhash.plans.patience import patiently
+from es_simhash.scheme.own_fields import Json
+
+_FIRST_SIZE, _MOST = 100, 1_000
+# What a page should come to, in characters of JSON: enough that requests cost little, and no concern for memory.
+_PAGE_LENGTH = 2 << 20
+# Of how many hits the length is looked at, which is not for nothing.
+_SAMPLE = 50
+# A reader that is lost so often is not lost by accident.
+MOST_LOSSES = 20
+
+
+class Reading:
+    """The documents of one index that a query finds, those of one share.
+
+    A reader that is lost, by a restart or otherwise, is replaced by one from the beginning: what the query still finds
+    is then read, some of it perhaps once more. For callers that may meet no document twice, it is not replaced if
+    ``once`` is set: they begin again themselves. A ``common`` reader is that of all shares, and is not closed here.
+    """
+
+    def __init__(
+        self,
+        index: str,
+        query: Json,
+        source: Sequence[str] | bool,
+        share: Share | None,
+        patience: float,
+        common: Reader | None = None,
+        once: bool = False,
+    ) -> None:
+        self._index = index
+        self._query = query
+        self._source = source
+        self._share = share
+        self._patience = patience
+        self._reader = self._common = common
+        self._after: Any = None
+        self._size = _FIRST_SIZE
+        self._losses = 0
+        self._most_losses = 0 if once else MOST_LOSSES
+        self._is_over = False
+
+    def next(self) -> Plan[list[Json]]:
+        """The hits of the next page; none once all were read."""
+        while not self._is_over:
+            try:
+                return (yield from self._page())
+            except ReaderLostError:
+                self._losses += 1
+                if self._losses > self._most_losses:
+                    raise
+                self._reader = self._common = self._after = None
+                # What was done meanwhile need not be found again.
+                yield from patiently(Refresh(self._index), self._patience)
+            except TooLargeError:
+                if self._size == 1:
+                    raise
+                self._size = max(1, self._size // 4)
+        return []
+
+    def close(self) -> Plan[None]:
+        """Let go of the reader; if the engine is away, it forgets the reader by itself."""
+        reader, self._reader, self._is_over = self._reader, None, True
+        if not self._common:
+            yield from close(reader)
+
+    def _page(self) -> Plan[list[Json]]:
+        if self._reader is None:
+            opening = OpenReader(self._index, shared=self._share is not None)
+            self._reader = yield from patiently(opening, self._patience)
+        asked = ReadPage(self._reader, self._query, self._size, self._source, self._share, self._after)
+        page = yield from self._answer(asked)
+        self._reader, self._after = page.reader, page.after
+        if page.hits:
+            self._adapt(page.hits)
+        else:
+            yield from self.close()
+        return page.hits
+
+    def _answer(self, asked: ReadPage) -> Plan[Page]:
+        if asked.reader.kind != "scroll" or asked.reader.id is None:
+            return (yield from patiently(asked, self._patience))
+        try:
+            page: Page = yield asked
+        except (UnreachableError, UnavailableError) as error:
+            # It moves on by being read: asked again, it would leave out a page whose answer was lost.
+            raise ReaderLostError(f"The scroll over {self._index!r} was broken off. Read it again.") from error
+        return page
+
+    def _adapt(self, hits: Sequence[Json]) -> None:
+        """Ask for as many documents next time as make a page of the right length, growing step by step."""
+        sample = hits[:: 1 + len(hits) // _SAMPLE]
+        length = sum(len(str(hit.get("_source"))) for hit in sample)
+        fitting = _PAGE_LENGTH * len(sample) // max(1, length)
+        self._size = max(1, min(fitting, 4 * self._size, _MOST))
+
+
+def common_reader(index: str, options: RunOptions) -> Plan[Reader | None]:
+    """One reader for all slices of a run; None where each must have its own, as where other machines have some too."""
+    if not options.is_alone:
+        return None
+    reader = yield from patiently(OpenReader(index), options.patience)
+    if reader.can_be_shared:
+        return reader
+    yield from close(reader)
+    return None
+
+
+def close_all(readings: Sequence[Reading], common: Reader | None) -> Plan[None]:
+    """Let go of all readers of a run."""
+    for reading in readings:
+        yield from reading.close()
+    yield from close(common)
+
+
+def close(reader: Reader | None) -> Plan[None]:
+    """Let go of a reader; if the engine is away, it forgets the reader by itself."""
+    if reader:
+        with suppress(EngineError):
+            yield CloseReader(reader)

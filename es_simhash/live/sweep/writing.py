@@ -1,0 +1,93 @@
+"""Writing updates to a live index: documents that others have changed meanwhile are read again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from http import HTTPStatus
+
+from es_simhash.live.sweep.found import Place, Prepared, Undone, Update
+from es_simhash.live.sweep.work import Settling
+from es_simhash.plans.operations import ActionResult, Bulk, Plan, Wait
+from es_simhash.plans.patience import delays
+from es_simhash.plans.sending import Pressure, send
+
+# How often a document is read again that somebody else changes each time before it can be written.
+_ROUNDS = 10
+
+
+@dataclass
+class Outcome:
+    """What became of documents: ``written``, found ``current``, ``gone`` meanwhile, or rejected; and what was met.
+
+    ``missing`` has those of the gone that were found so by writing them.
+    """
+
+    written: int = 0
+    current: int = 0
+    gone: int = 0
+    conflicts: int = 0
+    refusals: int = 0
+    characters: int = 0
+    rejected: list[Undone] = field(default_factory=list)
+    unfit: list[Undone] = field(default_factory=list)
+    missing: list[Place] = field(default_factory=list)
+
+    def add(self, prepared: Prepared) -> None:
+        """Count those that need no writing."""
+        self.current += prepared.current
+        self.gone += prepared.gone
+        self.rejected += prepared.rejected
+        self.unfit += prepared.unfit
+
+
+def write(work: Settling, prepared: Prepared, pressure: Pressure, patience: float) -> Plan[Outcome]:
+    """Carry out the updates of some documents, until each is done or rejected."""
+    outcome = Outcome(characters=prepared.characters)
+    outcome.add(prepared)
+    updates, waits = prepared.updates, delays(patience)
+    for _ in range(_ROUNDS):
+        conflicts = yield from _send_all(updates, outcome, pressure, patience)
+        if not conflicts:
+            return outcome
+        outcome.conflicts += len(conflicts)
+        again = yield from work.settle(conflicts, patience)
+        outcome.add(again)
+        updates = again.updates
+        if updates:
+            yield Wait(next(waits, 0.0))
+    outcome.rejected += [place.undone("is changed by others again and again. Try later.") for place, _ in updates]
+    return outcome
+
+
+def _send_all(updates: Sequence[Update], outcome: Outcome, pressure: Pressure, patience: float) -> Plan[list[Update]]:
+    """Send updates until the engine has taken or refused each; the result is those in conflict with others' changes."""
+    conflicts: list[Update] = []
+    if updates:
+        actions = [action for _, action in updates]
+        take = partial(_sort, updates, outcome, conflicts)
+        outcome.refusals += yield from send(Bulk(str(actions[0].index), actions), take, pressure, patience)
+    return conflicts
+
+
+def _sort(
+    updates: Sequence[Update],
+    outcome: Outcome,
+    conflicts: list[Update],
+    places: Sequence[int],
+    results: Sequence[ActionResult],
+) -> None:
+    """Count what became of the updates at some places. What no document could pass is raised."""
+    for (place, action), result in zip((updates[i] for i in places), results, strict=True):
+        if result.error is None:
+            outcome.written += 1
+        elif result.index_error:
+            raise result.index_error
+        elif result.status == HTTPStatus.CONFLICT:
+            conflicts.append((place, action))
+        elif result.status == HTTPStatus.NOT_FOUND:
+            outcome.gone += 1
+            outcome.missing.append(place)
+        else:
+            outcome.rejected.append(place.undone(f"was refused: {result.error}"))

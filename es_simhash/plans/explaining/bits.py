@@ -1,0 +1,54 @@
+"""Two SimHashes bit by bit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.settings import SimHash
+from es_simhash.sketches import hamming
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Two SimHashes of ``size`` bits as hexadecimal digits, and the positions at which they differ.
+
+    Position 0 is the most significant bit. ``expected`` is the distance to be expected of the features' cosine
+    similarity; ``threshold`` is the one within which a search matches, None where it does not compare them.
+    """
+
+    a: str
+    b: str
+    size: int
+    differing: list[int]
+    distance: int
+    expected: float
+    threshold: int | None
+
+    @property
+    def is_met(self) -> bool:
+        """Whether they are near enough for a search that compares distances."""
+        return self.threshold is not None and self.distance <= self.threshold
+
+
+def compare_bits(simhash: SimHash, held: tuple[Json, Json], cosine: float, threshold: int | None) -> Bits | None:
+    """The SimHashes in the fields of both; None if one has none."""
+    a, b = (fields.get("simhash") for fields in held)
+    if a is None or b is None:
+        return None
+    first, second = int(a, 16), int(b, 16)
+    return Bits(
+        a,
+        b,
+        simhash.bits,
+        [place for place in range(simhash.bits) if (first ^ second) >> (simhash.bits - 1 - place) & 1],
+        hamming.distance(first, second),
+        expected_distance(cosine, simhash.bits),
+        threshold,
+    )
+
+
+def expected_distance(cosine: float, bits: int) -> float:
+    """How many bits differ on average: each with a probability of arccos(cosine) / π (Charikar, STOC 2002)."""
+    return bits * math.acos(max(-1.0, min(1.0, cosine))) / math.pi

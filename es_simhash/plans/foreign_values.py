@@ -1,0 +1,72 @@
+"""What somebody else keeps in documents where our fields go: recognised, and neither overwritten nor removed.
+
+No query finds values that are not mapped, so the documents themselves are looked at: a sample of them before fields are
+brought into an index, and each of them before it is written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import EngineError, MappingError, UnavailableError, UnreachableError
+from es_simhash.plans.operations import Plan, Search
+from es_simhash.scheme.json_form import is_identity
+from es_simhash.scheme.own_fields import DEFERRED, Json
+
+REMEDY = "Name another object with --prefix (prefix=…), or take that out of the documents yourself."
+_SAMPLE = 100
+
+
+def foreign_in(documents: Documents, source: Json) -> str | None:
+    """Return what a document has in place of our fields that is not ours, to go on after its name; None for nothing.
+
+    Other names beside ours in the object are in nobody's way.
+    """
+    found = _found(documents.prefix, frozenset(documents.all_names), source)
+    return found and f"has {found} where the fields belong, in the object {documents.prefix!r}"
+
+
+def _found(prefix: str, names: frozenset[str], source: Json) -> str | None:
+    own = source.get(prefix)
+    flat = [name for name in source if name.startswith(f"{prefix}.") and name.split(".")[1] in names]
+    if flat:
+        return f"fields with dots in their names, {', '.join(sorted(flat))},"
+    if own is None or own == []:
+        return None
+    if not isinstance(own, dict):
+        return f"a value of type {type(own).__name__}"
+    taken = sorted(name for name in names & own.keys() if own[name] is not None)
+    return f"{', '.join(taken)} of somebody else" if taken and not _is_ours(own) else None
+
+
+def _is_ours(own: dict[str, Any]) -> bool:
+    """Whether an object has the fields of a fingerprint, of whatever scheme, or of one that is still to be made."""
+    scheme = own.get("scheme")
+    return is_identity(scheme) or (scheme is None and own.get("status") == DEFERRED)
+
+
+def look_for_foreign(index: str, documents: Documents) -> Plan[MappingError | None]:
+    """Return the error that names a document of a sample with such values; None if there is none in it.
+
+    Documents that have anything in a mapped field there come first.
+    """
+    prefix = documents.prefix
+    ours = [{"term": {f"{prefix}.scheme": documents.scheme.id}}, {"term": {f"{prefix}.status": DEFERRED}}]
+    query = {"must": [{"match_all": {}}], "should": [{"exists": {"field": prefix}}], "must_not": ours}
+    try:
+        reply = yield Search(index, {"size": _SAMPLE, "_source": [prefix], "query": {"bool": query}})
+    except (UnreachableError, UnavailableError):
+        raise
+    except EngineError:  # closed, say, or not to be read by this login
+        return None
+    for hit in reply["hits"]["hits"]:
+        if found := foreign_in(documents, hit.get("_source") or {}):
+            return MappingError(f"Document {hit['_id']!r} of the index {index!r} {found}. {REMEDY}")
+    return None
+
+
+def refuse_foreign(index: str, documents: Documents) -> Plan[None]:
+    """Raise that error, if there is one."""
+    if error := (yield from look_for_foreign(index, documents)):
+        raise error

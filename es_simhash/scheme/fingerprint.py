@@ -1,0 +1,70 @@
+"""Fingerprints: of one text as a value, of many as columns of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core import bit_codes
+from es_simhash._core.bit_codes import Codes
+from es_simhash.sketches.minhash.common import Signatures
+
+Status: TypeAlias = Literal["ok", "short", "empty"]
+STATUSES: tuple[Status, ...] = ("ok", "short", "empty")
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """The fingerprint of one text.
+
+    ``status`` is ``ok``; or ``short`` if the text has so few features that only an exact comparison means much; or
+    ``empty`` if it has none, and then there is no fingerprint. ``minhash`` holds the values of the signature, four
+    bytes each, little-endian. What the scheme does not compute is ``None``.
+    """
+
+    status: Status
+    simhash: int | None
+    minhash: bytes | None
+
+    def __str__(self) -> str:
+        """The fingerprint in one short line."""
+        parts: list[str] = [self.status]
+        if self.simhash is not None:
+            parts.append(f"simhash={self.simhash:x}")
+        if self.minhash is not None:
+            parts.append(f"minhash={self.minhash[:8].hex()}… ({len(self.minhash) // 4} values)")
+        return f"Fingerprint({', '.join(parts)})"
+
+    @property
+    def signature(self) -> npt.NDArray[np.uint32]:
+        """The values of the MinHash signature; none without a signature."""
+        return np.frombuffer(self.minhash or b"", dtype="<u4").astype(np.uint32, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Fingerprints:
+    """The fingerprints of many texts, a row each; those of empty texts mean nothing."""
+
+    statuses: npt.NDArray[np.uint8]
+    simhashes: Codes | None
+    signatures: Signatures | None
+
+    def __len__(self) -> int:
+        """The number of texts."""
+        return len(self.statuses)
+
+    def __iter__(self) -> Iterator[Fingerprint]:
+        """Each text's fingerprint."""
+        simhashes: list[int] | list[None] = [None] * len(self)
+        signatures: list[bytes] | list[None] = [None] * len(self)
+        if self.simhashes is not None:
+            simhashes = bit_codes.to_ints(self.simhashes)
+        if self.signatures is not None:
+            signatures = [row.tobytes() for row in self.signatures.astype("<u4", copy=False)]
+        for number, simhash, signature in zip(self.statuses.tolist(), simhashes, signatures, strict=True):
+            status = STATUSES[number]
+            yield Fingerprint(status, None, None) if status == "empty" else Fingerprint(status, simhash, signature)

@@ -1,0 +1,161 @@
+"""The way from texts to fingerprints, as a scheme's settings say: cut, hash, weigh, condense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from es_simhash._core.arrays import keep_freed_memory
+from es_simhash._core.bit_codes import Codes
+from es_simhash.errors import InputError, SchemeError, TextError
+from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.settings import MINHASH_KINDS, Settings
+from es_simhash.sketches import simhash
+from es_simhash.sketches.minhash.common import EMPTY, Signatures
+from es_simhash.sketches.simhash import BitSums
+from es_simhash.text.features import FeatureBatch, distinct, distinct_counts
+from es_simhash.text.hashing import poly64
+from es_simhash.text.hashing.registry import DEFAULT
+from es_simhash.text.html import strip_html
+from es_simhash.text.normalise_batch import normalise_batch
+from es_simhash.text.tokens.chars import char_features
+from es_simhash.text.tokens.kinds import Chars, Cut, cut_given
+from es_simhash.text.units import TextBatch, check_texts
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# What is fingerprinted at once: enough that numpy's calls cost little, and so little that memory is no concern.
+_CHUNK_LENGTH = 1 << 18
+_CHUNK_ITEMS = 1 << 12
+
+
+def in_batches(items: Iterable[Item], make: Callable[[Sequence[Item]], Result]) -> Iterator[Result]:
+    """What ``make`` makes of any number of texts, or lists of tokens, which are read as they are needed.
+
+    What stands before one that cannot be used is made, before the error says which it is.
+    """
+    if isinstance(items, str | bytes):
+        raise TextError(f"One {type(items).__name__} was given for many texts. Give a list of texts.")
+    keep_freed_memory()
+    first = 0
+    for chunk in _in_chunks(items):
+        yield from _made(chunk, make, first)
+        first += len(chunk)
+
+
+def _made(chunk: Sequence[Item], make: Callable[[Sequence[Item]], Result], first: int) -> Iterator[Result]:
+    """What is made of a chunk, or of what stands in it before the first item that cannot be used."""
+    try:
+        made = make(chunk)
+    except InputError as error:
+        if error.position is None:
+            raise
+        if error.position:
+            yield from _made(chunk[: error.position], make, first)
+        raise type(error)(error.problem, first + error.position) from None
+    yield made
+
+
+def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Lists of consecutive items of a bounded length together; a longer item makes a longer chunk."""
+    chunk: list[Item] = []
+    length = 0
+    for item in items:
+        chunk.append(item)
+        # What has no length is no text: it is refused, with its place, when the chunk is read.
+        try:  # noqa: SIM105 - suppress would cost more than the rest of the loop
+            length += len(item)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+        if length >= _CHUNK_LENGTH or len(chunk) == _CHUNK_ITEMS:
+            yield chunk
+            chunk, length = [], 0
+    if chunk:
+        yield chunk
+
+
+def normalised(settings: Settings, texts: Sequence[str]) -> TextBatch:
+    """The texts as they are cut into tokens."""
+    if settings.html:
+        check_texts(texts)
+        texts = [strip_html(text) for text in texts]
+    return normalise_batch(texts, settings.normalisation)
+
+
+def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
+    """The weighted features of texts."""
+    batch = normalised(settings, texts)
+    if isinstance(settings.tokens, Chars) and _by_poly64(settings):
+        return _weigh(settings, char_features(batch, settings.tokens.n, settings.hash_bits))
+    return _weigh(settings, _hash(settings, settings.tokens.cut(batch)))
+
+
+def features_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> FeatureBatch:
+    """The weighted features of texts that are given as tokens, or as (token, weight) pairs."""
+    return _weigh(settings, _hash(settings, cut_given(lists)))
+
+
+def fingerprints(settings: Settings, features: FeatureBatch) -> Fingerprints:
+    """The fingerprints of weighted features."""
+    counts = np.diff(features.offsets) if _is_distinct(settings) else distinct_counts(features, settings.floor)
+    simhashes = _simhashes(settings, features)
+    signatures = _signatures(settings, features)
+    if signatures is not None and settings.weights == "own":
+        # Without any positive weight there is nothing to sign.
+        counts[(signatures == EMPTY).all(axis=1)] = 0
+    # The place of each status in STATUSES: 0 is ok, 1 is short, 2 is empty.
+    statuses = (counts < settings.floor).astype(np.uint8) + (counts == 0)
+    return Fingerprints(statuses, simhashes, signatures)
+
+
+def bit_sums(settings: Settings, features: FeatureBatch) -> BitSums:
+    """The sums of the SimHash's bits, one row a document."""
+    if settings.simhash is None:
+        raise SchemeError(f"The scheme {settings.name!r} has no SimHash, so no sums of its bits. Give it one.")
+    # The SimHash is made of the first bits of the hashes.
+    return simhash.bit_sums(features, settings.hash_bits)[:, : settings.simhash.bits]
+
+
+def _hash(settings: Settings, cut: Cut) -> FeatureBatch:
+    spans, weights = cut
+    bits = settings.hash_bits
+    if _by_poly64(settings):
+        hashes = poly64.hash_spans(spans.units, spans.starts, spans.ends, bits)
+    else:
+        hashes = settings.hash_function.hash_tokens(spans.strings(), bits)
+    return FeatureBatch(hashes, spans.offsets, weights if settings.weights == "own" else None)
+
+
+def _by_poly64(settings: Settings) -> bool:
+    """Whether features are hashed by poly64, which reads units and needs no strings."""
+    return settings.hash_function.name == DEFAULT
+
+
+def _weigh(settings: Settings, features: FeatureBatch) -> FeatureBatch:
+    """The features with the weights that the settings ask for; features that repeat add up their weights."""
+    if _is_distinct(settings):
+        features = distinct(features)
+    if settings.idf is None:
+        return features
+    return replace(features, weights=settings.idf.weights_of(features.first_words))
+
+
+def _is_distinct(settings: Settings) -> bool:
+    """Whether each feature of a text counts once, however often it occurs."""
+    return settings.weights in ("set", "idf")
+
+
+def _simhashes(settings: Settings, features: FeatureBatch) -> Codes | None:
+    return simhash.from_sums(bit_sums(settings, features)) if settings.simhash else None
+
+
+def _signatures(settings: Settings, features: FeatureBatch) -> Signatures | None:
+    if settings.minhash is None:
+        return None
+    hashes = features.first_words
+    mixed = hashes if settings.hash_function.is_mixed else poly64.fmix64(hashes)
+    return MINHASH_KINDS[settings.minhash.kind](replace(features, hashes=mixed), settings.minhash.size)

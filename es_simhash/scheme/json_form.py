@@ -1,0 +1,134 @@
+"""Schemes as JSON, and the ids made of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from es_simhash.errors import FormatError, SchemeError
+from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash, Verification
+from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction
+from es_simhash.text.idf import IdfTable
+from es_simhash.text.normalise import Normalisation
+from es_simhash.text.tokens.kinds import tokens_from_json, tokens_to_json
+
+# What a scheme names but JSON cannot hold: tokenizers and hash functions of the caller, by their names.
+Functions: TypeAlias = Mapping[str, Callable[[str], Any] | HashFunction]
+
+_FORMAT = "es_simhash.scheme/1"
+_ID_DIGITS = 12
+
+
+def to_json(settings: Settings) -> str:
+    """The settings as JSON."""
+    return json.dumps({"format": _FORMAT} | _to_dict(settings), ensure_ascii=False, indent=2)
+
+
+def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str, Any]:
+    """The settings of `to_json`, as keyword arguments."""
+    form = _read(text)
+    parsers: dict[str, Callable[[Any], Any]] = {
+        "normalisation": lambda value: Normalisation(**value),
+        "tokens": lambda value: tokens_from_json(value, functions),
+        "idf": lambda value: _idf(value, idf),
+        "hash": lambda value: _hash(value, functions),
+        "simhash": lambda value: None if value is None else SimHash(**value),
+        "minhash": lambda value: None if value is None else MinHash(**value),
+        "layout": lambda value: Layout(**value),
+        "verification": lambda value: None if value is None else Verification(**value),
+    }
+    try:
+        return {name: parsers.get(name, lambda value: value)(value) for name, value in form.items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise FormatError(f"A setting of the scheme cannot be read: {error}. Correct it.") from None
+
+
+def identity(settings: Settings) -> str:
+    """A short hash of what the fingerprints, their keys and their fields depend on.
+
+    A setting that is added later must be left out of the form where it changes nothing, lest all ids change.
+    """
+    form = _to_dict(settings)
+    # Neither the name nor the library changes what is cut, nor a threshold what is indexed.
+    del form["name"]
+    form["tokens"].pop("backend", None)
+    # Doc values are made of what a document holds, and change nothing of it.
+    del form["layout"]["doc_values"]
+    # Nor how texts are compared.
+    del form["verification"]
+    if form["minhash"]:
+        del form["minhash"]["similarity"]
+    if form["simhash"]:
+        del form["simhash"]["distance"]
+    elif not (settings.minhash and settings.minhash.is_weighted):
+        # Without SimHash nothing but weighted MinHash looks at weights.
+        del form["weights"], form["idf"]
+    canonical = json.dumps(form, sort_keys=True, separators=(",", ":"))
+    return sha256(canonical.encode("ascii")).hexdigest()[:_ID_DIGITS]
+
+
+def is_identity(text: object) -> bool:
+    """Return whether this has the form of what `identity` returns."""
+    return isinstance(text, str) and re.fullmatch(f"[0-9a-f]{{{_ID_DIGITS}}}", text) is not None
+
+
+def _read(text: str) -> dict[str, Any]:
+    names = {setting.name for setting in fields(Settings)}
+    try:
+        form = json.loads(text)
+        written_as = form.pop("format")
+        # Schemes of an index may be older than this setting.
+        form.setdefault("verification", None)
+        unknown, missing = sorted(set(form) - names), sorted(names - set(form))
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        raise FormatError("This is not the JSON form of a scheme. Make it with Scheme.to_json.") from None
+    if written_as != _FORMAT:
+        raise FormatError("This scheme is of another format. Make it again with this version of es_simhash.")
+    if unknown or missing:
+        problem = f"no setting {unknown[0]!r}" if unknown else f"to have the setting {missing[0]!r}"
+        raise FormatError(f"A scheme has {problem}. Correct the form, or make it with Scheme.to_json.")
+    return dict(form)
+
+
+def _to_dict(settings: Settings) -> dict[str, Any]:
+    form = {setting.name: getattr(settings, setting.name) for setting in fields(Settings)}
+    return form | {
+        "normalisation": asdict(settings.normalisation),
+        "tokens": tokens_to_json(settings.tokens),
+        "idf": settings.idf and settings.idf.name,
+        "hash": _hash_to_json(settings.hash_function),
+        "simhash": settings.simhash and asdict(settings.simhash),
+        "minhash": settings.minhash and asdict(settings.minhash),
+        "layout": asdict(settings.layout),
+        "verification": settings.verification and asdict(settings.verification),
+    }
+
+
+def _idf(name: str | None, table: IdfTable | None) -> IdfTable | None:
+    if name is None:
+        return None
+    if table is None or table.name != name:
+        given = "none was given" if table is None else f"{table.name[:12]}… was given"
+        raise SchemeError(f"The scheme needs the idf table {name[:12]}…, but {given}. Load it and pass it as idf=….")
+    return table
+
+
+def _hash_to_json(function: HashFunction) -> str | dict[str, Any]:
+    """The name; of a caller's function also what else its hashes depend on."""
+    if function.name in HASH_FUNCTIONS:
+        return function.name
+    return {"name": function.name, "bits": function.bits, "is_mixed": function.is_mixed}
+
+
+def _hash(form: Any, functions: Functions) -> HashFunction:
+    name = form["name"] if isinstance(form, dict) else form
+    function = HASH_FUNCTIONS.get(name) or functions.get(name)
+    if isinstance(function, HashFunction) and _hash_to_json(function) == form:
+        return function
+    raise SchemeError(
+        f"The scheme hashes with the function {form!r}. Pass it, made by custom_hash, as functions={{{name!r}: …}}."
+    )

@@ -1,0 +1,211 @@
+"""The mapping of a fingerprint's fields: for a new index, for an index that is there, as a component template."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from es_simhash.errors import InputError, MappingError, SchemeMismatchError
+from es_simhash.scheme import group_fields, own_fields
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.settings import Settings
+
+META = "es_simhash"
+DEFAULT_PREFIX = "dedup"
+# The fields that every scheme has, and those that every one has at least one of.
+_ALWAYS, _EITHER = {"content", "scheme", "status"}, {"simhash", "bands", "band0"}
+_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+def check_prefix(prefix: str) -> str:
+    """Return ``prefix`` if the fields can be named by it."""
+    if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
+        raise InputError(
+            f"The fields cannot lie in an object named {prefix!r}. Choose a name of letters, digits, _ and -."
+        )
+    return prefix
+
+
+def mapping(settings: Settings, scheme: Json, scheme_id: str, prefix: str, sources: Sequence[str]) -> Json:
+    """The mapping to put: the fields, and in ``_meta`` the scheme and the fields that the texts come from.
+
+    ``scheme`` is the scheme's JSON form.
+    """
+    entry: Json = {"id": scheme_id, "scheme": scheme}
+    if sources:
+        entry["fields"] = list(sources)
+    return {
+        "_meta": {META: {check_prefix(prefix): entry}},
+        "properties": {prefix: {"dynamic": "false", "properties": own_fields.properties(settings)}},
+    }
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is to be put to an index: ``body`` (None if nothing), and the full names of the fields that are new."""
+
+    body: Json | None
+    added: list[str]
+
+
+def merge(index: str, present: Json, wanted: Json) -> Change:
+    """The change that brings ``wanted`` (see `mapping`) into an index's mapping; what cannot be brought is an error.
+
+    Everything else in the mapping, and in its ``_meta``, stays.
+    """
+    [prefix] = wanted["properties"]
+    if _is_false(present.get("subobjects")):
+        raise MappingError(
+            f"The index {index!r} is mapped with subobjects: false, so it cannot hold the object {prefix!r}. "
+            "Add the fields to an index with sub-objects, or reindex into one."
+        )
+    _check_scheme(index, present, wanted, prefix)
+    there = _properties_there(index, present, prefix)
+    added: Json = {}
+    for name, field in wanted["properties"][prefix]["properties"].items():
+        if name in there:
+            _check_field(index, f"{prefix}.{name}", there[name], field)
+        else:
+            added[name] = field
+    _check_maker(index, present, wanted, there)
+    meta = _merged_meta(present.get("_meta") or {}, wanted["_meta"], prefix)
+    if not added and meta == present.get("_meta"):
+        return Change(None, [])
+    # Fields that are there stay as they are: a server would refuse to change what may differ.
+    ours: Json = {"properties": added} if there else {"dynamic": "false", "properties": added}
+    return Change({"_meta": meta, "properties": {prefix: ours}}, [f"{prefix}.{name}" for name in added])
+
+
+def entries(mappings: Mapping[str, Json], prefix: str) -> dict[str, Json | None]:
+    """What each index's ``_meta`` says of its fingerprints under a prefix; None for indices without any.
+
+    Whoever may change a mapping may change that, too: what `mapping` would not have written is a `MappingError`.
+    """
+    return {index: _entry(index, body.get("_meta") or {}, prefix) for index, body in mappings.items()}
+
+
+def _entry(index: str, meta: Any, prefix: str) -> Json | None:
+    ours = (meta.get(META) or {}) if isinstance(meta, dict) else meta
+    entry: Json | None = ours.get(prefix) if isinstance(ours, dict) else ours
+    if entry is None or _is_whole(entry):
+        return entry
+    raise MappingError(
+        f"The mapping of the index {index!r} does not say how its fields under {prefix!r} were made: what stands in "
+        f"_meta.{META} was changed. Put back what init wrote there, or choose another prefix."
+    )
+
+
+def _is_whole(entry: Any) -> bool:
+    """Whether an entry has the form that `mapping` gives it."""
+    match entry:
+        case {"id": str(), "scheme": dict(), **others}:
+            sources = others.get("fields", [])
+            return isinstance(sources, list) and all(isinstance(source, str) for source in sources)
+    return False
+
+
+def component_template(wanted: Json, description: str) -> Json:
+    """A component template that gives new indices the fields; for `PUT _component_template/NAME` of either engine."""
+    return {"template": {"mappings": wanted}, "_meta": {"description": description}}
+
+
+def _merged_meta(present: Json, wanted: Json, prefix: str) -> Json:
+    """The ``_meta`` that is there with our entry; source fields that it names already are kept."""
+    ours: Json = present.get(META) or {}
+    entry = {**wanted[META][prefix]}
+    there = ours.get(prefix) or {}
+    if "fields" in there:
+        entry.setdefault("fields", there["fields"])
+    return {**present, META: {**ours, prefix: entry}}
+
+
+def _check_scheme(index: str, present: Json, wanted: Json, prefix: str) -> None:
+    there = entries({index: present}, prefix)[index]
+    new = wanted["_meta"][META][prefix]
+    if there is None:
+        return
+    if there["id"] != new["id"]:
+        raise SchemeMismatchError(
+            f"The index {index!r} holds fingerprints of the scheme {there['id']} under {prefix!r}; this one is "
+            f"{new['id']}. Use the scheme that is there, or choose another prefix for the new one."
+        )
+    if "fields" in there and "fields" in new and there["fields"] != new["fields"]:
+        raise SchemeMismatchError(
+            f"The index {index!r} holds fingerprints of the fields {there['fields']} under {prefix!r}; these are "
+            f"{new['fields']}. Use the fields that are there, or choose another prefix for the new ones."
+        )
+
+
+def _properties_there(index: str, present: Json, prefix: str) -> Json:
+    """The fields of the object ``prefix`` that the index has already."""
+    there: Json = (present.get("properties") or {}).get(prefix) or {}
+    if there.get("type", "object") != "object":
+        raise MappingError(
+            f"The index {index!r} has a field {prefix!r} of type {there['type']}, where an object is needed. "
+            "Choose another prefix (--prefix)."
+        )
+    if _is_false(there.get("enabled")):
+        raise MappingError(
+            f"The index {index!r} does not parse the object {prefix!r} (enabled: false). "
+            "Choose another prefix (--prefix)."
+        )
+    properties: Json = there.get("properties") or {}
+    return properties
+
+
+def _check_maker(index: str, present: Json, wanted: Json, there: Json) -> None:
+    """Refuse fields that somebody else has made where ours go; without our note they are known by their names."""
+    [prefix] = wanted["properties"]
+    names = {*wanted["properties"][prefix]["properties"], *group_fields.NAMES}
+    paths = {prefix, *(f"{prefix}.{name}" for name in names)}
+    if runtime := sorted(path for path in present.get("runtime") or {} if ".".join(path.split(".")[:2]) in paths):
+        raise MappingError(
+            f"The index {index!r} has the runtime fields {', '.join(runtime)}, which would hide ours in "
+            "searches. Choose another prefix (--prefix)."
+        )
+    taken = sorted(names & there.keys())
+    is_ours = there.keys() >= _ALWAYS and there.keys() & _EITHER
+    if taken and not is_ours and entries({index: present}, prefix)[index] is None:
+        raise MappingError(
+            f"The index {index!r} has an object {prefix!r} of somebody else, with the fields {', '.join(taken)}: "
+            "its _meta does not say that they are of fingerprints. Choose another prefix (--prefix)."
+        )
+
+
+def _check_field(index: str, name: str, there: Json, wanted: Json) -> None:
+    """Refuse a field that could not be searched as ours must be; what else differs only costs or saves room."""
+    problem = ""
+    for key in ("type", "analyzer"):
+        if key in wanted and there.get(key) != wanted[key]:
+            problem = f"{key}: {there.get(key, 'the default')}, where {key}: {wanted[key]} is needed"
+            break
+    else:
+        if _is_false(there.get("index")) and not _is_false(wanted.get("index")):
+            problem = "index: false, where it must be searchable"
+    if problem:
+        raise MappingError(
+            f"The index {index!r} has a field {name!r} with {problem}. "
+            "Choose another prefix (--prefix), or reindex without that field."
+        )
+
+
+def _is_false(value: Any) -> bool:
+    return str(value).lower() == "false"
+
+
+def number_of_fields(mapping: Any) -> int:
+    """The fields of a mapping, as total_fields.limit counts them: objects, multi-fields and runtime fields too."""
+    parts = [mapping.get(part) for part in ("properties", "fields", "runtime")] if isinstance(mapping, dict) else []
+    return sum(1 + number_of_fields(inner) for part in parts if isinstance(part, dict) for inner in part.values())
+
+
+def leaf_paths(properties: Json, prefix: str = "") -> Iterator[str]:
+    """The full names of all fields of a mapping's properties that hold values."""
+    for name, field in properties.items():
+        path = f"{prefix}{name}"
+        if "properties" in field:
+            yield from leaf_paths(field["properties"], path + ".")
+        else:
+            yield path

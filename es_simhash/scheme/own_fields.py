@@ -1,0 +1,219 @@
+"""The fields of a fingerprint in a document: their names, their mapping, and how they are written and read.
+
+All lie in one object, named by a prefix (``dedup``):
+
+``simhash``    the SimHash in hexadecimal digits, most significant first
+``blocks``     the keys of its blocks
+``bands``      the keys of the signature's bands, in the order of the bands
+``signature``  the signature, where the layout has it apart
+``content``    a hash of the text, equal for equal texts
+``scheme``     the id of the scheme
+``status``     ``ok``, ``short``, ``empty``; or ``deferred``: the text changed, and its fingerprint is still to be made
+
+How keys lie is the layout's choice (`Layout`): as one text with spaces between them, as a list, or
+as ``block0``, ``block1``, …, ``band0``, ``band1``, … with one key each.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from es_simhash._core import bit_codes, digits
+from es_simhash.errors import FormatError
+from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
+from es_simhash.scheme.settings import Settings
+from es_simhash.sketches.minhash.codec import SignatureCodec
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Json: TypeAlias = dict[str, Any]
+
+DEFERRED = "deferred"
+_HEX = re.compile("[0-9a-f]+")
+
+_KEYWORD: Json = {"type": "keyword"}
+_SEARCHED: Json = {"type": "keyword", "doc_values": False}
+_READ: Json = {"type": "keyword", "index": False, "doc_values": False}
+_COUNTED: Json = {"type": "keyword", "index": False}
+# Keys with spaces between them take a third less room in a document than a list of strings.
+_SPACED: Json = {"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": False}
+
+
+def properties(settings: Settings) -> Json:
+    """The mapping of each field."""
+    return deepcopy(_properties(settings))
+
+
+def names(settings: Settings) -> list[str]:
+    """The names of the fields."""
+    return list(_properties(settings))
+
+
+def _properties(settings: Settings) -> Json:
+    fields: Json = {}
+    if settings.simhash:
+        fields["simhash"] = _COUNTED if settings.layout.doc_values else _READ
+        fields |= _key_properties(settings, "block", settings.simhash.blocks)
+    if settings.minhash:
+        fields |= _key_properties(settings, "band", settings.minhash.bands)
+    if settings.layout.signature_bits:
+        fields["signature"] = _READ
+    return fields | {"content": _READ, "scheme": _KEYWORD, "status": _KEYWORD}
+
+
+def _key_properties(settings: Settings, kind: str, count: int) -> Json:
+    if settings.layout.keys == "fields":
+        return {f"{kind}{i}": _SEARCHED for i in range(count)}
+    return {f"{kind}s": _SPACED if settings.layout.keys == "text" else _SEARCHED}
+
+
+def block_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
+    """The (field, key) pairs by which a query finds the blocks of a fingerprint."""
+    if settings.simhash is None or fingerprint.simhash is None:
+        return []
+    return _placed(settings, "block", settings.simhash.layout.keys(fingerprint.simhash))
+
+
+def band_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
+    """The (field, key) pairs by which a query finds the bands of a fingerprint."""
+    if settings.minhash is None or fingerprint.minhash is None:
+        return []
+    return _placed(settings, "band", settings.minhash.layout.keys(fingerprint.signature[None])[0])
+
+
+def _placed(settings: Settings, kind: str, keys: Sequence[str]) -> list[tuple[str, str]]:
+    if settings.layout.keys == "fields":
+        return [(f"{kind}{i}", key) for i, key in enumerate(keys)]
+    return [(f"{kind}s", key) for key in keys]
+
+
+def content_hash(text: str) -> str:
+    """The first 48 bits of the SHA-256 of the text in UTF-8, in base64url.
+
+    Unequal texts have the same with probability 2**-48, so it tells equal texts among those with equal fingerprints,
+    and whether a text has changed.
+    """
+    return urlsafe_b64encode(sha256(text.encode()).digest()[:6]).decode("ascii")
+
+
+def write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints) -> Iterator[Json]:
+    """The fields of each text."""
+    columns = _columns(settings, fingerprints)
+    for i, (text, number) in enumerate(zip(texts, fingerprints.statuses.tolist(), strict=True)):
+        status = STATUSES[number]
+        fields = {} if status == "empty" else {name: column[i] for name, column in columns.items()}
+        yield fields | {"content": content_hash(text), "scheme": scheme_id, "status": status}
+
+
+def deferred(settings: Settings) -> Json:
+    """The fields of a text that changed and whose fingerprint is still to be made: what was there is taken out."""
+    return dict.fromkeys(names(settings)) | {"status": DEFERRED}
+
+
+def _columns(settings: Settings, fingerprints: Fingerprints) -> dict[str, list[str]]:
+    """For each field of the fingerprint, its values in all documents."""
+    columns: dict[str, Any] = {}
+    if settings.simhash and fingerprints.simhashes is not None:
+        hex_digits = -(-settings.simhash.bits // 4)
+        columns["simhash"] = [f"{code:0{hex_digits}x}" for code in bit_codes.to_ints(fingerprints.simhashes)]
+        columns |= _key_columns(settings, "block", settings.simhash.layout.key_points(fingerprints.simhashes))
+    if settings.minhash and fingerprints.signatures is not None:
+        columns |= _key_columns(settings, "band", settings.minhash.layout.key_points(fingerprints.signatures))
+        if settings.layout.signature_bits:
+            columns["signature"] = signature_codec(settings).to_texts(fingerprints.signatures)
+    return columns
+
+
+def _key_columns(settings: Settings, kind: str, points: npt.NDArray[np.uint32]) -> dict[str, Any]:
+    """The columns of keys, given by their code points."""
+    if settings.layout.keys == "text":
+        return {f"{kind}s": digits.joined(points)}
+    keys = digits.strings(points)
+    if settings.layout.keys == "fields":
+        return {f"{kind}{i}": column.tolist() for i, column in enumerate(keys.T)}
+    return {f"{kind}s": keys.tolist()}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a document's fields tell of its fingerprint; None where the scheme has no such part.
+
+    ``band_keys`` has all of them in their order, with nothing between.
+    """
+
+    simhash: int | None
+    band_keys: str | None
+    signature: str | None
+    content: str | None
+
+
+def read(settings: Settings, scheme_id: str, stored: Any) -> Stored | None:
+    """The fingerprint in a document's fields; None if they hold no whole one of this scheme."""
+    if not isinstance(stored, dict) or stored.get("scheme") != scheme_id:
+        return None
+    simhash = _read_simhash(settings, stored)
+    keys = _read_band_keys(settings, stored)
+    signature = _read_signature(settings, stored)
+    lacks_simhash = settings.simhash is not None and simhash is None
+    lacks_bands = settings.minhash is not None and keys is None
+    lacks_signature = settings.layout.signature_bits > 0 and signature is None
+    if lacks_simhash or lacks_bands or lacks_signature:
+        return None
+    content = stored.get("content")
+    return Stored(simhash, keys, signature, content if isinstance(content, str) else None)
+
+
+def _read_simhash(settings: Settings, stored: Json) -> int | None:
+    text = stored.get("simhash")
+    if settings.simhash is None or not isinstance(text, str) or not _HEX.fullmatch(text):
+        return None
+    value = int(text, 16)
+    return value if value >> settings.simhash.bits == 0 else None
+
+
+def _read_band_keys(settings: Settings, stored: Json) -> str | None:
+    if settings.minhash is None:
+        return None
+    if settings.layout.keys == "fields":
+        keys: Any = [stored.get(f"band{i}") for i in range(settings.minhash.bands)]
+    else:
+        keys = stored.get("bands")
+    if isinstance(keys, list) and all(isinstance(key, str) for key in keys):
+        keys = " ".join(keys)
+    bands = settings.minhash.layout
+    if not isinstance(keys, str) or not _keys_pattern(bands.count, bands.key_digits).fullmatch(keys):
+        return None
+    return keys.replace(" ", "")
+
+
+@cache
+def _keys_pattern(count: int, width: int) -> re.Pattern[str]:
+    """What the keys of a document look like, with spaces between them."""
+    key = f"[A-Za-z0-9_-]{{{width}}}"
+    return re.compile(f"{key}(?: {key}){{{count - 1}}}")
+
+
+def _read_signature(settings: Settings, stored: Json) -> str | None:
+    if settings.minhash is None or not settings.layout.signature_bits:
+        return None
+    text = stored.get("signature")
+    try:
+        signature_codec(settings).from_text(text)  # type: ignore[arg-type]
+    except (FormatError, TypeError):
+        return None
+    return text
+
+
+def signature_codec(settings: Settings) -> SignatureCodec:
+    """How signatures that are stored apart are written."""
+    assert settings.minhash
+    return SignatureCodec(settings.minhash.size, settings.layout.signature_bits)

@@ -1,0 +1,189 @@
+"""Queries for the candidates of a fingerprint, as bodies of search requests: bool-should of terms on its keys.
+
+With m blocks, everything within k bits shares at least m − k of them (see `es_simhash.sketches.blocks`), so
+``minimum_should_match: m − k`` finds it all. Of the bands, one shared key makes a candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from es_simhash.errors import InputError, SchemeError, TextError
+from es_simhash.scheme import own_fields
+from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.settings import Settings, Verification, check_similarity
+
+By: TypeAlias = Literal["simhash", "minhash", "both"]
+Filter: TypeAlias = Json | Sequence[Json] | None
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What a match is: within ``distance`` bits, from ``similarity`` on, or either; None where it does not count.
+
+    With a ``verification`` the similarity is that of the texts, compared as it says; else that of the signatures.
+    """
+
+    distance: int | None
+    similarity: float | None
+    verification: Verification | None = None
+
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        by: By | None = None,
+        distance: int | None = None,
+        similarity: float | None = None,
+        verification: Verification | None = None,
+    ) -> Criteria:
+        """The criteria by SimHash, by MinHash or by both, with the scheme's thresholds where none is given.
+
+        Without ``by``: by the kind for which a threshold is given, else by MinHash if the scheme has it. With a
+        ``verification`` its threshold stands in for that of MinHash.
+        """
+        if by is None:
+            by = _implied(settings, distance, similarity)
+        if by not in get_args(By):
+            raise SchemeError(f"Near-duplicates cannot be found by {by!r}. Choose from: {', '.join(get_args(By))}.")
+        if (by == "minhash" and distance is not None) or (by == "simhash" and similarity is not None):
+            given = "distance" if distance is not None else "similarity"
+            raise SchemeError(f"A {given} means nothing to a search by {by}. Leave it out, or choose by='both'.")
+        within = _distance(settings, distance) if by in ("simhash", "both") else None
+        if by == "simhash":
+            return cls(within, None)
+        if similarity is None and verification is not None:
+            similarity = verification.similarity
+        return cls(within, _similarity(settings, similarity), verification)
+
+    def are_met(self, distance: int | None, similarity: float | None) -> bool:
+        """Whether a pair of this distance and similarity is a match; what is None is not known."""
+        near = self.distance is not None and distance is not None and distance <= self.distance
+        return near or (self.similarity is not None and similarity is not None and similarity >= self.similarity)
+
+
+def _implied(settings: Settings, distance: int | None, similarity: float | None) -> By:
+    if distance is not None:
+        return "simhash" if similarity is None else "both"
+    return "minhash" if settings.minhash or similarity is not None else "simhash"
+
+
+def _distance(settings: Settings, distance: int | None) -> int:
+    if settings.simhash is None:
+        raise SchemeError("The scheme has no SimHash to find by. Search by='minhash', or use a scheme with SimHash.")
+    distance = settings.simhash.distance if distance is None else distance
+    settings.simhash.layout.min_shared(distance)
+    return distance
+
+
+def _similarity(settings: Settings, similarity: float | None) -> float:
+    if settings.minhash is None:
+        raise SchemeError("The scheme has no MinHash to find by. Search by='simhash', or use a scheme with MinHash.")
+    return check_similarity(settings.minhash.similarity if similarity is None else similarity)
+
+
+def clause(
+    settings: Settings,
+    fingerprint: Fingerprint,
+    criteria: Criteria,
+    prefix: str = DEFAULT_PREFIX,
+    *,
+    scored: bool = True,
+) -> Json:
+    """The clause that candidates match, to drop into any request.
+
+    ``scored``: each key scores 1, so that candidates with more keys in common come first where a list is cut off.
+    Without that a search by bands is a little quicker.
+    """
+    if fingerprint.status == "empty":
+        raise TextError("An empty text has nothing to be found by. Give a text with letters or digits.")
+    kinds = []
+    if criteria.distance is not None and settings.simhash:
+        blocks = _found(own_fields.block_terms(settings, fingerprint))
+        kinds.append(_should(prefix, blocks, settings.simhash.layout.min_shared(criteria.distance)))
+    if criteria.similarity is not None:
+        bands = _found(own_fields.band_terms(settings, fingerprint))
+        is_plain = not scored and settings.layout.keys != "fields"
+        kinds.append(_terms(prefix, bands) if is_plain else _should(prefix, bands, 1))
+    return kinds[0] if len(kinds) == 1 else {"bool": {"should": kinds, "minimum_should_match": 1}}
+
+
+def _found(terms: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The terms, if there are any: a query without any clause would match everything."""
+    if not terms:
+        raise InputError("The fingerprint lacks what is to be found by. Make it by the scheme of the index.")
+    return terms
+
+
+def _should(prefix: str, terms: Sequence[tuple[str, str]], least: int) -> Json:
+    should = [{"constant_score": {"filter": {"term": {f"{prefix}.{field}": key}}}} for field, key in terms]
+    return {"bool": {"should": should, "minimum_should_match": least}}
+
+
+def _terms(prefix: str, terms: Sequence[tuple[str, str]]) -> Json:
+    """Whatever has one of the keys, which are all of one field."""
+    return {"constant_score": {"filter": {"terms": {f"{prefix}.{terms[0][0]}": [key for _, key in terms]}}}}
+
+
+def body(
+    candidates: Json, *, size: int, source: Sequence[str] | bool, filter: Filter = None, exclude: Sequence[str] = ()
+) -> Json:
+    """The search request for the first ``size`` candidates that pass the user's filter, without these ids."""
+    return {
+        "query": restricted(candidates, filter, exclude),
+        "size": size,
+        "_source": source if isinstance(source, bool) else names(source),
+        "track_total_hits": False,
+    }
+
+
+def restricted(query: Json, filter: Filter, exclude: Sequence[str]) -> Json:
+    """The query with the user's own filter, and without documents of these ids."""
+    if not filter and not exclude:
+        return query
+    bool_query: Json = {"must": [query]}
+    if filter:
+        bool_query["filter"] = _filters(filter)
+    if exclude:
+        bool_query["must_not"] = [{"ids": {"values": names(exclude)}}]
+    return {"bool": bool_query}
+
+
+def _filters(filter: Filter) -> list[Any]:
+    filters = [filter] if isinstance(filter, dict) else filter
+    if not isinstance(filters, Sequence) or not all(isinstance(each, dict) for each in filters):
+        raise InputError(f"A filter cannot be {filter!r}. Give a query, as in the engine's search requests, or a list.")
+    return list(filters)
+
+
+def names(given: Sequence[str]) -> list[str]:
+    """Names as a list, also if only one was given."""
+    return [given] if isinstance(given, str) else list(given)
+
+
+def compared_fields(settings: Settings, prefix: str) -> list[str]:
+    """The paths of the fields that a re-rank reads: all but the blocks, which the SimHash tells as well."""
+    return [f"{prefix}.{name}" for name in own_fields.names(settings) if not name.startswith("block")]
+
+
+def more_like_this(texts: Mapping[str, str]) -> Json:
+    """Candidates from an index without our fields: documents with most of the weightiest words of one of the texts.
+
+    ``texts`` has the text that each source field is compared with.
+
+    Terms count from one occurrence in the text and from two documents on; of the 50 weightiest, 70% must be shared.
+    The engine's own defaults (two occurrences, five documents, 25 terms) miss most short texts.
+    """
+    should = [_more_like_this(field, text) for field, text in texts.items() if text]
+    if not should:
+        raise TextError("Nothing is like an empty text. Give a text with letters or digits.")
+    return {"bool": {"should": should, "minimum_should_match": 1}}
+
+
+def _more_like_this(field: str, text: str) -> Json:
+    settings = {"min_term_freq": 1, "min_doc_freq": 2, "max_query_terms": 50, "minimum_should_match": "70%"}
+    return {"more_like_this": {"fields": [field], "like": [text], "include": True, **settings}}

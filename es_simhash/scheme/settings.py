@@ -1,0 +1,279 @@
+"""The settings of a scheme: every choice between a text and its fingerprint, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+from es_simhash._core.bit_codes import words
+from es_simhash.errors import SchemeError
+from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
+from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
+from es_simhash.sketches.minhash import k_hash, one_permutation, weighted
+from es_simhash.sketches.minhash.common import Signatures, check_size, check_value_bits
+from es_simhash.text.features import FeatureBatch
+from es_simhash.text.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
+from es_simhash.text.idf import IdfTable
+from es_simhash.text.normalise import Normalisation
+from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, Tokens
+
+# How much a feature weighs: "set" 1, however often it occurs in the text; "tf" its occurrences; "idf" its inverse
+# document frequency; "tfidf" the two multiplied; "own" the weight that comes with the token.
+Weights: TypeAlias = Literal["set", "tf", "idf", "tfidf", "own"]
+
+# How the features of two texts are compared (see `es_simhash.scheme.verification`), and how much each weighs there.
+Measure: TypeAlias = Literal["jaccard", "containment", "overlap", "cosine"]
+VerificationWeights: TypeAlias = Literal["rarity", "scheme"]
+
+MINHASH_KINDS: dict[str, Callable[[FeatureBatch, int], Signatures]] = {
+    "one-permutation": one_permutation.signatures,
+    "k-hash": k_hash.signatures,
+    "weighted": weighted.signatures,
+}
+
+
+# Engines take queries of 1,024 clauses, and a filter of the user's own needs some.
+MAX_KEYS = 1000
+
+# How the keys lie in a document: all of a kind in one text field, separated by spaces; in one keyword field of many
+# values; or each in a keyword field of its own.
+KeyForm: TypeAlias = Literal["text", "keyword", "fields"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a fingerprint lies in a document's fields (see `es_simhash.scheme.own_fields`).
+
+    The keys of MinHash hold the lowest bits of the signature, from which similarities are estimated. With
+    ``signature_bits`` the signature is stored beside them, with so many bits of each value. Without ``doc_values`` of
+    the SimHash the engine's scripts and aggregations cannot read it, and a document takes some 16 bytes less.
+    """
+
+    keys: KeyForm = "text"
+    signature_bits: int = 0
+    doc_values: bool = True
+
+    def __post_init__(self) -> None:
+        if self.keys not in get_args(KeyForm):
+            raise SchemeError(f"Keys cannot lie as {self.keys!r}. Choose from: {', '.join(get_args(KeyForm))}.")
+        if self.signature_bits != 0:
+            check_value_bits(self.signature_bits)
+        if not isinstance(self.doc_values, bool):
+            raise SchemeError(f"Doc values cannot be {self.doc_values!r}. Choose True or False.")
+
+
+@dataclass(frozen=True)
+class SimHash:
+    """A SimHash of ``bits`` bits in ``blocks`` blocks, by which all within ``distance`` bits are sure to be found."""
+
+    bits: int = 64
+    blocks: int = 6
+    distance: int = 3
+
+    def __post_init__(self) -> None:
+        self.layout.min_shared(self.distance)
+        if self.blocks > MAX_KEYED_BLOCKS:
+            raise SchemeError(f"{self.blocks} blocks have no keys. Choose at most {MAX_KEYED_BLOCKS} blocks.")
+
+    @cached_property
+    def layout(self) -> Blocks:
+        """The blocks."""
+        return Blocks(self.bits, self.blocks)
+
+
+@dataclass(frozen=True)
+class MinHash:
+    """A MinHash signature of ``size`` values, and the ``bands`` bands of ``rows`` rows by which it is found.
+
+    Documents match from the Jaccard ``similarity`` on, unless a query asks for another.
+    """
+
+    kind: str = "one-permutation"
+    size: int = 128
+    bands: int = 32
+    rows: int = 4
+    key_bits: int = 30
+    similarity: float = 0.6
+
+    def __post_init__(self) -> None:
+        if self.kind not in MINHASH_KINDS:
+            raise SchemeError(f"There is no MinHash kind {self.kind!r}. Choose from: {', '.join(MINHASH_KINDS)}.")
+        check_size(self.size)
+        if self.layout.count * self.layout.rows > self.size:
+            raise SchemeError(
+                f"{self.bands} bands of {self.rows} rows need a signature of {self.bands * self.rows} values, not "
+                f"{self.size}. Choose a larger size or fewer bands."
+            )
+        if self.key_bits % BITS_A_DIGIT:
+            raise SchemeError(f"Keys of {self.key_bits} bits do not fill base64 digits. Choose a multiple of 6.")
+        check_similarity(self.similarity)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the signature depends on the weights of the features."""
+        return self.kind == "weighted"
+
+    @cached_property
+    def layout(self) -> Bands:
+        """The bands."""
+        return Bands(self.bands, self.rows, self.key_bits)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the texts of candidates must have in common with the text in question, where texts are compared.
+
+    The ``measure`` of their features (see `scheme.verification`) must be at least ``similarity``. With the weights
+    "rarity" each feature counts once, and the more the fewer documents have it; with "scheme" features weigh as in the
+    fingerprint. Texts that are alike may still be different documents, which these conditions tell apart: the shorter
+    text must have the share ``lengths`` of the longer one's characters; of the numbers in the text with fewer of them
+    the other must have the share ``numbers``; and the Jaccard similarity of their first lines, by character 3-grams,
+    must be at least ``first_lines``. A condition of 0 is none.
+    """
+
+    similarity: float = 0.55
+    measure: Measure = "jaccard"
+    weights: VerificationWeights = "rarity"
+    lengths: float = 0.0
+    numbers: float = 0.0
+    first_lines: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_similarity(self.similarity)
+        for name, value, choices in (
+            ("measure", self.measure, get_args(Measure)),
+            ("weights to verify by", self.weights, get_args(VerificationWeights)),
+        ):
+            if value not in choices:
+                raise SchemeError(f"There is no {name} {value!r}. Choose from: {', '.join(choices)}.")
+        for name in ("lengths", "numbers", "first_lines"):
+            share = getattr(self, name)
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise SchemeError(
+                    f"The condition {name} cannot be {share!r}. Choose a share from 0, which is none, to 1."
+                )
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether more is asked for than similarity."""
+        return bool(self.lengths or self.numbers or self.first_lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How texts become fingerprints, and how these lie in documents.
+
+    ``hash`` may be given by its name. ``floor`` is the number of distinct features below which a text is ``short``.
+    ``name``, the distance of `SimHash`, the similarity of `MinHash` and ``verification`` play no part in what is
+    stored. Without ``verification``, fingerprints alone tell what is near.
+    """
+
+    name: str = "custom"
+    html: bool = False
+    normalisation: Normalisation = field(default_factory=Normalisation)
+    tokens: Tokens = field(default_factory=Chars)
+    weights: Weights = "set"
+    idf: IdfTable | None = None
+    hash: HashFunction | str = DEFAULT
+    simhash: SimHash | None = field(default_factory=SimHash)
+    minhash: MinHash | None = field(default_factory=MinHash)
+    floor: int = 8
+    layout: Layout = field(default_factory=Layout)
+    verification: Verification | None = field(default_factory=Verification)
+
+    def __post_init__(self) -> None:
+        self._set("hash", _resolved(self.hash))
+        self._check_types()
+        self._set("tokens", _with_normalised_stop_words(self.tokens, self.normalisation))
+        self._check_kinds()
+        self._check_weights()
+        if not isinstance(self.floor, int) or isinstance(self.floor, bool) or self.floor < 1:
+            raise SchemeError(f"The floor cannot be {self.floor!r} features. Choose a whole number from 1.")
+
+    @property
+    def hash_function(self) -> HashFunction:
+        """The hash function of the features."""
+        return cast("HashFunction", self.hash)
+
+    @property
+    def hash_bits(self) -> int:
+        """The width of the features' hashes: 64 or 128 bits."""
+        needed = self.hash_function.bits or (self.simhash.bits if self.simhash else 64)
+        return 64 * words(needed)
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_types(self) -> None:
+        kinds: dict[str, type | tuple[type, ...]] = {
+            "name": str,
+            "html": bool,
+            "normalisation": Normalisation,
+            "tokens": tuple(KINDS.values()),
+            "idf": (IdfTable, type(None)),
+            "simhash": (SimHash, type(None)),
+            "minhash": (MinHash, type(None)),
+            "layout": Layout,
+            "verification": (Verification, type(None)),
+        }
+        for name, kind in kinds.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                wanted = [each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,))]
+                raise SchemeError(f"The setting {name} cannot be {value!r}. Give one of: {', '.join(wanted)}.")
+
+    def _check_kinds(self) -> None:
+        if self.simhash is None and self.minhash is None:
+            raise SchemeError("A scheme without SimHash and MinHash has no fingerprint. Give at least one of them.")
+        bits = self.hash_function.bits
+        if bits and self.simhash and self.simhash.bits > bits:
+            raise SchemeError(
+                f"A SimHash of {self.simhash.bits} bits cannot be made of hashes of {bits} bits. "
+                "Choose a narrower SimHash or a wider hash function."
+            )
+        if bits and self.minhash and bits < 64:
+            raise SchemeError(f"MinHash needs hashes of 64 bits, not {bits}. Set minhash=None.")
+        keys = (self.simhash.blocks if self.simhash else 0) + (self.minhash.bands if self.minhash else 0)
+        if keys > MAX_KEYS:
+            raise SchemeError(f"No query can ask for {keys} keys. Choose blocks and bands of {MAX_KEYS} together.")
+        if self.layout.signature_bits and self.minhash is None:
+            raise SchemeError("A scheme without MinHash has no signature to store. Set Layout(signature_bits=0).")
+        if isinstance(self.tokens, Custom) and self.tokens.name == self.hash_function.name:
+            raise SchemeError(f"Tokens and hash function are both named {self.tokens.name!r}. Rename one of them.")
+
+    def _check_weights(self) -> None:
+        if self.weights not in get_args(Weights):
+            raise SchemeError(f"There are no weights {self.weights!r}. Choose from: {', '.join(get_args(Weights))}.")
+        if (self.weights in ("idf", "tfidf")) != (self.idf is not None):
+            raise SchemeError(
+                "The weights idf and tfidf, and only they, need an idf table. Learn one with Scheme.with_idf(texts)."
+            )
+        if self.weights == "own" and not isinstance(self.tokens, Keywords | Custom):
+            raise SchemeError(
+                f"The tokens {self.tokens.kind!r} have no weights of their own. Choose weights set, tf, idf or tfidf."
+            )
+
+
+def check_similarity(similarity: float) -> float:
+    """Return ``similarity`` if it can be asked for."""
+    if isinstance(similarity, bool) or not isinstance(similarity, int | float) or not 0 < similarity <= 1:
+        raise SchemeError(f"Documents cannot match from the similarity {similarity!r} on. Choose one above 0, up to 1.")
+    return similarity
+
+
+def _resolved(function: HashFunction | str) -> HashFunction:
+    if not isinstance(function, HashFunction):
+        return hash_function(function)
+    if HASH_FUNCTIONS.get(function.name, function) != function:
+        raise SchemeError(f"{function.name!r} is the name of a built-in hash function. Make your own by custom_hash.")
+    return function
+
+
+def _with_normalised_stop_words(tokens: Any, normalisation: Normalisation) -> Any:
+    """The tokens with their stop words as the normalised texts have them."""
+    stop_words = getattr(tokens, "stop_words", None)
+    if not stop_words:
+        return tokens
+    return replace(tokens, stop_words=frozenset(map(normalisation, stop_words)))

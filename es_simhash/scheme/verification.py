@@ -1,0 +1,243 @@
+"""Exact similarities of texts under a scheme: by the features that the fingerprints are made of.
+
+Where texts are verified with the weights "rarity", a feature weighs ln((N + 101) / (n + 1)) if n of N documents of a
+sample have it: as an idf would (Spärck Jones, "A statistical interpretation of term specificity", 1972), but as if a
+hundred more documents were without it. So in a small collection, where a pair of near-duplicates is a good part of all
+documents, what these two share still counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash._core.bit_codes import Codes
+from es_simhash.errors import SchemeError
+from es_simhash.scheme import fingerprinting, verification_conditions
+from es_simhash.scheme.settings import Measure, Settings, Verification
+from es_simhash.sketches import similarity
+from es_simhash.sketches.set_cache import Held
+from es_simhash.sketches.weighted_sets import Weighed, shared_weights, weighed
+from es_simhash.text.features import FeatureBatch, distinct
+from es_simhash.text.idf import UNIT, IdfTable
+
+Similarities = npt.NDArray[np.float64]
+
+# Each takes the query's features, then the other document's (see `es_simhash.sketches.similarity`).
+MEASURES: dict[str, Callable[[similarity.Features, similarity.Features], float]] = {
+    "jaccard": similarity.weighted_jaccard,
+    "containment": similarity.containment,
+    "overlap": similarity.overlap,
+    "cosine": similarity.cosine,
+}
+# How much a feature weighs at least, as a share of one that no document of the sample has, to be looked at first.
+_HEAVY = 0.5
+_OTHERS = 100  # documents that are taken to have none of the features of a sample
+
+
+def measure_named(name: str) -> Callable[[similarity.Features, similarity.Features], float]:
+    """The measure of that name."""
+    if name not in MEASURES:
+        raise SchemeError(f"There is no measure {name!r}. Choose from: {', '.join(MEASURES)}.")
+    return MEASURES[name]
+
+
+def rarity_of(settings: Settings, texts: Iterable[str]) -> IdfTable:
+    """How rare features are in some documents, by these texts of theirs."""
+    features = fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(plain(settings), some))
+    return IdfTable.learn(features, weight=_rarity)
+
+
+def is_by_rarity(settings: Settings, verification: Verification | None) -> bool:
+    """Whether features weigh the more the rarer they are; those of a scheme with weights have these."""
+    return verification is not None and verification.weights == "rarity" and settings.weights == "set"
+
+
+def estimates_below(verification: Verification) -> float:
+    """By how much, beside its error, the estimate of a Jaccard similarity may fall short of what texts tell.
+
+    That of weighed features seldom differs by more; those of other measures may by any amount.
+    """
+    return 0.15 if verification.measure == "jaccard" else 1.0
+
+
+def _rarity(documents: int, frequency: int) -> int:
+    return round(UNIT * math.log((documents + _OTHERS + 1) / (frequency + 1)))
+
+
+def plain(settings: Settings) -> Settings:
+    """The settings with features that all weigh the same."""
+    return replace(settings, weights="set", idf=None)
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """Compares pairs of texts as a scheme verifies them; by default its features, weighed as in the fingerprint.
+
+    ``weights`` are those of features, if not the scheme's. Features that are ``common`` (in ascending order) do not
+    count: texts that have no others are not similar.
+    """
+
+    settings: Settings
+    verification: Verification
+    weights: IdfTable | None = None
+    common: Codes | None = None
+
+    def similarities(self, texts: Sequence[str], pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
+        """The similarity of each pair of texts, given as two rows of positions; see `of_held`.
+
+        Equal texts are looked at once.
+        """
+        numbers: dict[str, int] = {}
+        first, second = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)[pairs]
+        codes, places = np.unique(first * len(numbers) + second, return_inverse=True)
+        wanted = np.full(len(codes), np.inf)
+        np.minimum.at(wanted, places, least)
+        distinct = np.stack(np.divmod(codes, max(len(numbers), 1)))
+        found: Similarities = self.of_held(Held.of(self.prepared, list(numbers)), distinct, wanted)[places]
+        return found
+
+    def to_others(self, text: str, others: Sequence[str]) -> list[float]:
+        """The similarity of a text and each of some others."""
+        rows = np.arange(1, len(others) + 1)
+        return self.similarities([text, *others], np.stack([np.zeros_like(rows), rows])).tolist()
+
+    def of_held(self, held: Held, pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
+        """The similarity of each pair of texts, given as two rows of their numbers.
+
+        It is 0 where a condition is not met, and where it is below ``least``, which may be another for each pair.
+        """
+        found = np.zeros(pairs.shape[1], dtype=np.float64)
+        wanted = np.broadcast_to(np.float64(least), found.shape)
+        for some in held.parts(pairs):
+            found[some] = self._of_part(held, pairs[:, some], wanted[some])
+        return found
+
+    def _of_part(self, held: Held, pairs: Integers, least: Similarities) -> Similarities:
+        """First by the features that weigh the most: where these leave no hope, the others need not be looked at."""
+        rows, places = _numbered(pairs)
+        outlines = held.outlines(rows)
+        found = self._at_most(outlines, places)
+        has_rest = np.array([outline.rest > 0 for outline in outlines])
+        open_ = np.flatnonzero((found >= least) & has_rest[places].any(axis=0))
+        if len(open_):
+            rows, places = _numbered(pairs[:, open_])
+            found[open_] = self._at_most(held.whole(rows), places)
+        found[found < least] = 0.0
+        alike = np.flatnonzero(found)
+        if self.verification.has_conditions and len(alike):
+            rows, places = _numbered(pairs[:, alike])
+            met = verification_conditions.are_met(self.settings, self.verification, held.texts(rows), places)
+            found[alike[~met]] = 0.0
+        return found
+
+    def _at_most(self, texts: Sequence[Weighed], pairs: Integers) -> Similarities:
+        """The similarity of each pair; more than that where it takes what a text lacks here for shared."""
+        if self._depends_on_texts:
+            compare = measure_named(self.verification.measure)
+            sides = [(text.hashes, text.weights) for text in texts]
+            return np.array([compare(sides[a], sides[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
+        first, second = np.array([text.total for text in texts], dtype=np.int64)[pairs]
+        rests = np.array([text.rest for text in texts], dtype=np.int64)[pairs]
+        # What one text lacks, the other has in its own rest; or among all its features, if it has no rest.
+        unseen = np.where(rests.all(axis=0), rests.min(axis=0), rests.max(axis=0))
+        shared = np.minimum(shared_weights(texts, *pairs) + unseen, np.minimum(first, second))
+        found = _OF_SHARED[self.verification.measure](shared, first, second)
+        if self.common is None:
+            found[(first == 0) & (second == 0)] = 1.0
+        return found
+
+    @property
+    def _depends_on_texts(self) -> bool:
+        """Whether a feature may weigh more in one text than in another."""
+        return self.weights is None and self.settings.weights not in ("set", "idf")
+
+    def prepared(self, texts: Iterable[str]) -> Iterator[Weighed]:
+        """What is compared of each text."""
+        if self._depends_on_texts:
+            yield from map(self._counted, comparable_features(self.settings, texts))
+            return
+        table = self.weights or self.settings.idf
+        for batch in fingerprinting.in_batches(texts, self._features):
+            weights = np.ones(len(batch.hashes), dtype=np.int64) if table is None else table.weights_of(batch.hashes)
+            heavy = weights >= (table.unseen * _HEAVY if table else 0)
+            if self.common is not None:
+                weights[np.isin(batch.hashes, self.common)] = 0
+            if self.verification.measure == "cosine":
+                weights **= 2
+            yield from weighed(batch, weights, heavy)
+
+    def _features(self, texts: Sequence[str]) -> FeatureBatch:
+        """The features of texts, each once."""
+        batch = fingerprinting.features_of_texts(plain(self.settings), texts)
+        return FeatureBatch(batch.first_words, batch.offsets)
+
+    def _counted(self, features: similarity.ArrayFeatures) -> Weighed:
+        """Features with weights of their own."""
+        hashes, weights = features if isinstance(features, tuple) else (features, np.ones(len(features)))
+        if self.common is not None:
+            stays = ~np.isin(hashes, self.common)
+            hashes, weights = hashes[stays], weights[stays]
+        return Weighed(hashes, weights, len(hashes), 0)
+
+
+def _numbered(pairs: Integers) -> tuple[Integers, Integers]:
+    """The numbers in pairs, in ascending order, and the pairs as places among these."""
+    rows, places = np.unique(pairs, return_inverse=True)
+    return rows, places.reshape(pairs.shape)
+
+
+def _share(shared: Integers, whole: Integers | Similarities) -> Similarities:
+    found: Similarities = np.divide(shared, whole, out=np.zeros(len(shared)), where=whole > 0)
+    return found
+
+
+# Each of the weights that are shared, those of the first text, and those of the second.
+_OF_SHARED: dict[str, Callable[[Integers, Integers, Integers], Similarities]] = {
+    "jaccard": lambda shared, first, second: _share(shared, first + second - shared),
+    "containment": lambda shared, first, second: _share(shared, first),
+    "overlap": lambda shared, first, second: _share(shared, np.minimum(first, second)),
+    "cosine": lambda shared, first, second: _share(shared, np.sqrt(first.astype(np.float64) * second)),
+}
+
+
+def exact_similarities(
+    settings: Settings, text: str, others: Sequence[str], measure: str = "jaccard", idf: IdfTable | None = None
+) -> list[float]:
+    """The exact similarity of a text and each of the others.
+
+    Features weigh as the scheme says, or by an idf table.
+    """
+    measure_named(measure)
+    return Verifier(settings, Verification(measure=cast("Measure", measure)), idf).to_others(text, others)
+
+
+def comparable_features(
+    settings: Settings, texts: Iterable[str], idf: IdfTable | None = None
+) -> Iterator[similarity.ArrayFeatures]:
+    """The features of each text, each once and in order, with their weights if they have any."""
+    for features in fingerprinting.in_batches(texts, lambda batch: fingerprinting.features_of_texts(settings, batch)):
+        yield from _by_document(_weighted(settings, features, idf))
+
+
+def _weighted(settings: Settings, features: FeatureBatch, idf: IdfTable | None) -> FeatureBatch:
+    if idf is not None:
+        features = distinct(replace(features, weights=None))
+        return replace(features, weights=idf.weights_of(features.first_words))
+    if settings.weights == "tf":
+        features = replace(features, weights=np.ones(len(features.hashes), dtype=np.int64))
+    return distinct(features)
+
+
+def _by_document(features: FeatureBatch) -> Iterator[similarity.ArrayFeatures]:
+    hashes = features.first_words
+    for start, end in zip(features.offsets[:-1].tolist(), features.offsets[1:].tolist(), strict=True):
+        own = hashes[start:end]
+        order = np.argsort(own)
+        yield own[order] if features.weights is None else (own[order], features.weights[start:end][order])

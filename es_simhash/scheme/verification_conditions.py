@@ -1,0 +1,82 @@
+"""What texts must have in common beside similar features: their lengths, their numbers, their first lines.
+
+Forms that were filled in with other numbers, editions of a report and parts of a series are as similar as copies are,
+and are different documents. Each condition compares one trait of two texts, and tells how far it agrees, from 0 to 1:
+
+``lengths``      the characters of the shorter text as a share of those of the longer one
+``numbers``      of the distinct runs of digits of the text with fewer of them, the share that the other has, too;
+                 1 if one of them has none
+``first_lines``  the Jaccard similarity of the first lines that are not blank, by their character 3-grams: that of the
+                 first source field, where it has one line, as titles do
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash.scheme.settings import Settings, Verification
+from es_simhash.sketches.similarity import jaccard
+from es_simhash.text.html import strip_html
+from es_simhash.text.normalise import Normalisation
+
+Trait: TypeAlias = Callable[[Normalisation, str], Any]
+Agreement: TypeAlias = Callable[[Any, Any], float]
+
+_NUMBER = re.compile(r"\d+")
+_N = 3
+
+
+def are_met(
+    settings: Settings, verification: Verification, texts: Sequence[str], pairs: Integers
+) -> npt.NDArray[np.bool_]:
+    """Whether each pair of texts, given as two rows of positions, meets the conditions."""
+    met = np.ones(pairs.shape[1], dtype=np.bool_)
+    for name in CONDITIONS:
+        least = getattr(verification, name)
+        if least:
+            met &= agreements(settings, name, texts, pairs) >= least
+    return met
+
+
+def agreements(settings: Settings, name: str, texts: Sequence[str], pairs: Integers) -> npt.NDArray[np.float64]:
+    """How far each pair of texts agrees in what a condition compares."""
+    trait, agreement = CONDITIONS[name]
+    stripped = map(strip_html, texts) if settings.html else texts
+    traits = [trait(settings.normalisation, text) for text in stripped]
+    return np.array([agreement(traits[a], traits[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
+
+
+def _length(normalise: Normalisation, text: str) -> int:
+    return len(normalise(text))
+
+
+def _of_lengths(a: int, b: int) -> float:
+    return min(a, b) / max(a, b) if a or b else 1.0
+
+
+def _numbers(normalise: Normalisation, text: str) -> AbstractSet[str]:
+    return frozenset(_NUMBER.findall(normalise(text)))
+
+
+def _of_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> float:
+    return len(a & b) / min(len(a), len(b)) if a and b else 1.0
+
+
+def _first_line(normalise: Normalisation, text: str) -> AbstractSet[str]:
+    """The n-grams of the first line; of a shorter one the line itself."""
+    line = next(filter(None, map(normalise, text.splitlines())), "")
+    return frozenset(line[i : i + _N] for i in range(max(len(line) - _N + 1, 1)))
+
+
+CONDITIONS: dict[str, tuple[Trait, Agreement]] = {
+    "lengths": (_length, _of_lengths),
+    "numbers": (_numbers, _of_numbers),
+    "first_lines": (_first_line, jaccard),
+}

@@ -1,0 +1,144 @@
+"""Bands: groups of rows of a MinHash signature, each of which is a key that similar documents often share.
+
+Two documents of Jaccard similarity j agree on a row of the signature with probability j, on all r rows of a
+band with ``j**r``, and on at least one of b bands with ``1 - (1 - j**r)**b`` (Leskovec, Rajaraman, Ullman, Mining of
+Massive Datasets, 3.4). `es_simhash.sketches.tradeoffs` chooses b and r by this curve.
+
+A key is not a hash of its rows but holds their lowest bits, so that the keys of a document are its b-bit signature
+(Li, König, "b-bit minwise hashing", WWW 2010) as well, and no other need be stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from es_simhash._core import digits
+from es_simhash.errors import FormatError, HashError, SchemeError
+from es_simhash.sketches.minhash.common import VALUE_BITS
+from es_simhash.text.hashing.poly64 import BASE
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Signatures = npt.NDArray[np.uint32]
+
+_MIN_KEY_BITS, _MAX_KEY_BITS = 6, 64
+BITS_A_DIGIT = 6
+
+
+@dataclass(frozen=True)
+class Bands:
+    """``count`` bands of ``rows`` rows each, from a signature's first row on; rows left over are not used.
+
+    Of each row the lowest ``value_bits = min(32, key_bits // rows)`` bits are kept. The key of band i, whose rows keep
+    the values v1 … vr, is defined thus, with i counted from 0::
+
+        packed = 0
+        for v in (v1, …, vr):
+            packed = packed * 2**value_bits + v
+        key = (packed + (i + 1) * (0x9E3779B97F4A7C15 >> (64 - key_bits))) mod 2**key_bits
+
+    So the rows can be read back from the key, and equal rows of two bands have unequal keys: all keys can share one
+    field. Unequal bands of unlike documents have equal keys with probability ``2**-(rows * value_bits)``.
+    """
+
+    count: int
+    rows: int
+    key_bits: int = 30
+
+    def __post_init__(self) -> None:
+        for name, value in (("count", self.count), ("rows", self.rows)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise SchemeError(f"Bands cannot have {name}={value!r}. Choose a whole number from 1.")
+        if not isinstance(self.key_bits, int) or not _MIN_KEY_BITS <= self.key_bits <= _MAX_KEY_BITS:
+            raise SchemeError(
+                f"The key of a band cannot have {self.key_bits!r} bits. "
+                f"Choose a whole number from {_MIN_KEY_BITS} to {_MAX_KEY_BITS}."
+            )
+        if self.rows > self.key_bits:
+            raise SchemeError(
+                f"A key of {self.key_bits} bits cannot hold a bit of each of {self.rows} rows. "
+                "Choose fewer rows or wider keys."
+            )
+
+    @cached_property
+    def value_bits(self) -> int:
+        """How many bits of each row a key holds."""
+        return min(VALUE_BITS, self.key_bits // self.rows)
+
+    @property
+    def size(self) -> int:
+        """The number of rows that the keys hold."""
+        return self.count * self.rows
+
+    def values(self, signatures: Signatures) -> npt.NDArray[np.uint64]:
+        """The keys of signatures of shape ``(N, size)`` as numbers, an array of shape ``(N, count)``."""
+        if signatures.dtype != np.uint32 or signatures.ndim != 2 or signatures.shape[1] < self.size:
+            raise HashError(
+                f"An array of {signatures.dtype} of shape {signatures.shape} does not hold signatures for "
+                f"{self.count} bands of {self.rows} rows. Give a uint32 array of shape (N, {self.size}) or wider."
+            )
+        rows = signatures[:, : self.size].reshape(len(signatures), self.count, self.rows) & self._value_mask
+        packed = np.zeros(rows.shape[:2], dtype=np.uint64)
+        for row in range(self.rows):
+            packed <<= np.uint64(self.value_bits)
+            packed |= rows[:, :, row]
+        return (packed + self._shifts) & self._key_mask
+
+    def signatures(self, values: npt.NDArray[np.uint64]) -> Signatures:
+        """The lowest ``value_bits`` bits of the rows that these keys hold, an array of shape ``(N, size)``."""
+        packed = (values - self._shifts) & self._key_mask
+        rows = (packed[:, :, np.newaxis] >> self._row_shifts).astype(np.uint32) & self._value_mask
+        return rows.reshape(len(values), self.size)
+
+    def keys(self, signatures: Signatures) -> list[list[str]]:
+        """The keys of each signature as texts: the key in base64url digits, most significant first.
+
+        ``key_bits`` must be a multiple of 6, so that every digit counts.
+        """
+        keys: list[list[str]] = digits.strings(self.key_points(signatures)).tolist()
+        return keys
+
+    def key_points(self, signatures: Signatures) -> npt.NDArray[np.uint32]:
+        """The code points of the keys, along the last axis."""
+        return digits.code_points(self.values(signatures), self.key_digits, digits.BASE64URL)
+
+    def signatures_of_keys(self, joined: Sequence[str]) -> Signatures:
+        """What `signatures` gives for the keys of each document, as one text: in their order, with nothing between."""
+        if any(len(keys) != self.count * self.key_digits for keys in joined):
+            raise FormatError(
+                f"These are not the {self.count} keys of {self.key_digits} characters that each document of this "
+                "scheme has. Read them again, or with the scheme by which they were stored."
+            )
+        values = digits.values_of("".join(joined), self.key_digits, digits.BASE64URL)
+        return self.signatures(values.reshape(len(joined), self.count))
+
+    @property
+    def key_digits(self) -> int:
+        """The number of characters of a key."""
+        if self.key_bits % BITS_A_DIGIT:
+            raise SchemeError(
+                f"Keys of {self.key_bits} bits do not fill base64 digits. Choose key_bits of 6, 12, 18, … 60."
+            )
+        return self.key_bits // BITS_A_DIGIT
+
+    @cached_property
+    def _value_mask(self) -> np.uint32:
+        return np.uint32((1 << self.value_bits) - 1)
+
+    @cached_property
+    def _key_mask(self) -> np.uint64:
+        return np.uint64((1 << self.key_bits) - 1)
+
+    @cached_property
+    def _shifts(self) -> npt.NDArray[np.uint64]:
+        return np.arange(1, self.count + 1, dtype=np.uint64) * np.uint64(BASE >> (64 - self.key_bits))
+
+    @cached_property
+    def _row_shifts(self) -> npt.NDArray[np.uint64]:
+        return np.arange(self.rows - 1, -1, -1, dtype=np.uint64) * np.uint64(self.value_bits)

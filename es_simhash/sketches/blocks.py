@@ -1,0 +1,106 @@
+"""Blocks: a fingerprint cut into pieces, each of which is a key that near-duplicates share.
+
+When a code is cut into m blocks, k differing bits can spoil at most k of them. So any two codes within
+Hamming distance k agree on at least m - k blocks, and an index over the blocks finds every such pair: look up
+the m keys of the query and keep the documents that have at least m - k of them (in Elasticsearch a ``bool``
+query with ``minimum_should_match``). With m = k + 1 this is the pigeonhole principle; with more blocks the
+candidates are fewer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from es_simhash._core import bit_codes, digits
+from es_simhash.errors import SchemeError
+from es_simhash.sketches.hamming import check_distance
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from es_simhash._core.bit_codes import Codes
+
+MAX_KEYED_BLOCKS = 36
+_MAX_BLOCK_BITS = 64
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """``bits`` bits cut into ``count`` nearly equal blocks, the first ``bits % count`` one bit wider."""
+
+    bits: int
+    count: int
+
+    def __post_init__(self) -> None:
+        bit_codes.check_bits(self.bits)
+        if not isinstance(self.count, int) or isinstance(self.count, bool) or not 1 <= self.count <= self.bits:
+            raise SchemeError(
+                f"{self.bits} bits cannot be cut into {self.count!r} blocks. Choose 1 to {self.bits} blocks."
+            )
+        if self.widths[0] > _MAX_BLOCK_BITS:
+            raise SchemeError(
+                f"A block of {self.widths[0]} bits is wider than {_MAX_BLOCK_BITS}. Choose at least 2 blocks."
+            )
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """The number of bits of each block."""
+        width, wider = divmod(self.bits, self.count)
+        return tuple(width + (i < wider) for i in range(self.count))
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The position of each block's first bit."""
+        return tuple(accumulate(self.widths[:-1], initial=0))
+
+    def min_shared(self, distance: int) -> int:
+        """The number of blocks that any two codes within ``distance`` are sure to share: m - k."""
+        if check_distance(distance) < self.count:
+            return self.count - distance
+        if distance < self.bits:
+            advice = f"Choose at least {distance + 1} blocks."
+        else:
+            advice = f"Choose a distance below {self.bits}, at which not all codes match."
+        raise SchemeError(f"{self.count} blocks of {self.bits} bits can all differ at distance {distance}. {advice}")
+
+    def values(self, codes: Codes) -> npt.NDArray[np.uint64]:
+        """The blocks of each code as numbers, an array of shape ``(N, count)``."""
+        bit_codes.check_codes(codes, self.bits)
+        columns = [bit_codes.extract(codes, self.bits, *block) for block in zip(self.starts, self.widths, strict=True)]
+        return np.stack(columns, axis=1)
+
+    @overload
+    def keys(self, codes: int) -> list[str]: ...
+    @overload
+    def keys(self, codes: Codes) -> list[list[str]]: ...
+    def keys(self, codes: int | Codes) -> list[str] | list[list[str]]:
+        """The blocks of one code (an integer) as texts, or those of each code of an array.
+
+        A key is the block's position as one base-36 digit, then its value in base64url digits, most significant first,
+        as many as the widest block needs: of blocks of 12 bits, block 2 of value 67 is ``"2BD"``.
+        """
+        if not isinstance(codes, np.ndarray):
+            return self.keys(bit_codes.from_ints([codes], self.bits))[0]
+        keys: list[list[str]] = digits.strings(self.key_points(codes)).tolist()
+        return keys
+
+    def key_points(self, codes: Codes) -> npt.NDArray[np.uint32]:
+        """The code points of the keys of an array of codes, along the last axis."""
+        if self.count > MAX_KEYED_BLOCKS:
+            raise SchemeError(
+                f"Keys cannot number {self.count} blocks with one base-36 digit. "
+                f"Choose at most {MAX_KEYED_BLOCKS} blocks."
+            )
+        values = digits.code_points(self.values(codes), -(-self.widths[0] // 6), digits.BASE64URL)
+        prefix = np.broadcast_to(self._positions, (*values.shape[:2], 1))
+        return np.concatenate([prefix, values], axis=2)
+
+    @cached_property
+    def _positions(self) -> npt.NDArray[np.uint32]:
+        """The code point of each block's position as a digit, as a column."""
+        return np.array([[ord(digits.base36(i, 1))] for i in range(self.count)], dtype=np.uint32)

@@ -1,0 +1,226 @@
+"""The self-join of a set of fingerprints: all pairs within a Hamming distance, found exactly.
+
+Equal codes are grouped first, and the distinct ones are joined by the prefix tables of Manku, Jain and Das
+Sarma (see `es_simhash.sketches.manku`): sorting brings together the codes that agree on a table's chosen blocks. What
+is sorted is one word a code, with a hash of the chosen blocks in its high bits and the code's row in its low
+bits, because nothing sorts faster than plain numbers. Codes whose hashes are equal are compared exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate, combinations
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core import bit_codes
+from es_simhash._core.arrays import Integers, spread_chunks
+from es_simhash._core.bit_codes import check_codes
+from es_simhash.errors import SchemeError
+from es_simhash.sketches import hamming
+from es_simhash.sketches.blocks import Blocks
+from es_simhash.sketches.hamming import check_distance
+from es_simhash.sketches.tradeoffs import expected_choices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from es_simhash._core.bit_codes import Codes
+    from es_simhash.sketches.hamming import Distances
+
+Pairs = npt.NDArray[np.int64]
+
+# Candidates compared at once: their arrays fit into a core's cache.
+_CANDIDATES = 1 << 15
+# What the ways of joining cost in nanoseconds, as measured. It decides about time, never about what is found.
+_CALL_COST, _WORD_COST = 10_000, 1
+_TABLE_COST, _ENTRY_COST, _CANDIDATE_COST = 100_000, 20, 15
+# Codes from which the skew of all is estimated.
+_SAMPLE = 1 << 15
+# Odd multipliers of the hash of each word; any will do.
+_FACTORS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+
+
+def self_join(codes: Codes, bits: int, k: int) -> tuple[Pairs, Distances]:
+    """All pairs of rows of ``codes`` within Hamming distance ``k``, and their distances.
+
+    The pairs are an array of shape ``(P, 2)``, each with its smaller row first, in ascending order.
+    """
+    chunks = list(iter_self_join(codes, bits, k))
+    pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(pairs for pairs, _ in chunks)])
+    distances = np.concatenate([np.empty(0, dtype=np.uint8), *(distances for _, distances in chunks)])
+    order = np.argsort(pairs[:, 0] * len(codes) + pairs[:, 1])
+    return pairs[order], distances[order]
+
+
+def iter_self_join(codes: Codes, bits: int, k: int, chunk: int = 1 << 16) -> Iterator[tuple[Pairs, Distances]]:
+    """The pairs of `self_join` in no particular order, each once, in chunks of 1 to ``chunk`` pairs.
+
+    The memory in use stays bounded by the number of codes and ``chunk``, however many pairs there are.
+    """
+    check_codes(codes, bits)
+    check_distance(k)
+    if chunk < 1:
+        raise SchemeError(f"A chunk cannot have {chunk} pairs. Choose a whole number from 1.")
+    return _join(_Groups(codes), bits, k, chunk)
+
+
+def _join(groups: _Groups, bits: int, k: int, chunk: int) -> Iterator[tuple[Pairs, Distances]]:
+    yield from groups.pairs_within(chunk)
+    if k:
+        for left, right, distances in _join_distinct(groups.distinct, bits, k):
+            yield from groups.pairs_between(left, right, distances, chunk)
+
+
+class _Groups:
+    """The rows of codes, those with equal codes together."""
+
+    def __init__(self, codes: Codes) -> None:
+        self._rows: Integers = np.argsort(codes) if codes.ndim == 1 else np.lexsort((codes[:, 1], codes[:, 0]))
+        ordered = codes[self._rows]
+        changes = ordered[1:] != ordered[:-1]
+        changed = changes if codes.ndim == 1 else changes.any(axis=1)
+        self._starts = np.concatenate([[0], 1 + np.flatnonzero(changed)])[: len(codes)]
+        self._sizes = np.diff(self._starts, append=len(codes))
+        self.distinct: Codes = ordered[self._starts]
+
+    def pairs_within(self, limit: int) -> Iterator[tuple[Pairs, Distances]]:
+        """The pairs of rows of the same group."""
+        group_ends = np.repeat(self._starts + self._sizes, self._sizes)
+        later = group_ends - 1 - np.arange(len(self._rows))
+        for place, further in spread_chunks(later, limit):
+            pairs = _pairs(self._rows[place], self._rows[place + 1 + further])
+            yield pairs, np.zeros(len(pairs), dtype=np.uint8)
+
+    def pairs_between(
+        self, left: Integers, right: Integers, distances: Distances, limit: int
+    ) -> Iterator[tuple[Pairs, Distances]]:
+        """The pairs of a row of each group in ``left`` and a row of the group in ``right`` beside it."""
+        for which, place in spread_chunks(self._sizes[left] * self._sizes[right], limit):
+            in_left, in_right = np.divmod(place, self._sizes[right[which]])
+            first = self._rows[self._starts[left[which]] + in_left]
+            second = self._rows[self._starts[right[which]] + in_right]
+            yield _pairs(first, second), distances[which]
+
+
+def _pairs(first: Integers, second: Integers) -> Pairs:
+    return np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)
+
+
+def _join_distinct(codes: Codes, bits: int, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:
+    """The pairs of rows of distinct codes that are within ``k``."""
+    blocks = _cheapest_blocks(codes, bits, k)
+    if blocks is None:
+        yield from _compare_all(codes, k)
+    else:
+        for table in _tables(blocks, k):
+            yield from _join_in_table(codes, table, k)
+
+
+def _compare_all(codes: Codes, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:
+    for row in range(len(codes) - 1):
+        distances = hamming.distances(codes[row + 1 :], codes[row])
+        near = np.flatnonzero(distances <= k)
+        if len(near):
+            yield np.full(len(near), row), row + 1 + near, distances[near]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A prefix table, its blocks given as masks: codes of shape ``(words,)``."""
+
+    chosen: Codes
+    """All bits of the chosen blocks."""
+    passed_over: list[Codes]
+    """The blocks before the last chosen one that were not chosen."""
+
+    def is_first_for(self, differing: Codes) -> npt.NDArray[np.bool_]:
+        """Whether this is the first table in which pairs meet that differ in the given bits, ``(N, words)``.
+
+        A pair that agrees on more blocks than it must meets in several tables; only the first one reports it.
+        """
+        first = ~np.any(differing & self.chosen, axis=1)
+        for block in self.passed_over:
+            first &= np.any(differing & block, axis=1)
+        return first
+
+
+def _tables(blocks: Blocks, k: int) -> Iterator[_Table]:
+    ends = accumulate(blocks.widths)
+    ints = [(1 << width) - 1 << blocks.bits - end for width, end in zip(blocks.widths, ends, strict=True)]
+    masks = bit_codes.from_ints(ints, blocks.bits).reshape(blocks.count, -1)
+    for choice in combinations(range(blocks.count), blocks.min_shared(k)):
+        passed_over = [masks[block] for block in range(choice[-1]) if block not in choice]
+        yield _Table(np.bitwise_or.reduce(masks[list(choice)]), passed_over)
+
+
+def _join_in_table(codes: Codes, table: _Table, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:
+    """The pairs of rows within ``k`` that this table is the first to bring together."""
+    row_mask = np.uint64((1 << len(codes).bit_length()) - 1)
+    entries = _hash(codes, table.chosen)
+    entries &= ~row_mask
+    entries |= np.arange(len(codes), dtype=np.uint64)
+    entries.sort()
+    for first, second in _neighbours(entries, row_mask):
+        left, right = ((entries[place] & row_mask).astype(np.int64) for place in (first, second))
+        distances = hamming.distances(codes.take(left, axis=0), codes.take(right, axis=0))
+        near = np.flatnonzero(distances <= k)
+        if len(near):
+            left, right = left[near], right[near]
+            new = table.is_first_for((codes[left] ^ codes[right]).reshape(len(near), -1))
+            yield left[new], right[new], distances[near][new]
+
+
+def _hash(codes: Codes, mask: Codes) -> npt.NDArray[np.uint64]:
+    """A hash of each code's bits under the mask, best in its high bits (Dietzfelbinger et al., 1997)."""
+    if codes.ndim == 1:
+        return (codes & mask) * _FACTORS[0]
+    return (codes[:, 0] & mask[0]) * _FACTORS[0] + (codes[:, 1] & mask[1]) * _FACTORS[1]
+
+
+def _neighbours(entries: npt.NDArray[np.uint64], row_mask: np.uint64) -> Iterator[tuple[Integers, Integers]]:
+    """The places of all pairs of sorted entries that have the same hash, in chunks."""
+    followed = np.flatnonzero((entries[1:] ^ entries[:-1]) <= row_mask)
+    if not len(followed):
+        return
+    # A place in ``followed`` is followed by the same hash, so a run of places there is a run of equal hashes.
+    last = followed[np.append(np.diff(followed) != 1, True)]
+    later = last[np.searchsorted(last, followed)] + 1 - followed
+    for which, further in spread_chunks(later, _CANDIDATES):
+        first = followed[which]
+        yield first, first + 1 + further
+
+
+def _cheapest_blocks(codes: Codes, bits: int, k: int) -> Blocks | None:
+    """The blocks whose tables join the codes in the least time, or none if comparing all pairs takes less."""
+    n = len(codes)
+    pairs = n * (n - 1) / 2
+    sample = codes[np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False, shuffle=False)]
+    cheapest, least = None, n * _CALL_COST + pairs * bit_codes.words(bits) * _WORD_COST
+    for count in range(max(k + 1, bit_codes.words(bits)), bits + 1):
+        cost = float(comb(count, k) * (_TABLE_COST + n * _ENTRY_COST))
+        if cost >= least:
+            break
+        blocks = Blocks(bits, count)
+        cost += pairs * expected_choices(_agreements(sample, blocks), count - k) * _CANDIDATE_COST
+        if cost < least:
+            cheapest, least = blocks, cost
+    return cheapest
+
+
+def _agreements(sample: Codes, blocks: Blocks) -> list[float]:
+    """How likely two codes agree on each block: as in the sample, but no less than random bits would."""
+    return [
+        max(_collisions(values), 2.0**-width)
+        for values, width in zip(blocks.values(sample).T, blocks.widths, strict=True)
+    ]
+
+
+def _collisions(values: npt.NDArray[np.uint64]) -> float:
+    """The share of the pairs of values that are equal."""
+    ordered = np.sort(values)
+    sizes = np.diff(np.flatnonzero(ordered[1:] != ordered[:-1]), prepend=-1, append=len(ordered) - 1)
+    return float((sizes * (sizes - 1)).sum() / max(len(ordered) * (len(ordered) - 1), 1))

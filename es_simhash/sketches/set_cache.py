@@ -1,0 +1,86 @@
+"""Texts that are compared, with as many of their features at hand as memory allows, so that few are made twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from es_simhash._core.arrays import Integers
+from es_simhash.sketches.weighted_sets import Weighed
+
+# A byte of text makes up to one feature: a hash of 8 bytes, and its weight.
+_BYTES_A_BYTE = 12
+# What may be held of texts that are all in memory themselves.
+_MEMORY = 256 << 20
+# What is held of a text beside its features.
+_BYTES_A_TEXT = 300
+
+# The texts of these numbers, which ascend, and how many bytes each has.
+Take = Callable[[Integers], Iterable[str]]
+Sizes = Callable[[Integers], Integers]
+# What is compared of each text.
+Prepare = Callable[[Iterable[str]], Iterator[Weighed]]
+
+
+class Held:
+    """Texts by their numbers; what is held of their features has about ``limit`` bytes, or those of a single pair."""
+
+    def __init__(self, prepare: Prepare, take: Take, sizes: Sizes, limit: int) -> None:
+        self._prepare = prepare
+        self._take = take
+        self._sizes = sizes
+        self._limit = limit
+        self._outlines: dict[int, Weighed] = {}
+        self._bytes = 0
+
+    @classmethod
+    def of(cls, prepare: Prepare, texts: Sequence[str]) -> Held:
+        """Texts that are all in memory."""
+        sizes = np.array([len(text) for text in texts], dtype=np.int64)
+        return cls(prepare, lambda rows: [texts[row] for row in rows.tolist()], sizes.__getitem__, _MEMORY)
+
+    def parts(self, pairs: Integers) -> Iterator[Integers]:
+        """The places of the pairs, two rows of numbers, in parts of whose texts all features can be held at once.
+
+        The texts are cut into blocks; the pairs of two blocks are a part.
+        """
+        if not pairs.size:
+            return
+        rows, places = np.unique(pairs, return_inverse=True)
+        blocks = np.cumsum(self._sizes(rows)) * 2 * _BYTES_A_BYTE // self._limit
+        first, second = blocks[places.reshape(pairs.shape)]
+        order = np.lexsort((second, first))
+        cuts = np.flatnonzero((np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)) + 1
+        yield from np.split(order, cuts)
+
+    def texts(self, rows: Integers) -> list[str]:
+        """The texts themselves."""
+        return list(self._take(rows))
+
+    def whole(self, rows: Integers) -> list[Weighed]:
+        """All features of texts."""
+        return list(self._prepare(self._take(rows)))
+
+    def outlines(self, rows: Integers) -> list[Weighed]:
+        """The outlines of texts: they stay at hand while there is room."""
+        missing = np.array([row for row in rows.tolist() if row not in self._outlines], dtype=np.int64)
+        for row, features in zip(missing.tolist(), self._prepare(self._take(missing)), strict=True):
+            outline = features.outline
+            self._outlines[row] = outline
+            self._bytes += _size(outline)
+        found = [self._outlines[row] for row in rows.tolist()]
+        self._make_room(set(rows.tolist()))
+        return found
+
+    def _make_room(self, needed: set[int]) -> None:
+        """Let go of those that came first."""
+        if self._bytes > self._limit:
+            for row in [row for row in self._outlines if row not in needed]:
+                self._bytes -= _size(self._outlines.pop(row))
+                if self._bytes <= self._limit:
+                    return
+
+
+def _size(features: Weighed) -> int:
+    return features.hashes.nbytes + features.weights.nbytes + _BYTES_A_TEXT

@@ -1,0 +1,122 @@
+"""The features of texts with their weights, and the weight of those that two texts share, for pairs by the million.
+
+The features of the first text of each pair are put into a table by their hashes; those of the second are looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers, offsets_from_counts, rows_of
+from es_simhash._core.bit_codes import Codes
+from es_simhash.sketches.minhash.common import constants
+from es_simhash.text.features import FeatureBatch
+
+# So many features are put in and looked up at a time, to stay in a cache; the table has so many places for each.
+_AT_ONCE = 1 << 16
+_PLACES = 16
+_FACTORS = constants(8) | np.uint64(1)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Weighed:
+    """The features of a text, each once, and their weights; the first ``heavy`` of them weigh the most.
+
+    ``total`` is the weight of all features of the text: of those here, and of the ``rest``.
+    """
+
+    hashes: Codes
+    weights: npt.NDArray[Any]
+    heavy: int
+    total: int
+    rest: int = 0
+
+    @property
+    def outline(self) -> Weighed:
+        """The same with the heavy features alone, unless these are most of them."""
+        if 2 * self.heavy > len(self.hashes):
+            return self
+        hashes, weights = self.hashes[: self.heavy].copy(), self.weights[: self.heavy].copy()
+        return Weighed(hashes, weights, self.heavy, self.total, self.total - int(weights.sum(dtype=np.int64)))
+
+
+def weighed(features: FeatureBatch, weights: Integers, are_heavy: npt.NDArray[np.bool_]) -> Iterator[Weighed]:
+    """The features of each text, given what they weigh, and which of them are heavy."""
+    starts, rows = features.offsets[:-1], rows_of(features.offsets)
+    before = offsets_from_counts(are_heavy.astype(np.int64))
+    heavy = np.diff(before[features.offsets])
+    # Those of a text that are heavy come first, and the others behind them.
+    rank = before[:-1] - before[starts][rows]
+    own = np.arange(len(rows)) - starts[rows]
+    places = starts[rows] + np.where(are_heavy, rank, heavy[rows] + own - rank)
+    narrow = np.uint16 if weights.max(initial=0) < 1 << 16 else np.int64
+    hashes, ordered = np.empty_like(features.hashes), np.empty(len(rows), dtype=narrow)
+    hashes[places], ordered[places] = features.hashes, weights
+    totals = np.diff(offsets_from_counts(weights)[features.offsets])
+    bounds = zip(pairwise(features.offsets.tolist()), heavy.tolist(), totals.tolist(), strict=True)
+    for (start, end), count, total in bounds:
+        yield Weighed(hashes[start:end], ordered[start:end], count, total)
+
+
+def shared_weights(texts: Sequence[Weighed], first: Integers, second: Integers) -> Integers:
+    """The weight of the features that both texts of each pair have here, given their positions among the texts."""
+    found = np.zeros(len(first), dtype=np.int64)
+    sizes = np.array([len(text.hashes) for text in texts], dtype=np.int64)
+    order = np.argsort(first, kind="stable")
+    owners = first[order]
+    is_new = np.diff(owners, prepend=-1) != 0
+    ends = np.cumsum(sizes[second[order]] + sizes[owners] * is_new)
+    for some in np.split(order, np.flatnonzero(np.diff(ends // _AT_ONCE)) + 1):
+        if len(some):
+            found[some] = _looked_up(texts, first[some], second[some])
+    return found
+
+
+def _looked_up(texts: Sequence[Weighed], first: Integers, second: Integers) -> Integers:
+    """The same, of so few pairs that all their features are at hand at once."""
+    owners, which = np.unique(first, return_inverse=True)
+    salts = constants(len(owners))
+    own, own_salts = _joined([texts[owner] for owner in owners.tolist()], salts)
+    others = [texts[other] for other in second.tolist()]
+    asked, asked_salts = _joined(others, salts[which])
+    are_shared = _are_in(own, own ^ own_salts, asked, asked ^ asked_salts, _FACTORS)
+    sums = offsets_from_counts(np.concatenate([other.weights for other in others]) * are_shared)
+    shared: Integers = np.diff(sums[np.cumsum([0, *(len(other.hashes) for other in others)])])
+    return shared
+
+
+def _joined(texts: Sequence[Weighed], salts: Codes) -> tuple[Codes, Codes]:
+    """The features of texts, one after the other, with the salt of its text for each."""
+    return np.concatenate([text.hashes for text in texts]), np.repeat(salts, [len(text.hashes) for text in texts])
+
+
+def _are_in(there: Codes, keys: Codes, asked: Codes, asked_keys: Codes, factors: Codes) -> npt.NDArray[np.bool_]:
+    """Whether each feature that is asked for is there: the same hash, with the same key.
+
+    Of those that come to the same place of the table only one stays there: the others have a table of their own.
+    """
+    if not len(there):
+        return np.zeros(len(asked), dtype=np.bool_)
+    bits = (_PLACES * len(there)).bit_length()
+    shift, numbers = np.uint64(64 - bits), np.arange(len(there), dtype=np.int32)
+    places = (keys * factors[0] >> shift).view(np.int64)
+    asked_places = (asked_keys * factors[0] >> shift).view(np.int64)
+    table = np.zeros(1 << bits, dtype=np.int32)
+    table[places] = numbers
+    at = table.take(asked_places)
+    are_in: npt.NDArray[np.bool_] = keys.take(at) == asked_keys
+    same = np.flatnonzero(are_in)
+    are_in[same] = there[at[same]] == asked[same]
+    is_left = table.take(places) != numbers
+    if is_left.any():
+        crowded = np.zeros(1 << bits, dtype=np.bool_)
+        crowded[places[is_left]] = True
+        open_ = np.flatnonzero(crowded.take(asked_places))
+        are_in[open_] |= _are_in(there[is_left], keys[is_left], asked[open_], asked_keys[open_], np.roll(factors, 1))
+    return are_in

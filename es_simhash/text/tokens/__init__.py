@@ -1,0 +1,1 @@
+"""Texts divided into tokens: character n-grams, words, keywords."""

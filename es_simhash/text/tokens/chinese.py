@@ -1,0 +1,106 @@
+"""Chinese words by jieba's dictionary and hidden Markov model ("accurate mode"), with jieba or with rjieba.
+
+Tokens without a letter, a digit or an ideograph are dropped: white space, punctuation, symbols.
+
+rjieba (Rust) is some 12 times as fast. It cuts ideographs as jieba does, but keeps together what jieba
+parts in Latin ("github.com", "10.0.1.5", "AUTO_INCREMENT"), and knows ideographs outside U+4E00 to U+9FD5,
+which jieba does not. Both are levelled here to jieba's way, so that words do not depend on the library.
+With jieba 0.42.1 and rjieba 0.2.2 they were the same in each of 2,852 pages of Chinese technical
+documentation (3.4 million words). As the libraries give them, they were the same in 8 pages, and 17% of
+jieba's words, all of them Latin, were not among rjieba's.
+
+The words depend on the text and the dictionary in the library only: not on Python's version or hash seed,
+not on user dictionaries that were loaded into jieba or rjieba elsewhere in the process, and not on the
+cache that jieba keeps among the temporary files.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from itertools import chain
+from typing import Any, Literal
+
+from es_simhash.errors import MissingExtraError, SchemeError
+from es_simhash.text.tokens.word_break import ALPHANUMERIC, properties_table
+from es_simhash.text.units import check_texts
+
+Backend = Literal["jieba", "rjieba"]
+
+# Ideographs for which jieba has no word and no model: each is a word of its own.
+_UNKNOWN_IDEOGRAPH = re.compile("([\u3400-\u4dbf\u9fd6-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])")
+# How jieba parts what is not in its dictionary, and the words of its dictionary which that would part.
+_LATIN_WORD = re.compile(r"[a-zA-Z0-9]+(?:\.[0-9]+)?%?")
+_LATIN_WORDS_WITH_SIGNS = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
+
+
+def cut(text: str, backend: Backend) -> list[str]:
+    """The words of a Chinese text, its Latin words and numbers included."""
+    if backend not in _BACKENDS:
+        raise SchemeError(f"{backend!r} is no library for Chinese words. Choose one of {', '.join(_BACKENDS)}.")
+    check_texts([text])
+    return list(chain.from_iterable(map(_words_of_token, _BACKENDS[backend](text))))
+
+
+@cache
+def jieba_tokenizer() -> Any:
+    """A tokenizer of jieba with its own dictionary and nothing else."""
+    with loading("jieba", extra="chinese"):
+        import jieba
+
+        tokenizer = jieba.Tokenizer()
+        dictionary = tokenizer.get_dict_file()
+    # What `Tokenizer.initialize` does, without its cache file that anybody can write, and its messages.
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(dictionary)
+    tokenizer.initialized = True
+    return tokenizer
+
+
+@contextmanager
+def loading(library: str, extra: str) -> Iterator[None]:
+    """Import an optional library and read its data, without the warnings that its age brings about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except ModuleNotFoundError:
+            raise MissingExtraError(library, extra) from None
+
+
+# What rjieba before 0.2.2 parts elsewhere; its words would give other fingerprints under the same scheme id.
+_AS_JIEBA_PARTS = ["1", "+", "1.5"]
+
+
+@cache
+def _rjieba_cut() -> Callable[[str], list[str]]:
+    with loading("rjieba", extra="fast"):
+        import rjieba
+    own_dictionary = rjieba.Jieba()
+    cut_by_it: Callable[[str], list[str]] = own_dictionary.cut
+    if cut_by_it("".join(_AS_JIEBA_PARTS)) != _AS_JIEBA_PARTS:
+        raise MissingExtraError("A rjieba that parts texts as jieba does (0.2.2 or later)", extra="fast")
+    return cut_by_it
+
+
+def _cut_by_jieba(text: str) -> Iterable[str]:
+    tokens: Iterable[str] = jieba_tokenizer().cut(text)
+    return tokens
+
+
+def _cut_by_rjieba(text: str) -> Iterable[str]:
+    return chain.from_iterable(map(_rjieba_cut(), _UNKNOWN_IDEOGRAPH.split(text)))
+
+
+_BACKENDS: dict[str, Callable[[str], Iterable[str]]] = {"jieba": _cut_by_jieba, "rjieba": _cut_by_rjieba}
+
+
+@lru_cache(maxsize=1 << 16)
+def _words_of_token(token: str) -> tuple[str, ...]:
+    """The word that a token is, or the words; none if it has nothing alphanumeric."""
+    if token.isascii() and token not in _LATIN_WORDS_WITH_SIGNS:
+        return tuple(_LATIN_WORD.findall(token))
+    table = properties_table()
+    return (token,) if any(table[ord(character)] & ALPHANUMERIC for character in token) else ()

@@ -1,0 +1,205 @@
+"""The ways to cut texts into tokens, as values that a scheme holds and that have a JSON form.
+
+Each kind is a frozen dataclass with a method ``cut``: a batch of normalised texts in, their tokens out, and the
+tokens' weights where the kind has weights of its own. A new kind is one class here and one line in `KINDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Protocol, TypeAlias, cast, get_args
+
+from es_simhash.errors import SchemeError, TextError
+from es_simhash.text.features import Weights, check_weights
+from es_simhash.text.tokens.chars import char_spans
+from es_simhash.text.tokens.chinese import Backend
+from es_simhash.text.tokens.chinese import cut as cut_chinese
+from es_simhash.text.tokens.keywords import Method, keywords
+from es_simhash.text.tokens.spans import Spans, spans_from_lists
+from es_simhash.text.tokens.words import word_spans
+from es_simhash.text.units import TextBatch
+
+_LARGEST_N = 1_000_000
+
+Cut: TypeAlias = tuple[Spans, Weights | None]
+Pairs: TypeAlias = Iterable[str] | Iterable[tuple[str, float]]
+
+
+class Tokens(Protocol):
+    """What a scheme needs of a kind of tokens."""
+
+    kind: ClassVar[str]
+
+    def cut(self, batch: TextBatch) -> Cut:
+        """The tokens of each text, and their weights if they have any of their own."""
+        ...
+
+
+@dataclass(frozen=True)
+class Chars:
+    """Character n-grams: they need no spaces, so they suit every language."""
+
+    n: int = 5
+    kind: ClassVar[str] = "chars"
+
+    def __post_init__(self) -> None:
+        check_n(self.n)
+
+    def cut(self, batch: TextBatch) -> Cut:
+        """Every window of n code points."""
+        return char_spans(batch, self.n), None
+
+
+@dataclass(frozen=True)
+class Words:
+    """Runs of n words by Unicode's word boundaries, without the stop words."""
+
+    n: int = 1
+    stop_words: frozenset[str] = frozenset()
+    kind: ClassVar[str] = "words"
+
+    def __post_init__(self) -> None:
+        check_n(self.n)
+        object.__setattr__(self, "stop_words", check_stop_words(self.stop_words))
+
+    def cut(self, batch: TextBatch) -> Cut:
+        """Every run of n words, joined by spaces."""
+        return _shingles(word_spans(batch), self.stop_words, self.n), None
+
+
+@dataclass(frozen=True)
+class Chinese:
+    """Runs of n Chinese words as jieba cuts them, without the stop words; the backend rjieba cuts alike, but faster."""
+
+    backend: Backend = "jieba"
+    n: int = 1
+    stop_words: frozenset[str] = frozenset()
+    kind: ClassVar[str] = "chinese"
+
+    def __post_init__(self) -> None:
+        check_n(self.n)
+        object.__setattr__(self, "stop_words", check_stop_words(self.stop_words))
+        if self.backend not in get_args(Backend):
+            raise SchemeError(f"There is no backend {self.backend!r} for Chinese words. Choose jieba or rjieba.")
+
+    def cut(self, batch: TextBatch) -> Cut:
+        """Every run of n words, joined by spaces."""
+        words = spans_from_lists([cut_chinese(text, self.backend) for text in batch.texts()])
+        return _shingles(words, self.stop_words, self.n), None
+
+
+@dataclass(frozen=True)
+class Keywords:
+    """The top keywords of Chinese texts with jieba's weights, by TF-IDF or TextRank."""
+
+    method: Method = "tfidf"
+    top: int = 22
+    kind: ClassVar[str] = "keywords"
+
+    def __post_init__(self) -> None:
+        check_n(self.top, "top")
+        if self.method not in get_args(Method):
+            raise SchemeError(f"There is no keyword method {self.method!r}. Choose tfidf or textrank.")
+
+    def cut(self, batch: TextBatch) -> Cut:
+        """The keywords and their weights."""
+        return cut_given([keywords(text, self.method, self.top) for text in batch.texts()])
+
+
+@dataclass(frozen=True)
+class Custom:
+    """A caller's own function from a normalised text to tokens, or to (token, weight) pairs.
+
+    The name stands for the function in the scheme's JSON form and id: give a changed function another name.
+    """
+
+    name: str
+    function: Callable[[str], Pairs] = field(compare=False)
+    kind: ClassVar[str] = "custom"
+
+    def cut(self, batch: TextBatch) -> Cut:
+        """What the function returns."""
+        return cut_given([self.function(text) for text in batch.texts()])
+
+
+KINDS: dict[str, type[Chars | Words | Chinese | Keywords | Custom]] = {
+    kind.kind: kind for kind in (Chars, Words, Chinese, Keywords, Custom)
+}
+
+
+def tokens_to_json(tokens: Tokens) -> dict[str, Any]:
+    """The JSON form: the kind, and its settings but functions."""
+    names = [setting.name for setting in fields(cast("Any", tokens)) if setting.name != "function"]
+    values = {name: getattr(tokens, name) for name in names}
+    return {"kind": tokens.kind} | {
+        name: sorted(value) if isinstance(value, frozenset) else value for name, value in values.items()
+    }
+
+
+def tokens_from_json(form: dict[str, Any], functions: Mapping[str, Any]) -> Tokens:
+    """The tokens of a JSON form; a custom one takes its function from ``functions`` by name."""
+    settings = dict(form) if isinstance(form, dict) else {}
+    kind = KINDS.get(settings.pop("kind", ""))
+    if kind is None:
+        raise SchemeError(f"{form!r} names no kind of tokens. Choose from: {', '.join(KINDS)}.")
+    if kind is Custom:
+        name = settings.get("name", "")
+        if name not in functions:
+            raise SchemeError(
+                f"The scheme cuts texts with the function {name!r}. Pass it as functions={{{name!r}: …}}."
+            )
+        settings["function"] = functions[name]
+    try:
+        return kind(**settings)
+    except TypeError:
+        raise SchemeError(f"{form!r} are no settings of {kind.kind} tokens. Compare with the documentation.") from None
+
+
+def cut_given(lists: Sequence[Iterable[Any]]) -> Cut:
+    """Tokens that are given as strings, or as (token, weight) pairs, a list a text."""
+    listed = [_listed(tokens, text) for text, tokens in enumerate(lists)]
+    if not any(map(_is_weighted, listed)):
+        return spans_from_lists(listed), None
+    pairs = [_pairs(tokens, text) for text, tokens in enumerate(listed)]
+    spans = spans_from_lists([[token for token, _ in each] for each in pairs])
+    return spans, check_weights(weight for each in pairs for _, weight in each)
+
+
+def _listed(tokens: Iterable[Any], text: int) -> list[Any]:
+    if isinstance(tokens, str | bytes) or not isinstance(tokens, Iterable):
+        raise TextError(f"is a {type(tokens).__name__}, not a list of tokens. Give a list.", text)
+    return tokens if isinstance(tokens, list) else list(tokens)
+
+
+def _is_weighted(tokens: list[Any]) -> bool:
+    return bool(tokens) and isinstance(tokens[0], tuple | list)
+
+
+def _pairs(tokens: list[Any], text: int) -> list[Any]:
+    if not _is_weighted(tokens):
+        return [(token, 1) for token in tokens]
+    if all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in tokens):
+        return tokens
+    raise TextError("has tokens that are neither all strings nor all (string, number) pairs. Correct them.", text)
+
+
+def check_n(n: int, name: str = "n") -> None:
+    """Refuse what is no whole number from 1, or absurdly large."""
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= _LARGEST_N:
+        raise SchemeError(f"Tokens cannot have {name}={n!r}. Choose a whole number from 1 to {_LARGEST_N:,}.")
+
+
+def check_stop_words(stop_words: Iterable[str]) -> frozenset[str]:
+    """The stop words as a set; refuse what is none of strings."""
+    if isinstance(stop_words, str) or not isinstance(stop_words, Iterable):
+        raise SchemeError(f"The stop words are {stop_words!r}. Give a set or a list of words.")
+    words = frozenset(stop_words)
+    if not all(isinstance(word, str) for word in words):
+        raise SchemeError("A stop word is no string. Give a set or a list of words.")
+    return words
+
+
+def _shingles(words: Spans, stop_words: frozenset[str], n: int) -> Spans:
+    kept = words.without(stop_words) if stop_words else words
+    return kept.shingles(n)

@@ -1,0 +1,103 @@
+"""The files that pages of the documentation speak of as their reader's own."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from es_simhash.cli.demo.corpus import Planted, make
+
+_SITES = ("coast.example", "hills.example", "harbour.example")
+
+
+def content(name: str) -> bytes:
+    """What is in the file of this name; compressed, if it says so."""
+    if name.endswith(".gz"):
+        return gzip.compress(content(name.removesuffix(".gz")))
+    return _FILES[name]().encode()
+
+
+@cache
+def _planted() -> list[Planted]:
+    """Stories in three languages with copies, and others that only look like copies."""
+    return make(120)
+
+
+def _articles() -> list[dict[str, Any]]:
+    return [
+        {
+            "id": str(number),
+            "title": each.title,
+            "body": each.body,
+            "number": number,
+            "published": f"2026-{number % 12 + 1:02}-{number % 28 + 1:02}",
+            "site": _SITES[number % len(_SITES)],
+        }
+        for number, each in enumerate(_planted())
+    ]
+
+
+def _news() -> str:
+    return _lines(_articles())
+
+
+def _new() -> str:
+    """Documents of which the index has some already."""
+    return _lines([{**each, "id": f"new-{each['id']}"} for each in _articles()[:5]])
+
+
+def _bulk() -> str:
+    """The same as the body of a bulk request, without an index's name."""
+    actions = ([{"index": {"_id": each.pop("id")}}, each] for each in _articles())
+    return _lines([line for action in actions for line in action])
+
+
+def _more() -> str:
+    return _table(
+        [["id", "title", "body"], *([f"more-{each['id']}", each["title"], each["body"]] for each in _articles()[:9])]
+    )
+
+
+def _clusters() -> str:
+    return _lines([{"id": id_, "cluster": family} for id_, family in _labelled()])
+
+
+def _pairs() -> str:
+    """Each copy and its original, and others that are no duplicates."""
+    labelled = _labelled()
+    originals = {family: id_ for id_, family in reversed(labelled)}
+    copies = [(originals[family], id_, 1) for id_, family in labelled if id_ != originals[family]]
+    others = [(a, b, 0) for (a, of_a), (b, of_b) in pairwise(labelled) if of_a != of_b]
+    return _table([["a", "b", "label"], *copies, *others])
+
+
+def _labelled() -> list[tuple[str, str]]:
+    """The ids of documents, and the cluster of each; none of those that only look like copies."""
+    unlike = ("template", "boilerplate")
+    return [(str(number), each.family) for number, each in enumerate(_planted()) if each.kind not in unlike]
+
+
+def _lines(rows: list[Any]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _table(rows: list[Any]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+_FILES = {
+    "bulk.ndjson": _bulk,
+    "clusters.jsonl": _clusters,
+    "more.csv": _more,
+    "new.jsonl": _new,
+    "news.jsonl": _news,
+    "pairs.csv": _pairs,
+    "texts.jsonl": _news,
+}

@@ -1,0 +1,101 @@
+"""Fixtures that lend one running node of each release to a whole test session.
+
+A test asks for `opensearch_node` or `elasticsearch_node`, and where this machine has no such node the test
+is skipped, aloud; a run with CI=true fails instead. `elasticsearch8_node` and `opensearch2_node` are left out
+unless --all-nodes is given. `guarded_node` is an Elasticsearch with logins; tests name indices of their own on it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tools.nodes.node import Node, NodeUnavailable
+from tools.nodes.sources import start_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tools.nodes.node import Setting
+
+_NOT_TESTED = "NOT TESTED: "
+_ADDITIONAL = {"elasticsearch8_node", "opensearch2_node"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all-nodes", action="store_true", help="also test with Elasticsearch 8 and OpenSearch 2")
+
+
+@pytest.fixture(scope="session")
+def opensearch_node() -> Iterator[Node]:
+    with required_node("opensearch") as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def elasticsearch_node() -> Iterator[Node]:
+    with required_node("elasticsearch") as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def guarded_node() -> Iterator[Node]:
+    with required_node("elasticsearch", security=True) as node:
+        # A role can hide fields with more than the basic licence only.
+        node.request("POST", "/_license/start_trial?acknowledge=true")
+        yield node
+
+
+@pytest.fixture(scope="session")
+def elasticsearch8_node() -> Iterator[Node]:
+    with required_node("elasticsearch8") as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def opensearch2_node() -> Iterator[Node]:
+    with required_node("opensearch2") as node:
+        yield node
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests on additional nodes, unless they are asked for."""
+    if config.getoption("--all-nodes"):
+        return
+    additional = [item for item in items if _ADDITIONAL & set(getattr(item, "fixturenames", ()))]
+    if additional:
+        config.hook.pytest_deselected(items=additional)
+        items[:] = [item for item in items if item not in additional]
+
+
+def required_node(
+    name: str, *, settings: Mapping[str, Setting] | None = None, security: bool = False, port: int | None = None
+) -> Node:
+    """A node that every complete run has: without it the test is skipped, and fails under CI.
+
+    With ES_SIMHASH_TEST_NODES=none nodes are left out on purpose.
+    """
+    if os.environ.get("ES_SIMHASH_TEST_NODES") == "none":
+        pytest.skip(f"{_NOT_TESTED}ES_SIMHASH_TEST_NODES=none")
+    try:
+        return start_node(name, settings=settings, security=security, port=port)
+    except NodeUnavailable as unavailable:
+        if os.environ.get("CI") == "true":
+            pytest.fail(unavailable.reason, pytrace=False)
+        pytest.skip(_NOT_TESTED + unavailable.reason)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List the nodes that were missing, once each, with the number of tests that were skipped for it."""
+    missing = Counter(
+        reason
+        for report in terminalreporter.stats.get("skipped", [])
+        if (reason := str(report.longrepr[2]).removeprefix("Skipped: ")).startswith(_NOT_TESTED)
+    )
+    if missing:
+        terminalreporter.section("what was not there", sep="=", red=True)
+    for reason, tests in missing.items():
+        terminalreporter.write_line(f"{reason} ({tests} skipped)", red=True)

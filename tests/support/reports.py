@@ -1,0 +1,87 @@
+"""Reports on groups that are made up, for tests of the report and of its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+
+from es_simhash.cli.reports.groups.report import Collector, Omitted, Report, Setup, SharedKey
+from es_simhash.groups.of_index.result import Group, Member
+from es_simhash.groups.pairs.compare import Pairs, pair_type
+from es_simhash.groups.pairs.nearness import Diameter
+from es_simhash.groups.pairs.result import Counts
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scheme import Scheme
+
+INDEX = "articles"
+SCHEME = Scheme(name="default")
+
+
+def setup(**known: Any) -> Setup:
+    """A setup like most."""
+    usual: dict[str, Any] = {
+        "name": INDEX,
+        "scheme": SCHEME,
+        "criteria": Criteria.of(SCHEME, "both"),
+        "fields": ["body"],
+        "linkage": "star",
+        "date_field": "published",
+        "made_at": datetime(2026, 11, 21, 2, 30, tzinfo=timezone.utc),
+    }
+    return Setup(**usual | known)
+
+
+def member(id_: str, similarity: float | None = 1.0, distance: int | None = 0, index: str = INDEX) -> Member:
+    """A member of a group."""
+    return Member(index=index, id=id_, distance=distance, similarity=similarity)
+
+
+def group(name: str, *members: Member, diameter: Diameter | None = None) -> Group:
+    """A group of some members, or of two."""
+    own = members or (member(f"{name}-0"), member(f"{name}-1"))
+    return Group(id=name, members=own, diameter=diameter or Diameter(3, 0.75, True))
+
+
+def group_of(name: str, size: int) -> Group:
+    """A group of so many members, the later the less like the first one."""
+    members = [member(f"{name}-{place}", 1 - 0.4 * place / size, place % 30) for place in range(size)]
+    return group(name, *members)
+
+
+def pairs(similarities: Sequence[float], distances: Sequence[int], exact: Sequence[bool] | None = None) -> Pairs:
+    """Pairs of these similarities and distances."""
+    made = np.zeros(len(similarities), dtype=pair_type(Criteria(3, 0.6)))
+    made["similarity"], made["distance"] = similarities, distances
+    made["is_exact"] = False if exact is None else exact
+    return made
+
+
+def report(
+    groups: Iterable[Group],
+    texts: dict[str, str] | None = None,
+    *,
+    found: Sequence[Pairs] = (),
+    dates: Sequence[Any] = (),
+    keys: Sequence[SharedKey] = (),
+    omitted: Omitted | None = None,
+    others: int = 100,
+    **known: Any,
+) -> Report:
+    """A report on groups, whose documents have these texts by their ids, in an index that has ``others`` too."""
+    collector, own, texts = Collector(setup(**known)), list(groups), texts or {}
+    for each in own:
+        collector.add(each)
+    for each_pairs in found:
+        collector.add_pairs(each_pairs)
+    collector.add_dates(dates)
+    duplicates = sum(len(each.members) - 1 for each in own)
+    counts = Counts(others + duplicates + len(own), 0, 2, 3, len(own), duplicates, 1234, 5, 0)
+
+    def look(places: Sequence[tuple[str, str]]) -> list[Json | None]:
+        return [{"body": texts[id_]} if id_ in texts else None for _, id_ in places]
+
+    return collector.report(counts, look, keys, omitted or Omitted())

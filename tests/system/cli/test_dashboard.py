@@ -1,0 +1,215 @@
+"""``dashboard`` through real processes, and the links of ``group``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import ssl
+import uuid
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.index import Index
+from es_simhash.testing.corpus import corpus, edited
+from tests.support.cli_targets import everything_shown
+from tests.support.commands import run
+from tests.support.fake_kibana import kibana
+from tests.support.saved_objects import problems
+from tests.support.whole_indices import ENGINES, FIELDS
+from tools.nodes import Node
+
+SECRET = "s3cret-Key"
+
+
+@pytest.fixture(params=ENGINES[1:], scope="module")
+def node(request: pytest.FixtureRequest) -> Node:
+    node: Node = request.getfixturevalue(f"{request.param}_node")
+    return node
+
+
+@pytest.fixture(scope="module")
+def index(node: Node) -> Iterator[str]:
+    """An index with two groups."""
+    name = f"dashboard-{uuid.uuid4().hex[:10]}"
+    with Index(name, node.url, fields=FIELDS) as made:
+        made.init(create={"mappings": {"properties": {"site": {"type": "keyword"}, "published": {"type": "date"}}}})
+        texts = corpus(4)
+        documents = [*texts, texts[0], edited(texts[1], 1)]
+        own = {"site": "a.example", "published": "2026-05-01"}
+        made.add([{"_id": str(number), **text, **own} for number, text in enumerate(documents)], refresh=True)
+        with made.group() as grouped:
+            made.write_groups(grouped)
+        made.refresh()
+    yield name
+    node.request("DELETE", f"/{name}")
+
+
+def saved(text: str) -> list[dict[str, Any]]:
+    objects = [json.loads(line) for line in text.splitlines()]
+    assert problems(objects) == []
+    return objects
+
+
+def test_saved_objects_are_printed_and_written_alike(node: Node, index: str, tmp_path: Path) -> None:
+    options = [index, "--url", node.url, "--date", "published", "--by", "site"]
+    printed = run("dashboard", *options)
+    objects = saved(printed.out)
+    search = next(each["attributes"] for each in objects if each["type"] == "search")
+    assert search["columns"][-3:] == ["site", *FIELDS]
+    file = tmp_path / "dashboard.ndjson"
+    written = run("dashboard", *options, "--output", str(file), "--json")
+    assert file.read_text(encoding="utf-8") == printed.out
+    expected = {"objects": len(objects), "data_view": Subject(index).data_view_id, "file": str(file), "dashboard": None}
+    assert json.loads(written.out) == expected
+    assert f"{len(objects)} saved objects are in {file}" in written.err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [(["--by", "title"], "cannot be counted by its values"), (["--date", "nowhen"], "has no field 'nowhen'")],
+)
+def test_a_field_that_cannot_be_used_is_refused(node: Node, index: str, options: list[str], told: str) -> None:
+    done = run("dashboard", index, "--url", node.url, *options, code=3)
+    assert done.out == ""
+    assert told in done.err
+
+
+def test_an_index_without_groups_is_warned_of(node: Node) -> None:
+    name = f"dashboard-{uuid.uuid4().hex[:10]}"
+    with Index(name, node.url, fields=FIELDS) as made:
+        made.init()
+    done = run("dashboard", name, "--url", node.url, "--quiet")
+    node.request("DELETE", f"/{name}")
+    assert f"Run: es-simhash group {name} --write" in done.err
+    assert saved(done.out)
+
+
+def test_the_dashboard_is_imported_and_its_page_is_told(node: Node, index: str) -> None:
+    with kibana(login=f"ApiKey {SECRET}", spaces=("team",)) as fake:
+        options = ["--import", "--kibana-url", f"{fake.url}/s/team/app/home", "--api-key", SECRET]
+        done = run("dashboard", index, "--url", node.url, *options)
+        again = run("dashboard", index, "--url", node.url, *options, "--json")
+    subject = Subject(index, space="team")
+    page = f"{fake.url}/s/team/app/dashboards#/view/{subject.id_of('dashboard')}"
+    assert done.out == f"{page}\n"
+    assert "7 saved objects are imported." in done.err
+    expected = {"objects": 7, "data_view": subject.data_view_id, "file": None, "dashboard": page}
+    assert json.loads(again.out) == expected
+    assert ("team", "index-pattern", subject.data_view_id) in fake.stored
+    assert len(fake.stored) == 7
+
+
+def test_no_server_need_be_named() -> None:
+    done = run("dashboard", "articles", "--date", "published", "--by", "site", "--field", "title")
+    assert "nothing is looked up" in done.err
+    assert "published" in json.dumps(saved(done.out)[0])
+
+
+def test_what_is_made_for_a_space_has_its_ids() -> None:
+    ids = [saved(run("dashboard", "a", *options).out)[0]["id"] for options in ([], ["--space", "team"])]
+    assert ids == [Subject("a").data_view_id, Subject("a", space="team").data_view_id]
+    assert saved(run("dashboard", "a", "--space", "default").out)[0]["id"] == ids[0]
+
+
+@pytest.mark.parametrize(
+    "login",
+    [
+        ["--user", "bob", "--password-file", "FILE"],
+        ["--api-key-file", "FILE"],
+        ["--api-key", SECRET],
+        ["--kibana-url", "bob"],
+    ],
+)
+def test_a_secret_is_sent_and_never_shown(tmp_path: Path, login: list[str]) -> None:
+    file = tmp_path / "secret"
+    file.write_text(f"{SECRET}\n")
+    given = [str(file) if each == "FILE" else each for each in login]
+    with kibana(login="someone else") as fake:
+        url = fake.url
+        if login[0] == "--kibana-url":
+            given, url = [], fake.url.replace("://", f"://bob:{SECRET}@")
+        shown = everything_shown("dashboard", "articles", "--import", "--kibana-url", url, *given)
+    assert "authorization" in fake.received[0]
+    assert "unable to authenticate user" in shown
+    assert SECRET not in shown
+
+
+def test_certificates_are_those_that_are_named(tmp_path: Path) -> None:
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    with kibana(tls=context) as fake:
+        command = ["dashboard", "articles", "--import", "--kibana-url", fake.url]
+        refused = run(*command, code=3)
+        known = run(*command, "--ca-certs", str(tmp_path / "ca.pem"))
+        any_will_do = run(*command, "--insecure", "--quiet")
+    assert "TLS connection" in refused.err
+    assert known.out == any_will_do.out
+    assert f"Warning: the certificate of {fake.url} is not checked" in any_will_do.err
+
+
+def test_signatures_are_no_login_to_kibana() -> None:
+    with kibana() as fake:
+        options = ["--import", "--kibana-url", fake.url, "--aws-sigv4", "eu-west-1"]
+        done = run("dashboard", "a", *options, code=2, AWS_ACCESS_KEY_ID="id", AWS_SECRET_ACCESS_KEY="key")
+    assert fake.received == []
+    assert "not logged in to with --aws-sigv4" in done.err
+
+
+def test_a_tenant_is_named_in_a_header() -> None:
+    with kibana(name="opensearch", spaces=("analysts",)) as fake:
+        done = run("dashboard", "a", "--import", "--kibana-url", fake.url, "--tenant", "analysts")
+    assert "security_tenant=analysts" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--import"], "--import needs --kibana-url"),
+        (["--kibana-url", "http://h"], "--kibana-url needs --import"),
+        (["--import", "--kibana-url", "h:5601"], "Write it as https://HOST:PORT"),
+        (["--import", "--kibana-url", "http://h/s/a", "--space", "b"], "Drop one of them"),
+        (["--import", "--kibana-url", "http://h", "--tenant", "a", "--space", "b"], "Drop one of them"),
+        (["--tenant", "a"], "--tenant is for --import"),
+        (["--prefix", "a.b"], "Choose a name of letters"),
+        (["--import", "--kibana-url", "http://h", "--ca-certs", __file__], "about certificates"),
+        (["--user", "bob"], "would be for a server"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: list[str], told: str) -> None:
+    done = run("dashboard", "articles", *options, code=2)
+    assert done.out == ""
+    assert told in done.err
+
+
+def test_groups_are_linked_to_their_documents(node: Node, index: str, tmp_path: Path) -> None:
+    report, rows = tmp_path / "report.html", tmp_path / "groups.csv"
+    common = ["group", index, "--url", node.url, "--kibana-url", "http://ui:5601"]
+    done = run(*common, "--report", str(report))
+    groups = [json.loads(line) for line in done.out.splitlines()]
+    links = [each["link"] for each in groups]
+    discover = "/app/discover#/?" if node.release.engine == "elasticsearch" else "/app/data-explorer/discover#?"
+    assert len(links) == 2
+    for group, link in zip(groups, links, strict=True):
+        assert link.startswith(f"http://ui:5601{discover}")
+        assert Subject(index).data_view_id in link
+        assert f"%22{group['group']}%22" in link
+    page = report.read_text(encoding="utf-8")
+    assert [unescape(each) for each in re.findall('href="([^"]*)"', page)] == links
+    run(*common, "--output-format", "csv", "--output", str(rows))
+    with rows.open(encoding="utf-8") as file:
+        assert sorted({row["link"] for row in csv.DictReader(file)}) == sorted(links)
+
+
+def test_no_kibana_reads_the_embedded_engine(tmp_path: Path) -> None:
+    with Index("a", str(tmp_path), fields=FIELDS) as made:
+        made.init()
+    done = run("group", "a", "--url", str(tmp_path), "--kibana-url", "http://ui:5601", code=2)
+    assert "no Kibana reads the embedded engine" in done.err

@@ -1,0 +1,99 @@
+"""What an index says of its own dashboard, and which fields are refused for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from es_simhash.cli.reports.dashboards.looking import Found, look
+from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.engines.base import Engine, run
+from es_simhash.errors import MappingError
+from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.index import Index
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.testing.corpus import corpus
+from tests.support.whole_indices import FIELDS
+
+MAPPINGS = {
+    "properties": {
+        "title": {"type": "text"},
+        "body": {"type": "text", "fields": {"raw": {"type": "keyword"}}},
+        "source": {"properties": {"site": {"type": "keyword"}, "fetched": {"type": "date"}}},
+        "number": {"type": "long"},
+    }
+}
+
+
+@pytest.fixture
+def made(engine: Engine, names: Callable[[], str]) -> Callable[[str], Index]:
+    """A maker of indices with three documents, two of which are equal."""
+
+    def make(preset: str) -> Index:
+        index = Index(names(), engine, scheme=Scheme.preset(preset), fields=FIELDS)
+        index.init(create={"mappings": MAPPINGS})
+        first, second = corpus(2)
+        index.add([{"_id": "1", **first}, {"_id": "2", **second}, {"_id": "3", **first}], refresh=True)
+        return index
+
+    return make
+
+
+def group(index: Index) -> None:
+    with index.group(GroupOptions()) as found:
+        index.write_groups(found)
+    index.refresh()
+
+
+def looked(index: Index, date: str | None = None, by: str | None = None) -> Found:
+    return run(look(Subject(index.name, date_field=date, by_field=by)), index.engine)
+
+
+@pytest.mark.parametrize(("preset", "measure"), [("default", "similarity"), ("strict", "distance")])
+def test_the_measure_and_the_texts_are_those_that_documents_have(
+    made: Callable[[str], Index], preset: str, measure: str
+) -> None:
+    index = made(preset)
+    assert looked(index).grouped == 0
+    group(index)
+    found = looked(index, "source.fetched", "source.site")
+    assert (found.grouped, found.subject.measure, found.subject.text_fields) == (2, measure, FIELDS)
+    assert (found.subject.date_field, found.subject.by_field) == ("source.fetched", "source.site")
+
+
+def test_fields_that_were_named_are_shown_instead_of_the_texts(made: Callable[[str], Index]) -> None:
+    index = made("default")
+    subject = Subject(index.name, text_fields=("number",))
+    assert run(look(subject), index.engine).subject.text_fields == ("number",)
+
+
+@pytest.mark.parametrize("by", ["source.site", "body.raw", "number", "_index"])
+def test_what_can_be_counted_by_its_values_is_taken(made: Callable[[str], Index], by: str) -> None:
+    assert looked(made("default"), by=by).subject.by_field == by
+
+
+@pytest.mark.parametrize(
+    ("date", "by", "told"),
+    [
+        ("fetched", None, "has no field 'fetched'"),
+        ("number", None, "holds no dates, but long"),
+        ("source", None, "holds no dates, but object"),
+        (None, "sites", "has no field 'sites'"),
+        (None, "source", "of the type object"),
+        (None, "title", "Name one with keywords"),
+        (None, "body", "Name 'body.raw'"),
+    ],
+)
+def test_a_field_that_would_leave_a_chart_empty_is_refused(
+    made: Callable[[str], Index], date: str | None, by: str | None, told: str
+) -> None:
+    index = made("default")
+    with pytest.raises(MappingError, match=told):
+        looked(index, date, by)
+
+
+def test_an_index_without_fingerprints_is_refused(made: Callable[[str], Index]) -> None:
+    index = made("default")
+    with pytest.raises(MappingError, match="no fields of fingerprints under 'titles'"):
+        run(look(Subject(index.name, "titles")), index.engine)

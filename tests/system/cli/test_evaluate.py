@@ -1,0 +1,120 @@
+"""``evaluate`` through real processes, of files and of indices."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash.index import Index
+from tests.support.commands import lines, run
+from tests.support.labelled import clusters, documents
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The documents, and what somebody says of them."""
+    rows = (json.dumps({"id": id_, "body": text}, ensure_ascii=False) + "\n" for id_, text in documents())
+    (tmp_path / "news.jsonl").write_text("".join(rows), encoding="utf-8")
+    told = (json.dumps({"cluster": number, "ids": ids}) + "\n" for number, ids in enumerate(clusters()))
+    (tmp_path / "clusters.jsonl").write_text("".join(told), encoding="utf-8")
+    return tmp_path
+
+
+def evaluated(folder: Path, *arguments: str, code: int = 0, **environment: str) -> Any:
+    done = run("evaluate", *arguments, "--samples", "5", "--json", cwd=folder, code=code, **environment)
+    [found] = lines(done)
+    return found
+
+
+def test_a_walk(folder: Path) -> None:
+    given = ("news.jsonl", "--labels", "clusters.jsonl", "--field", "body")
+    found = evaluated(folder, *given, "--html", "quality.html", "--pairs", "pairs.jsonl", "--examples", "2")
+    assert found["documents"] == 41
+    assert found["labels"]["duplicates"] == 55
+    pairs = [json.loads(line) for line in (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sum(pair["is_right"] for pair in pairs) == found["pairs"]["right"]
+    assert found["pairs"]["recall"]["value"] == pytest.approx(found["pairs"]["right"] / 55)
+    assert len(found["false_negatives"]) == 2
+    page = (folder / "quality.html").read_text(encoding="utf-8")
+    assert f"recall {found['pairs']['recall']['value']:.3f}" in page
+    assert evaluated(folder, *given, "--by", "simhash")["near"]["distance"] == 3
+    assert not (folder / "rejected.jsonl").exists()
+
+
+def test_people_read_tables_and_notes(folder: Path) -> None:
+    done = run("evaluate", "news.jsonl", "--labels", "clusters.jsonl", "--samples", "5", cwd=folder)
+    for part in (
+        "recall of pairs\t0.",
+        "equality: equal texts\t10\t0\t0\t1.000",
+        "by similarity\t0.",
+        "found wrongly\t",
+    ):
+        assert part in done.out
+    assert "of the duplicates meet." in done.err
+
+
+def test_labels_that_cannot_be_used_are_rejected_and_the_exit_code_tells(folder: Path) -> None:
+    (folder / "pairs.csv").write_text(
+        "a,b,label\n1,1 near,1\n1,nobody,1\n2,2 near,0\n2 near,2,1\n3,3 same,perhaps\n", encoding="utf-8"
+    )
+    with (folder / "news.jsonl").open("a", encoding="utf-8") as out:
+        out.write('{"id": "1", "body": "another text of the same id"}\n')
+    found = evaluated(folder, "news.jsonl", "--labels", "pairs.csv", code=1)
+    assert found["labels"] == {
+        "kind": "pairs",
+        "duplicates": 1,
+        "others": 0,
+        "unknown_ids": {"count": 1, "first": ["nobody"]},
+        "contradictory": {"count": 1, "first": ["2 near and 2"]},
+    }
+    assert (found["pairs"]["right"], found["clusters"]) == (1, None)
+    assert found["pairs"]["not_labelled"] > 0
+    rejected = [json.loads(line) for line in (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {(each["file"], each["line"]) for each in rejected} == {
+        ("pairs.csv", 6),
+        ("news.jsonl", 42),
+        ("pairs.csv", 3),
+        ("pairs.csv", 5),
+    }
+
+
+def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, place: str) -> None:
+    name = f"cli-{uuid.uuid4().hex[:10]}"
+    with Index(name, place, fields=["body"]) as index:
+        index.init()
+        index.add([{"_id": id_, "body": text} for id_, text in documents()], refresh=True)
+    given = ("--labels", "clusters.jsonl", "--strip", "^The")
+    of_index = evaluated(folder, "--index", name, *given, ES_SIMHASH_URL=place)
+    of_file = evaluated(folder, "news.jsonl", *given)
+    for part in ("documents", "labels", "near", "pairs", "clusters", "buckets", "thresholds", "exact_jaccard"):
+        assert of_index[part] == of_file[part]
+    query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
+    some = evaluated(
+        folder, "--index", name, "--query", query, *given, "--keep", "longest", code=1, ES_SIMHASH_URL=place
+    )
+    assert (some["documents"], some["pairs"]["right"], some["pairs"]["missed"]) == (3, 3, 0)
+    assert some["labels"]["unknown_ids"]["count"] == 35
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ([], "one of both"),
+        (["news.jsonl", "--index", "news"], "one of both"),
+        (["--index", "news", "--field", "body"], "Drop --scheme and --field"),
+        (["news.jsonl", "--query", "{}"], "--query is for an index"),
+        (["news.jsonl", "--html", "a", "--pairs", "a"], "Name two"),
+        (["news.jsonl", "--html", "missing/a"], "No such file"),
+        (["news.jsonl", "--labels", "news.jsonl"], "There are no labels"),
+        (["news.jsonl", "--distance", "9"], "Choose at least 10 blocks"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], told: str) -> None:
+    labels = [] if "--labels" in given else ["--labels", "clusters.jsonl"]
+    done = run("evaluate", *given, *labels, cwd=folder, code=2)
+    assert told in done.err
+    assert not done.out

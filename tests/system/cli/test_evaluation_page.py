@@ -1,0 +1,124 @@
+"""The page about an evaluation: what it says, and in a real browser that it loads nothing and fits a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+from es_simhash.cli.reports.html.evaluation import evaluation_page
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.quality.bootstrap import Bootstrap
+from es_simhash.quality.evaluation import Evaluation, Options, evaluate
+from es_simhash.quality.labels import Labels
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Verification
+from tests.support.browser import PHONE, Browser, started
+from tests.support.labelled import documents, labels
+
+EVIL = "<script>console.error('ran')</script><img src='http://127.0.0.1:9/x'> <b onclick=x>" + "long" * 60
+OPTIONS = Options(Bootstrap(10))
+
+
+def of(given: Labels, preset: str = "default", name: str = "", **near: object) -> Evaluation:
+    texts = [(id_, name + text) for id_, text in documents()]
+    deduplicator = Deduplicator(Scheme.preset(preset), processes=1, **near)  # type: ignore[arg-type]
+    return evaluate(texts, given, deduplicator, OPTIONS)
+
+
+def hostile() -> Evaluation:
+    texts = [(EVIL + id_, EVIL + text) for id_, text in documents()]
+    near = [(EVIL + a, EVIL + b) for a, b in (("0", "0 near"), ("1", "1 rewritten"))]
+    given = Labels.of_pairs({near[0]: False, near[1]: True, (EVIL + "nobody", near[0][0]): True})
+    return evaluate(texts, given, Deduplicator(Scheme(), processes=1, by="both"), OPTIONS)
+
+
+EVALUATIONS = {
+    "both": lambda: of(labels(), by="both"),
+    "distance": lambda: of(labels(), "strict"),
+    "chinese": lambda: of(labels(), name="新闻"),
+    "pairs": lambda: of(Labels.of_pairs({("1", "1 near"): True, ("2", "2 near"): False})),
+    "nothing": lambda: of(Labels.of_clusters([["empty"]]), "strict", distance=0),
+    "hostile": hostile,
+}
+
+
+def page(name: str) -> str:
+    return evaluation_page(EVALUATIONS[name](), "news.jsonl", datetime(2026, 11, 21, tzinfo=timezone.utc))
+
+
+def test_the_page_tells_scores_thresholds_and_errors() -> None:
+    told = page("both")
+    evaluation = EVALUATIONS["both"]()
+    assert f"recall {evaluation.pairs.recall.value:.3f}" in told
+    for part in ("adjusted Rand index", "B-cubed F1", "By the script of both texts", "within 3 bits", "0 near"):
+        assert part in told
+    assert "no key in common" in told
+    assert "percent" not in told
+    assert "the threshold in use" in told
+
+
+def test_the_page_says_what_similarity_is() -> None:
+    scheme = Scheme(verification=Verification(0.5, first_lines=0.2))
+    told = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, processes=1), OPTIONS), "news.jsonl")
+    assert "jaccard of the texts, whose features weigh the rarer the more, first lines alike from 0.2 on" in told
+
+
+def test_the_page_of_labelled_pairs_says_what_is_not_known() -> None:
+    told = page("pairs")
+    assert "there is no B-cubed" in told
+    assert "that nobody has labelled" in told
+
+
+def test_the_page_says_so_if_there_is_nothing_to_tell() -> None:
+    told = page("nothing")
+    assert told.count("<p>None.</p>") == 1
+    assert "nan" not in told.lower().replace("nanometre", "")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    yield from started(tmp_path_factory.mktemp("browser"))
+
+
+@pytest.fixture(scope="module", params=list(EVALUATIONS))
+def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("evaluation") / "page of ü.html"
+    path.write_text(page(request.param), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("width", [1100, PHONE])
+def test_the_page_loads_and_runs_nothing_and_fits(browser: Browser, path: Path, width: int, colours: str) -> None:
+    browser.show(path, width=width, colours=colours)
+    assert browser.requests == [path.as_uri()]
+    assert browser.value("[...document.querySelectorAll('details')].every(each => each.open = true)")
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    assert browser.complaints == []
+    assert browser.value("document.scripts.length") == 0
+    assert browser.value("document.querySelectorAll('img, b[onclick]').length") == 0
+    background = browser.value("getComputedStyle(document.body).backgroundColor")
+    assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}[colours]
+
+
+@pytest.mark.parametrize("width", [1100, PHONE])
+def test_labels_below_lines_do_not_overlap_and_lines_lie_within(browser: Browser, path: Path, width: int) -> None:
+    browser.show(path, width=width, colours="light")
+    overlaps = """
+        [...document.querySelectorAll('.plot > svg')].flatMap(chart => ['.narrow', '.wide'].flatMap(kind => {
+            const boxes = [...chart.querySelectorAll(kind + ' text')].map(each => each.getBoundingClientRect())
+            return boxes.slice(1).filter((box, place) => box.width && box.left < boxes[place].right)
+        })).length
+    """
+    assert browser.value(overlaps) == 0
+    outside = """
+        [...document.querySelectorAll('.curve')].filter(curve => {
+            const box = curve.getBoundingClientRect(), around = curve.closest('.plot > svg').getBoundingClientRect()
+            return box.left < around.left - 2 || box.right > around.right + 2 || box.bottom > around.bottom
+        }).length
+    """
+    assert browser.value(outside) == 0
+    assert browser.value("document.querySelectorAll('.curve').length") > 0

@@ -1,0 +1,161 @@
+"""``group`` through real processes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from es_simhash.engines.connect import connect
+from es_simhash.index import Index
+from es_simhash.plans.operations import Count, GetDocuments
+from es_simhash.testing.corpus import corpus, edited
+from tests.support.commands import lines, run
+from tests.support.whole_indices import ENGINES, FIELDS
+
+MEMBERS = ["0", "0, a copy/é", "1", "1, a copy", "1, another"]
+IDS = [*MEMBERS, "2", "3", "4", "5"]
+
+
+@pytest.fixture
+def index(place: str) -> str:
+    """An index of six documents, two of which have a copy with a comma in its id, and one a near copy."""
+    name = f"cli-{uuid.uuid4().hex[:10]}"
+    with Index(name, place, fields=FIELDS) as index:
+        index.init()
+        originals = corpus(6)
+        documents = {str(i): document for i, document in enumerate(originals)}
+        documents |= {"0, a copy/é": originals[0], "1, a copy": edited(originals[1], 2)}
+        documents["1, another"] = edited(originals[1], 1)
+        index.add([{"_id": id_, **each} for id_, each in documents.items()], refresh=True)
+    return name
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_walk(tmp_path: Path, place: str, index: str) -> None:
+    def do(*arguments: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = lines(
+            run("group", index, "--json", *arguments, cwd=tmp_path, ES_SIMHASH_URL=place)
+        )
+        return found
+
+    *groups, last = do("--pairs", "pairs.jsonl", "--delete-script", "delete.ndjson")
+    assert [(each["size"], [m["id"] for m in each["members"]]) for each in groups] == [
+        (3, ["1", "1, a copy", "1, another"]),
+        (2, ["0", "0, a copy/é"]),
+    ]
+    expected = {"documents": 9, "groups": 2, "duplicates": 3, "written": None}
+    assert {name: last["summary"][name] for name in expected} == expected
+    pairs = read(tmp_path / "pairs.jsonl")
+    assert {"first_id": "0", "second_id": "0, a copy/é"}.items() <= pairs[0].items()
+    deletes = read(tmp_path / "delete.ndjson")
+    assert {each["delete"]["_id"] for each in deletes} == {"0, a copy/é", "1, a copy", "1, another"}
+    *_, last = do("--write", "--output", "groups.jsonl", "--report", "report.html", "--date", "published")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "3 of 9 documents are duplicates, in 2 groups" in page
+    assert "1, another" in page
+    assert last["summary"]["written"]["written"] == 5
+    assert [each["group"] for each in read(tmp_path / "groups.jsonl")] == [each["group"] for each in groups]
+    *_, last = do("--write", "--incremental", "--output", "groups.jsonl")
+    assert (last["summary"]["written"]["written"], last["summary"]["new"] is None) == (0, False)
+
+
+def test_rows_for_a_spreadsheet(tmp_path: Path, place: str, index: str) -> None:
+    done = run("group", index, "--output-format", "csv", cwd=tmp_path, ES_SIMHASH_URL=place)
+    first, *rest = csv.DictReader(done.out.splitlines())
+    assert (first["id"], first["is_canonical"], first["distance"]) == ("1", "1", "0")
+    assert [row["id"] for row in rest] == ["1, a copy", "1, another", "0", "0, a copy/é"]
+
+
+@pytest.mark.parametrize("place", ENGINES[1:], indirect=True)
+def test_the_delete_script_is_what_a_server_takes_and_spares_what_was_changed(
+    tmp_path: Path, place: str, index: str
+) -> None:
+    run("group", index, "--delete-script", "delete.ndjson", cwd=tmp_path, ES_SIMHASH_URL=place)
+    with Index(index, place) as opened:
+        change = {"_op_type": "update", "_id": "1, a copy", "doc": {"title": "New", "body": "and unlike the others"}}
+        opened.add([change], refresh=True)
+        body = (tmp_path / "delete.ndjson").read_bytes()
+        request = Request(f"{place}/_bulk?refresh=true", body, {"Content-Type": "application/x-ndjson"}, method="POST")
+        with urlopen(request) as reply:
+            statuses = {item["delete"]["_id"]: item["delete"]["status"] for item in json.load(reply)["items"]}
+        assert statuses == {"0, a copy/é": 200, "1, a copy": 409, "1, another": 200}
+        assert opened.engine.perform(Count(index, {"match_all": {}})) == 7
+
+
+@pytest.mark.parametrize("place", ENGINES[1:], indirect=True)
+def test_a_run_that_was_killed_while_it_wrote_is_gone_on_with(tmp_path: Path, place: str, index: str) -> None:
+    def stored() -> dict[str, Any]:
+        with Index(index, place) as opened:
+            found = opened.engine.perform(GetDocuments(index, IDS))
+        return {each["_id"]: each["_source"]["dedup"].get("group") for each in found}
+
+    command = [sys.executable, "-m", "es_simhash", "group", index, "--url", place, "--write", "--quiet"]
+    # One document a request, and so slowly that there is time to kill it in between.
+    program = (
+        "import sys, es_simhash.groups.of_index.writing as writing; from es_simhash.cli.app import main; "
+        "writing._AT_ONCE = 1; main([*sys.argv[1:], '--max-rate', '2'])"
+    )
+    slowly = [sys.executable, "-c", program, *command[3:]]
+    with subprocess.Popen(slowly, cwd=tmp_path, stdout=subprocess.DEVNULL) as killed:
+        while not any(stored().values()):
+            assert killed.poll() is None
+        killed.kill()
+    assert killed.returncode == -signal.SIGKILL
+    half = stored()
+    assert not all(half[id_] for id_ in MEMBERS)
+    subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    whole = stored()
+    assert {id_ for id_, group in whole.items() if group} == set(MEMBERS)
+    assert all(whole[id_] == group for id_, group in half.items() if group)
+
+
+def test_nothing_is_changed_without_write(tmp_path: Path, place: str, index: str) -> None:
+    run("group", index, cwd=tmp_path, ES_SIMHASH_URL=place)
+    engine = connect(place)
+    assert engine.perform(Count(index, {"exists": {"field": "dedup.group"}})) == 0
+    engine.close()
+
+
+@pytest.mark.parametrize("place", ["embedded"], indirect=True)
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--singles"], "Add --write"),
+        (["--max-rate", "5"], "Add --write"),
+        (["--write", "--delete-script", "x"], "Write first"),
+        (["--json", "--output-format", "csv"], "Name a file for the CSV"),
+        (["--keep", "tallest"], "first, longest, oldest:FIELD"),
+        (["--keep", "order:lang"], "first, longest, oldest:FIELD"),
+        (["--strip", "a"], "Verify exactly"),
+        (["--common", "5", "--verify", "exact"], "between 0 and 1"),
+        (["--strip", "(", "--verify", "exact"], "no regular expression"),
+        (["--query", "x"], "--query"),
+        (["--linkage", "loose"], "loose"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, place: str, index: str, options: list[str], told: str) -> None:
+    done = run("group", index, "--url", place, *options, cwd=tmp_path, code=2)
+    assert told in done.err
+    assert not done.out
+
+
+@pytest.mark.parametrize("place", ["embedded"], indirect=True)
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path, place: str, index: str) -> None:
+    with Index(index, place) as opened:
+        document = {**corpus(1)[0], "title": "t" * 200}
+        opened.add([{"_id": f"{i:0300}", **document} for i in range(400)], refresh=True)
+    command = f"{sys.executable} -m es_simhash group {index} --url {place} --quiet | head -c 10"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr, len(done.stdout)) == (0, b"", 10)

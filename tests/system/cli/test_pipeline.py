@@ -1,0 +1,93 @@
+"""``pipeline`` through real processes, on real servers."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash.engines.connect import connect
+from es_simhash.index import Index
+from es_simhash.plans.operations import DeleteIndex
+from es_simhash.testing.corpus import corpus
+from tests.support.commands import lines, run
+from tests.support.whole_indices import ENGINES, FIELDS
+from tests.system.cli.test_commands import documented
+from tools.nodes import Node
+
+
+@pytest.fixture(params=ENGINES[1:])
+def node(request: pytest.FixtureRequest) -> Node:
+    node: Node = request.getfixturevalue(f"{request.param}_node")
+    return node
+
+
+@pytest.fixture
+def index(node: Node) -> Any:
+    name = f"cli-{uuid.uuid4().hex[:10]}"
+    with Index(name, node.url, fields=FIELDS) as index:
+        index.init()
+    yield name
+    engine = connect(node.url)
+    engine.perform(DeleteIndex(name))
+    engine.close()
+
+
+def test_a_walk(tmp_path: Path, node: Node, index: str) -> None:
+    def do(*arguments: str) -> dict[str, Any]:
+        done = run("pipeline", index, "--json", *arguments, cwd=tmp_path, ES_SIMHASH_URL=node.url)
+        [line] = lines(done)
+        assert list(line) == dict(documented("json"))["`pipeline`"]
+        form: dict[str, Any] = line
+        return form
+
+    name = f"es-simhash-{index}"
+    shown = do()
+    assert (shown["installed"], shown["default_of"]) == (False, [])
+    assert node.request("GET", f"/_ingest/pipeline/{name}").status == 404
+    assert do("--install", "--default") == {"pipeline": name, "installed": True, "default_of": [index], "request": None}
+    [original] = corpus(1)
+    node.request("PUT", f"/{index}/_doc/1?refresh=true", original)
+    assert node.request("GET", f"/{index}/_doc/1").body["_source"]["dedup"]["status"] == "ok"
+    assert do("--remove") == {"pipeline": name, "installed": False, "default_of": [index], "request": None}
+    assert node.request("GET", f"/_ingest/pipeline/{name}").status == 404
+
+
+def test_what_is_printed_can_be_sent_as_it_is(tmp_path: Path, node: Node, index: str) -> None:
+    done = run("pipeline", index, cwd=tmp_path, ES_SIMHASH_URL=node.url)
+    assert f"PUT _ingest/pipeline/es-simhash-{index}" in done.err
+    assert len(done.out.splitlines()) < 200
+    assert node.request("PUT", f"/_ingest/pipeline/es-simhash-{index}", json.loads(done.out)).status == 200
+    done = run("pipeline", index, "--install", cwd=tmp_path, ES_SIMHASH_URL=node.url)
+    assert done.out == f"es-simhash-{index}: installed\n"
+    assert f"write with ?pipeline=es-simhash-{index}" in done.err
+    done = run("pipeline", index, "--remove", cwd=tmp_path, ES_SIMHASH_URL=node.url)
+    assert done.out == f"es-simhash-{index}: removed\n"
+    done = run("pipeline", index, "--remove", cwd=tmp_path, ES_SIMHASH_URL=node.url)
+    assert done.out == f"es-simhash-{index}: was not there\n"
+
+
+def test_what_cannot_be_done_is_said(tmp_path: Path, node: Node, index: str) -> None:
+    node.request("PUT", f"/{index}/_settings", {"index.default_pipeline": "theirs"})
+    refused = run("pipeline", index, "--install", "--default", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url)
+    assert f'{{"pipeline": {{"name": "es-simhash-{index}"}}}}' in refused.err
+    assert run("pipeline", "nowhere", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url).out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--default"], "Add --install"),
+        (["--remove", "--install"], "Choose one"),
+        ([], "has no ingest pipelines"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], told: str) -> None:
+    with Index("news", tmp_path / ".es-simhash", fields=FIELDS) as index:
+        index.init()
+    refused = run("pipeline", "news", *options, cwd=tmp_path, code=2 if options else 3)
+    assert told in refused.err
+    assert not refused.out

@@ -1,0 +1,101 @@
+"""``scripts``, and ``find --rerank``, through real processes."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash.documents.painless.stored_scripts import stored
+from es_simhash.index import Index
+from es_simhash.scheme.settings import Settings
+from es_simhash.testing.corpus import corpus, edited
+from tests.support.commands import lines, run
+from tests.support.whole_indices import FIELDS
+from tests.system.cli.test_commands import documented
+
+NAMES = [each.name for each in stored(Settings())]
+
+
+@pytest.fixture
+def index(place: str) -> str:
+    """An index of six documents, one of which has a near copy."""
+    name = f"cli-{uuid.uuid4().hex[:10]}"
+    with Index(name, place, fields=FIELDS) as index:
+        index.init()
+        documents = {str(i): document for i, document in enumerate(corpus(6))} | {"copy": edited(corpus(6)[2], 1)}
+        index.add([{"_id": id_, **each} for id_, each in documents.items()], refresh=True)
+    return name
+
+
+@pytest.fixture
+def own(place: str, index: str, tmp_path: Path) -> Iterator[str]:
+    """What the names of scripts begin with; they are removed in the end."""
+    name = f"cli-{uuid.uuid4().hex[:10]}"
+    yield name
+    if place.startswith("http"):
+        run("scripts", index, "--name", name, "--remove", cwd=tmp_path, ES_SIMHASH_URL=place)
+
+
+def from_dev_tools(text: str) -> list[tuple[str, Any]]:
+    """The requests in what is pasted there: paths, and bodies in which texts may stand between three quotes."""
+    plain = re.sub(r'"""(.*?)"""', lambda found: json.dumps(found[1].strip("\n")), text, flags=re.DOTALL)
+    blocks = re.findall(r"^PUT (\S+)\n(.*?\n)(?=\n|\Z)", plain, re.MULTILINE | re.DOTALL)
+    return [(path, json.loads(body)) for path, body in blocks]
+
+
+def test_what_is_printed_can_be_pasted(tmp_path: Path, place: str, index: str) -> None:
+    done = run("scripts", index, cwd=tmp_path, ES_SIMHASH_URL=place)
+    requests = from_dev_tools(done.out)
+    assert [path for path, _ in requests] == [f"_scripts/{name}" for name in NAMES]
+    told = lines(run("scripts", index, "--json", cwd=tmp_path, ES_SIMHASH_URL=place))
+    assert all(list(line) == dict(documented("json"))["`scripts`"] for line in told)
+    for (path, body), line, expected in zip(requests, told, stored(Settings()), strict=True):
+        assert (line["path"], line["body"]) == (f"/{path}", expected.body)
+        assert (line["use"], line["state"]) == (expected.use, None)
+        body["script"]["source"] = body["script"]["source"].strip("\n")
+        assert body["script"] == {**expected.body["script"], "source": expected.source.strip("\n")}
+
+
+def test_a_walk(tmp_path: Path, place: str, index: str, own: str) -> None:
+    def do(*arguments: str, code: int = 0) -> dict[str, str]:
+        done = run("scripts", index, "--name", own, "--json", *arguments, cwd=tmp_path, code=code, ES_SIMHASH_URL=place)
+        return {line["name"].removeprefix(f"{own}-"): line["state"] for line in lines(done)}
+
+    if not place.startswith("http"):
+        for option in ("--install", "--remove"):
+            done = run("scripts", index, option, cwd=tmp_path, code=3, ES_SIMHASH_URL=place)
+            assert done.err.strip().endswith("Use a server, or leave the scripts out.")
+        return
+    installed = do("--install")
+    assert list(installed) == ["distance", "within", "score", "nearest", "find"]
+    assert set(list(installed.values())[:3]) == {"installed"}
+    there = [name for name, state in installed.items() if state == "installed"]
+    assert do("--remove") == dict.fromkeys(there, "removed")
+    assert do("--remove") == {}
+    done = run("scripts", index, "--name", own, "--install", cwd=tmp_path, ES_SIMHASH_URL=place)
+    assert done.out.splitlines() == [f"{own}-{name}: {state}" for name, state in installed.items()]
+    assert ("knows no search templates" in done.err) == ("left out" in installed.values())
+
+
+def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
+    done = run("scripts", "news", "--install", "--remove", cwd=tmp_path, code=2)
+    assert "--remove undoes what --install does. Choose one." in done.err
+    done = run("find", "news", "--text", "x", "--rerank", "client", cwd=tmp_path, code=2)
+    assert "'client' is not one of 'local', 'server'." in done.err
+
+
+def test_find_compares_where_it_is_told_to(tmp_path: Path, place: str, index: str) -> None:
+    def find(*arguments: str) -> Any:
+        return lines(run("find", index, "--id", "2", "--json", *arguments, cwd=tmp_path, ES_SIMHASH_URL=place))
+
+    local = find("--distance", "5", "--rerank", "local")
+    assert [match["id"] for match in local[0]["matches"]] == ["copy"]
+    assert find("--distance", "5", "--rerank", "server") == find("--distance", "5") == local
+    done = run("find", index, "--id", "2", "--rerank", "server", cwd=tmp_path, code=2, ES_SIMHASH_URL=place)
+    assert "The server cannot compare the candidates" in done.err

@@ -1,0 +1,184 @@
+"""``tune`` and ``sample`` through real processes, of files and of indices."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash.engines.connect import connect
+from es_simhash.index import Index
+from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex
+from es_simhash.scheme.scheme import Scheme
+from tests.support.commands import lines, run
+from tests.support.labelled import clusters, documents
+from tests.support.whole_indices import ENGINES
+from tools.nodes import Node
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The documents, and what somebody says of them."""
+    rows = (json.dumps({"id": id_, "body": text}, ensure_ascii=False) + "\n" for id_, text in documents())
+    (tmp_path / "news.jsonl").write_text("".join(rows), encoding="utf-8")
+    told = (json.dumps({"cluster": number, "ids": ids}) + "\n" for number, ids in enumerate(clusters()))
+    (tmp_path / "clusters.jsonl").write_text("".join(told), encoding="utf-8")
+    return tmp_path
+
+
+def result(folder: Path, *arguments: str, code: int = 0, **environment: str) -> Any:
+    [found] = lines(run(*arguments, "--json", cwd=folder, code=code, **environment))
+    return found
+
+
+def test_a_walk_from_labels_to_an_index(folder: Path) -> None:
+    given = ("news.jsonl", "--field", "body", "--labels", "clusters.jsonl")
+    found = result(folder, "tune", *given, "--documents", "1000000", "--out", "scheme.json")
+    scheme = Scheme.from_json((folder / "scheme.json").read_text(encoding="utf-8"))
+    assert json.loads(scheme.to_json()) == found["scheme"]
+    assert found["options"][found["choice"] - 1]["id"] == scheme.id
+    assert (found["documents"], found["wish"]["documents"], found["out"]) == (41, 1_000_000, "scheme.json")
+    assert len(found["rules"]) == 7
+    run("load", "news", "news.jsonl", "--field", "body", "--scheme", "scheme.json", cwd=folder)
+    [copies] = lines(run("find", "news", "--id", "1", "--json", cwd=folder))
+    assert {"1 near", "1 same"} <= {match["id"] for match in copies["matches"]}
+    run("evaluate", *given, "--scheme", "scheme.json", "--samples", "0", cwd=folder)
+    assert not (folder / "rejected.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("load", "news", "news.jsonl", "--field", "body"),
+        ("check", "known", "news.jsonl"),
+        ("dedup", "news.jsonl", "--field", "body"),
+        ("sample", "news.jsonl", "--field", "body"),
+        ("tune", "news.jsonl", "--field", "body", "--similarity", "0.6"),
+        ("evaluate", "news.jsonl", "--field", "body", "--labels", "clusters.jsonl", "--samples", "0"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_each_command_names_a_document_of_a_file_that_it_cannot_read_and_goes_on(
+    folder: Path, arguments: tuple[str, ...]
+) -> None:
+    run("init", "known", "--field", "body", cwd=folder)
+    rest = (folder / "news.jsonl").read_text(encoding="utf-8")
+    (folder / "news.jsonl").write_text('{"id": "bad", "body": {"an": "object"}}\n' + rest, encoding="utf-8")
+    done = run(*arguments, cwd=folder, code=1)
+    [rejected] = [json.loads(line) for line in (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (rejected["file"], rejected["line"], rejected["id"]) == ("news.jsonl", 1, "bad")
+    assert rejected["reason"].startswith("Document 'bad' has a value of type dict in the source field 'body'.")
+    assert done.out
+    assert "could not be used; rejected.jsonl tells which, and why." in done.err
+
+
+@pytest.mark.parametrize("command", ["sample", "tune", "evaluate"])
+def test_each_command_names_a_document_of_an_index_that_it_cannot_read_and_goes_on(
+    folder: Path, place: str, command: str
+) -> None:
+    name = f"tuned-{uuid.uuid4().hex[:10]}"
+    engine = connect(place)
+    engine.perform(CreateIndex(name, {"mappings": {"properties": {"body": {"type": "object", "enabled": False}}}}))
+    index = Index(name, engine, fields=["body"])
+    index.init()
+    index.add([{"_id": id_, "body": text} for id_, text in documents()])
+    fields = index.documents.add_fields({"body": "some text"})["dedup"]
+    bad = Action("index", "bad", {"body": {"an": "object"}, "dedup": fields})
+    assert engine.perform(Bulk(name, [bad], refresh=True))[0].error is None
+    given = {"tune": ["--labels", "clusters.jsonl"], "evaluate": ["--labels", "clusters.jsonl", "--samples", "0"]}
+    engine.close()
+    run(command, "--index", name, *given.get(command, []), cwd=folder, code=1, ES_SIMHASH_URL=place)
+    [rejected] = [json.loads(line) for line in (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (rejected["index"], rejected["id"]) == (name, "bad")
+    assert "Document 'bad' has a value of type dict in the source field 'body'." in rejected["reason"]
+    done = run("find", name, "--id", "bad", cwd=folder, code=2, ES_SIMHASH_URL=place)
+    assert "Document 'bad' has a value of type dict in the source field 'body'." in done.err
+    with closing(connect(place)) as engine:
+        engine.perform(DeleteIndex(name))
+
+
+def test_people_read_tables_and_a_sentence(folder: Path) -> None:
+    done = run("tune", "news.jsonl", "--similarity", "0.6", "--size", "30", "--choose", "1", cwd=folder)
+    assert "row\tkeys\texpected\tmeasured\trandom\tin vain\tbytes\tµs\n" in done.out
+    assert "The row was chosen by hand." in done.out
+    assert "Write the scheme by --out FILE." in done.err
+    assert "rests on" not in done.err
+    done = run("tune", "news.jsonl", "--similarity", "0.6", "--documents", "1000000", "--quiet", cwd=folder)
+    assert done.err.startswith("What is compared in vain rests on 40 texts: among 1,000,000 documents")
+    done = run("tune", "news.jsonl", "--labels", "clusters.jsonl", "--out", "s.json", cwd=folder)
+    assert "features\tnear\tF1\t" in done.out
+    assert "tell these labels apart best" in done.out
+    assert "init INDEX --field FIELD --scheme s.json" in done.err
+
+
+def test_a_scheme_that_is_named_says_which_features_are_taken(folder: Path) -> None:
+    found = result(folder, "tune", "news.jsonl", "--similarity", "0.6", "--scheme", "short")
+    assert found["scheme"]["tokens"] == {"kind": "chars", "n": 3}
+    assert found["rules"] == []
+
+
+def test_labels_that_cannot_be_used_are_rejected_and_the_exit_code_tells(folder: Path) -> None:
+    with (folder / "clusters.jsonl").open("a", encoding="utf-8") as out:
+        out.write('{"cluster": 99, "ids": ["1", "nobody"]}\n')
+    result(folder, "tune", "news.jsonl", "--labels", "clusters.jsonl", code=1)
+    rejected = (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(each).get("id") for each in rejected} == {"1", "nobody"}
+
+
+def test_a_sample_is_shown_by_levels_with_differences(folder: Path) -> None:
+    found = result(folder, "sample", "news.jsonl", "--field", "body", "--examples", "1")
+    assert (found["documents"], found["threshold"]) == (41, 0.55)
+    assert found["near"] == sum(level["pairs"] for level in found["levels"] if level["least"] > 0.55)
+    assert found["levels"][0]["pairs"] == 10
+    done = run("sample", "news.jsonl", "--size", "20", cwd=folder)
+    assert "Comparing 20 of 41 documents" in done.err
+    assert "The scheme's threshold is 0.55" in done.out
+    assert "[-" in run("sample", "news.jsonl", cwd=folder).out
+
+
+@pytest.fixture(params=ENGINES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where to work."""
+    if request.param == "embedded":
+        return str(tmp_path / "engine")
+    node: Node = request.getfixturevalue(f"{request.param}_node")
+    return node.url
+
+
+def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None:
+    name = f"cli-{uuid.uuid4().hex[:10]}"
+    with Index(name, place, fields=["body"]) as index:
+        index.init()
+        index.add([{"_id": id_, "body": text} for id_, text in documents()], refresh=True)
+    of_index = ("--index", name, "--field", "body")
+    given = ("--labels", "clusters.jsonl")
+    by_index = result(folder, "tune", *of_index, *given, ES_SIMHASH_URL=place)
+    assert by_index["rules"] == result(folder, "tune", "news.jsonl", *given)["rules"]
+    assert result(folder, "tune", "--index", name, "--similarity", "0.7", ES_SIMHASH_URL=place)["documents"] == 40
+    query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
+    some = result(folder, "sample", *of_index, "--query", query, ES_SIMHASH_URL=place)
+    assert sum(level["pairs"] for level in some["levels"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["tune", "news.jsonl"], "by --labels, or by --similarity; one of both"),
+        (["tune", "news.jsonl", "--similarity", "0.5", "--labels", "clusters.jsonl"], "one of both"),
+        (["tune", "--similarity", "0.5"], "Name the files with the documents, or an index"),
+        (["tune", "news.jsonl", "--similarity", "2"], "Choose one above 0"),
+        (["tune", "news.jsonl", "--similarity", "0.5", "--recall", "1"], "Choose one above 0 and below 1"),
+        (["tune", "news.jsonl", "--similarity", "0.5", "--choose", "999"], "There is no row 999"),
+        (["sample", "news.jsonl", "--index", "news"], "one of both"),
+        (["sample", "news.jsonl", "--query", "{}"], "--query is for an index"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], told: str) -> None:
+    done = run(*given, cwd=folder, code=2)
+    assert told in done.err
+    assert not done.out
+    assert not (folder / "scheme.json").exists()

@@ -1,0 +1,88 @@
+"""Search results without near-duplicates, as the servers give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from es_simhash.documents import distinct
+from es_simhash.engines.base import Engine
+from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.index import Index
+from es_simhash.plans.operations import Search
+from es_simhash.scheme.own_fields import Json
+from es_simhash.testing.corpus import corpus, edited
+from tests.support.whole_indices import FIELDS, new_names, servers
+
+ORIGINALS = corpus(4)
+EVERYTHING: Json = {"query": {"match_all": {}}, "size": 50, "sort": [{"number": "asc"}], "track_total_hits": True}
+
+
+@pytest.fixture
+def index(engine: Engine) -> Iterator[Index]:
+    """Four originals, of two of which there are copies; numbers put the copies first."""
+    with new_names(engine) as name:
+        index = Index(name(), engine, fields=FIELDS)
+        index.init(create={"mappings": {"properties": {"number": {"type": "long"}}}})
+        documents = {f"original {i}": {**each, "number": 10 + i} for i, each in enumerate(ORIGINALS)}
+        documents |= {f"copy {i}": {**edited(ORIGINALS[i % 2], 2, seed=i), "number": i} for i in range(4)}
+        index.add([{"_id": id_, **each} for id_, each in documents.items()], refresh=True)
+        yield index
+
+
+def write(index: Index, singles: bool = False) -> None:
+    from es_simhash.groups.of_index.keeping import Keep
+
+    with index.group(GroupOptions(keep=Keep.newest("number"))) as grouped:
+        index.write_groups(grouped, singles=singles)
+
+
+def hits(index: Index, body: Json) -> list[Json]:
+    found: list[Json] = index.engine.perform(Search(index.name, body))["hits"]["hits"]
+    return found
+
+
+def ids(found: list[Json]) -> list[str]:
+    return [hit["_id"] for hit in found]
+
+
+def test_only_what_stands_for_a_group_or_is_alone(index: Index) -> None:
+    write(index)
+    body = {**EVERYTHING, "query": {"bool": {"filter": [distinct.canonical_only()]}}, "sort": ["_doc"]}
+    body.pop("sort")
+    assert sorted(ids(hits(index, body))) == [f"original {i}" for i in range(4)]
+
+
+@servers
+def test_of_each_group_the_best_hit_and_how_many_groups_there_are(index: Index) -> None:
+    write(index, singles=True)
+    body = distinct.collapsed({**EVERYTHING, "aggs": {"most": {"max": {"field": "number"}}}})
+    reply = index.engine.perform(Search(index.name, body))
+    assert ids(reply["hits"]["hits"]) == ["copy 0", "copy 1", "original 2", "original 3"]
+    assert reply["aggregations"]["groups"]["value"] == 4
+    assert reply["aggregations"]["most"]["value"] == 13
+
+
+@servers
+def test_without_singles_a_server_takes_all_that_are_alone_for_one_group(index: Index) -> None:
+    """Why `collapsed` wants every document to be in a group."""
+    write(index)
+    assert ids(hits(index, distinct.collapsed(EVERYTHING))) == ["copy 0", "copy 1", "original 2"]
+
+
+@servers
+def test_pages_show_each_group_once(index: Index) -> None:
+    write(index)
+    seen: set[str] = set()
+    pages = [hits(index, {**EVERYTHING, "size": 3, "from": start}) for start in (0, 3, 6)]
+    shown = [ids(list(distinct.first_of_each_group(page, seen=seen))) for page in pages]
+    assert shown == [["copy 0", "copy 1"], [], ["original 2", "original 3"]]
+
+
+def test_hits_without_a_group_all_stay() -> None:
+    plain: list[Json] = [{"_id": "1"}, {"_id": "2", "_source": {"dedup": None}}, {"_id": "3", "_source": {"dedup": {}}}]
+    grouped: list[Json] = [{"_id": str(i), "_source": {"other": {"group": "g"}}} for i in range(4, 6)]
+    assert ids(list(distinct.first_of_each_group([*plain, *grouped]))) == ["1", "2", "3", "4", "5"]
+    assert ids(list(distinct.first_of_each_group(grouped, "other"))) == ["4"]
+    assert ids(list(distinct.first_of_each_group(grouped, "other", seen=["g"]))) == []

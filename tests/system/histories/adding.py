@@ -1,0 +1,76 @@
+"""`Index.add` as a command of histories: actions of all kinds on documents of its own, and what they come to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import redirect_stderr
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+
+from es_simhash.cli import exits
+from es_simhash.documents.documents import Documents
+from es_simhash.index import Index
+from es_simhash.scheme.own_fields import DEFERRED, Json
+from tests.support.commands import Run
+
+_PATIENCE = 0.2
+
+
+@dataclass
+class Added:
+    """What actions come to, one after the other: the documents that are there then, and those that are refused, since
+    there is such a document already.
+    """
+
+    documents: Documents
+    sources: dict[str, Json] = field(default_factory=dict)
+    fields: dict[str, Json] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
+
+    def add(self, action: Json) -> None:
+        """Do the next action."""
+        kind, id_ = action["_op_type"], action["_id"]
+        if kind == "delete":
+            del self.sources[id_]
+        elif kind == "create":
+            self.refused.add(id_)
+        elif kind == "update":
+            self.sources[id_] = {**self.sources[id_], **action["doc"]}
+            self.fields[id_] = {"status": DEFERRED}
+        else:
+            self.sources[id_] = action["_source"]
+            self.fields[id_] = self.documents.add_fields(action["_source"])[self.documents.prefix]
+
+
+def actions(sources: Iterable[Json]) -> Iterator[Json]:
+    """What is added: each document whose text can be read; then every second is updated, created again, or deleted."""
+    given = [source for source in sources if isinstance(source["title"], str)]
+    for source in given:
+        yield {"_op_type": "index", "_id": source["id"], "_source": source}
+    for place, source in enumerate(given):
+        match place % 6:
+            case 1:
+                yield {"_op_type": "update", "_id": source["id"], "doc": {"body": f"{source['body']} again"}}
+            case 3:
+                yield {"_op_type": "create", "_id": source["id"], "_source": source}
+            case 5:
+                yield {"_op_type": "delete", "_id": source["id"]}
+
+
+def run(index: str, file: str, rejects: str, *target: str, **_: object) -> Run:
+    """Add the documents of a file; the arguments and the result are those of a command."""
+    url = target[1]
+    try:
+        with Index(index, url) as opened:
+            given = [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
+            written = opened.add(actions(given), patience=_PATIENCE)
+    except BaseException as error:
+        with redirect_stderr(StringIO()) as said:
+            code = exits.code_of(error, debug=False)
+        return Run(code, "", said.getvalue())
+    with open(rejects, "w", encoding="utf-8") as out:
+        out.writelines(json.dumps({"id": one.id, "reason": one.reason}) + "\n" for one in written.rejected)
+    summary = {"written": written.done, "rejected": written.refused}
+    return Run(int(bool(written.refused)), json.dumps(summary), "")

@@ -1,0 +1,101 @@
+"""The commands of histories: run as they are, and begun again after each time that they are killed or refused."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+from unittest.mock import patch
+
+from es_simhash.cli.exits import FINE, SOME_FAILED
+from es_simhash.scheme.own_fields import Json
+from tests.support import commands
+from tests.system.histories.course import Course
+from tests.system.histories.places import Place
+
+# What is large about an index is small here: its pages, and the time between two attempts.
+_SMALLER: dict[str, Any] = {
+    "es_simhash.live.sweep.reading._FIRST_SIZE": 4,
+    "es_simhash.live.sweep.reading._MOST": 4,
+    "es_simhash.plans.patience._FIRST": 0.002,
+    "es_simhash.plans.patience._LONGEST": 0.004,
+    "es_simhash.plans.sending._MOST_LENGTH": 4_000,
+    "es_simhash.index._WRITES": 8,
+}
+_MOST_RUNS = 40
+
+# Takes arguments as the command line does, and ends in the same way.
+Program: TypeAlias = Callable[..., commands.Run]
+
+
+@dataclass
+class Ended:
+    """How the last of some runs of a command ended, and how many were needed.
+
+    ``events`` is what it printed; ``undone`` has what the reject file names, each with its id.
+    """
+
+    code: int
+    events: list[Json]
+    said: str
+    undone: list[Json]
+    runs: int
+
+    @property
+    def summary(self) -> Json:
+        """What it came to."""
+        return self.events[-1]
+
+    @property
+    def ids_undone(self) -> set[str]:
+        return {each["id"] for each in self.undone}
+
+
+@contextmanager
+def _smaller() -> Iterator[None]:
+    """Within it, pages and waits are small, and what clients log of faults is not shown."""
+    with ExitStack() as stack:
+        for name, value in _SMALLER.items():
+            stack.enter_context(patch(name, value))
+        logging.disable()
+        stack.callback(logging.disable, logging.NOTSET)
+        yield
+
+
+def run(
+    place: Place, course: Course, folder: Path, begin: Callable[[], None], program: Program, arguments: Sequence[str]
+) -> Ended:
+    """Run a command until it ends by itself, with nothing worse than that some documents were not done.
+
+    One that is refused although it met with no fault is the last. Each run begins with a call of ``begin``.
+    """
+    with _smaller(), place.meeting(course):
+        for runs in range(1, _MOST_RUNS):
+            begin()
+            before = course.faults
+            rejects = folder / f"rejects {runs}"
+            done = _run_once(program, folder, [each.format(rejects=rejects) for each in arguments])
+            if course.failures:
+                raise course.failures[0]
+            if not course.is_killed and (done.code in (FINE, SOME_FAILED) or course.faults == before):
+                break
+            course.is_killed = False
+    return Ended(done.code, commands.lines(done), done.err, _lines(rejects), runs)
+
+
+def _run_once(program: Program, folder: Path, arguments: Sequence[str]) -> commands.Run:
+    before = set(threading.enumerate())
+    done = program(*arguments, "--json", code=None, XDG_STATE_HOME=str(folder))
+    for thread in set(threading.enumerate()) - before:
+        if not thread.daemon:  # as the interpreter does in the end
+            thread.join()
+    return done
+
+
+def _lines(path: Path) -> list[Json]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []

@@ -1,0 +1,45 @@
+"""Histories at random, such that one which fails can be made smaller."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from hypothesis import strategies as st
+
+from tests.system.histories.history import KINDS, Event, Fault, History, How, Shape, Start, Upset, Write
+
+_MOST_DOCUMENTS = 20
+# Most of what others do is of interest where it changes a text under a fingerprint.
+_HOWS = [*get_args(How), "text", "text", "text", "copy"]
+
+_FAULTS = [*Fault, Fault.BUSY_ITEMS, Fault.BUSY_ITEMS, Fault.KILLED]
+_RARELY = st.integers(0, 7).map(lambda number: number == 7)
+
+
+def histories(verb: str, requests: int, states: tuple[str, ...]) -> st.SearchStrategy[History]:
+    """Histories of a command of so many requests on documents in some of the states."""
+    return st.builds(
+        History,
+        st.just(verb),
+        st.lists(_starts(states), min_size=4, max_size=_MOST_DOCUMENTS).map(tuple),
+        st.lists(_events(requests), min_size=3, max_size=12).map(tuple),
+        st.builds(Shape, st.sampled_from([1, 1, 2, 3]), _RARELY, st.booleans(), _RARELY),
+    )
+
+
+def _starts(states: tuple[str, ...]) -> st.SearchStrategy[Start]:
+    return st.builds(Start, st.sampled_from(states), st.booleans())
+
+
+def _events(requests: int) -> st.SearchStrategy[Event]:
+    writes = st.builds(Write, st.sampled_from(_HOWS), st.integers(0, _MOST_DOCUMENTS - 1))
+    # A client tries again three times by itself.
+    whats = [(writes, (1, 1, 3, 10, requests)), (st.sampled_from(Upset), (1,)), (st.sampled_from(_FAULTS), (1, 1, 4))]
+    places = [(KINDS[:1], requests), (KINDS[1:], 4)]
+    return st.one_of(
+        [
+            st.builds(Event, st.integers(1, most), what, st.sampled_from(times), st.sampled_from(kinds))
+            for what, times in (whats[0], *whats)
+            for kinds, most in places
+        ]
+    )

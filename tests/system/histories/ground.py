@@ -1,0 +1,103 @@
+"""Where histories take place: an index as it is made, and as it is found in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.painless.ingest_pipeline import name_of
+from es_simhash.errors import MissingError
+from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.scheme import Scheme
+from tests.support.rest_engines import new_name
+from tests.system.histories.history import History
+from tests.system.histories.others import FIELDS, SECRET, Others, id_of
+from tests.system.histories.places import Place
+
+DOCUMENTS = Documents(Scheme.preset("default"), FIELDS)
+_OWNER = {"owner": "somebody"}
+# The title may be anything, as a server takes it that does not look into it.
+_PROPERTIES: Json = {
+    "title": {"type": "object", "enabled": False},
+    "body": {"type": "text"},
+    "number": {"type": "long"},
+    "tag": {"type": "keyword"},
+    "id": {"type": "keyword"},
+    SECRET: {"type": "keyword"},
+}
+
+
+@dataclass(frozen=True)
+class State:
+    """What a server has in the end: documents as hits, the searches that find each, the mapping and the settings."""
+
+    hits: Mapping[str, Json]
+    mapping: Json
+    settings: Json
+
+    @property
+    def foreign_mapping(self) -> Json:
+        """The mapping without what we add to it."""
+        properties = {name: field for name, field in self.mapping["properties"].items() if name != DOCUMENTS.prefix}
+        meta = {name: value for name, value in self.mapping["_meta"].items() if name != "es_simhash"}
+        return {**self.mapping, "properties": properties, "_meta": meta}
+
+    @property
+    def notes(self) -> Json:
+        """What runs have noted in the mapping."""
+        noted: Json = self.mapping["_meta"].get("es_simhash", {})
+        return {name: value for name, value in noted.items() if name.startswith("_")}
+
+
+@contextmanager
+def index_of(history: History, place: Place) -> Iterator[Others]:
+    """An index with the documents of a history, and the others who write to it."""
+    others = Others(place, new_name(), DOCUMENTS, history.shape.excludes and place.is_server)
+    place.perform(CreateIndex(others.index, _body(history, others)))
+    try:
+        actions = []
+        for number, start in enumerate(history.documents):
+            source, routing = others.begin(number, start)
+            metadata = None if routing is None else {"routing": routing}
+            actions.append(Action("index", id_of(number), source, metadata=metadata))
+        results = place.perform(Bulk(others.index, actions, refresh=True))
+        assert not [result.error for result in results if result.error]
+        yield others
+    finally:
+        place.perform(DeleteIndex(others.index))
+        if history.verb == "reindex":
+            with suppress(MissingError):
+                place.perform(DeleteIndex(others.copy))
+        elif history.verb == "pipeline":
+            place.request("DELETE", f"/_ingest/pipeline/{name_of(others.index, DOCUMENTS.prefix)}")
+
+
+def _body(history: History, others: Others) -> Json:
+    shape = history.shape
+    ours = DOCUMENTS.scheme.mapping(DOCUMENTS.prefix, DOCUMENTS.fields)
+    mapping = {
+        **({"_source": {"excludes": [SECRET]}} if others.has_secrets else {}),
+        "dynamic": shape.dynamic,
+        "_meta": {**_OWNER, **ours["_meta"]},
+        "properties": {**_PROPERTIES, **ours["properties"]},
+    }
+    refresh = {"refresh_interval": "10ms" if shape.refreshes else "-1"}
+    settings = {"number_of_shards": shape.shards, "number_of_replicas": 0, **refresh}
+    return {"settings": settings, "mappings": mapping}
+
+
+def state_of(others: Others, name: str) -> State | None:
+    """The documents of an index with what finds them, its mapping and settings, asked of the node; None without it."""
+    request = others.place.request
+    if request("POST", f"/{name}/_refresh").status == HTTPStatus.NOT_FOUND:
+        return None
+    searches = [{"term": {field: {"value": value, "_name": f"{field} {id_}"}}} for id_, field, value in others.values()]
+    everything: Json = {"match_all": {}}
+    body = {"size": 1000, "seq_no_primary_term": True, "version": True}
+    found = request("POST", f"/{name}/_search", {**body, "query": {"bool": {"must": everything, "should": searches}}})
+    about = request("GET", f"/{name}").body[name]
+    return State({hit["_id"]: hit for hit in found.body["hits"]["hits"]}, about["mappings"], about["settings"]["index"])

@@ -1,0 +1,143 @@
+"""Whatever others do meanwhile, and whatever happens to requests: commands leave an index as they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from es_simhash.engines.connect import connect
+from tests.support.whole_indices import ENGINES
+from tests.system.histories import commands
+from tests.system.histories.course import Course
+from tests.system.histories.drawing import histories
+from tests.system.histories.embedded import Directory
+from tests.system.histories.ground import State, index_of, state_of
+from tests.system.histories.history import Event, Fault, History, Shape, Start, Write
+from tests.system.histories.looks import Looks
+from tests.system.histories.others import Others
+from tests.system.histories.outcome import Outcome
+from tests.system.histories.places import Place
+from tests.system.histories.verbs import VERBS, problems
+from tests.system.histories.wire import Server, wire
+from tools.nodes import Node
+
+# How many histories of each command there are on each server, and how many times as many with --soak.
+COUNTS = {
+    "backfill": 30,
+    "refresh-stale": 20,
+    "slices": 20,
+    "remove": 15,
+    "reindex": 26,
+    "group": 15,
+    "incremental": 10,
+    "add": 22,
+    "load": 32,
+    "pipeline": 10,
+}
+_SOAK = 20
+_NOT_EMBEDDED = {"slices", "incremental", "pipeline"}
+
+# Those that ended badly once, by what happens in them.
+KEPT = {
+    "a text changes while a backfill looks for changes": History(
+        "backfill", (Start("done"), Start("plain")), (Event(2, Write("text", 0), kind="/_stats?level=shards"),)
+    ),
+    "texts change while a backfill takes its note away": History(
+        "refresh-stale",
+        (Start(routed=True), Start(), Start(), Start()),
+        (
+            Event(1, Write("number", 11), times=10, kind="/_bulk"),
+            Event(3, Fault.LATE, kind="/_bulk"),
+            Event(11, Write("copy", 8)),
+            Event(4, Write("text", 2), times=40, kind="/_mapping"),
+            Event(2, Fault.LATE, times=4),
+            Event(5, Write("copy", 2), times=3),
+        ),
+        Shape(shards=2, dynamic=False),
+    ),
+    "some documents of a load are refused for now": History(
+        "load", (Start(),) * 4, (Event(1, Fault.BUSY_ITEMS, kind="/_bulk"),)
+    ),
+    "actions are refused for now, and others are on the same documents": History(
+        "add", (Start(),) * 7, (Event(1, Fault.UNAVAILABLE, times=4, kind="/_bulk"),)
+    ),
+}
+
+
+@pytest.fixture(params=ENGINES[1:], scope="module")
+def server(request: pytest.FixtureRequest) -> Iterator[Place]:
+    node: Node = request.getfixturevalue(f"{request.param}_node")
+    engine = connect(node.url)
+    with wire(node) as way:
+        yield Server(node, way, engine)
+    engine.close()
+
+
+@pytest.mark.parametrize("history", KEPT.values(), ids=KEPT)
+def test_what_ended_badly_once_ends_well(server: Place, history: History) -> None:
+    assert problems_of(server, history) == []
+
+
+@pytest.mark.parametrize("verb", COUNTS)
+def test_a_command_leaves_an_index_as_it_says(server: Place, verb: str, request: pytest.FixtureRequest) -> None:
+    hold(server, verb, COUNTS[verb], is_soak=request.config.getoption("--soak"))
+
+
+@pytest.mark.parametrize("verb", [verb for verb in COUNTS if verb not in _NOT_EMBEDDED])
+def test_so_it_does_with_the_embedded_engine(verb: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    hold(Directory(tmp_path), verb, COUNTS[verb] // 2, is_soak=request.config.getoption("--soak"))
+
+
+def hold(place: Place, verb: str, count: int, is_soak: bool) -> None:
+    """Hold that nothing is wrong after each of many histories."""
+
+    @settings(
+        max_examples=count * (_SOAK if is_soak else 1),
+        derandomize=not is_soak,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(histories(verb, VERBS[verb].requests, VERBS[verb].states))
+    def is_right(history: History) -> None:
+        assert problems_of(place, history) == []
+
+    is_right()
+
+
+def problems_of(place: Place, history: History) -> list[str]:
+    """What is not as it should be after a history; and after one more run, which sees what came too late for it."""
+    with index_of(history, place) as others:
+        looks = Looks(others, VERBS[history.verb].look, VERBS[history.verb].refreshes)
+        first = outcome_of(place, others, history, looks)
+        found = list(problems(history, first))
+        if found or others.serial == looks.last:
+            return found
+        others.take(first.after.hits)
+        again = outcome_of(place, others, replace(history, events=()), looks)
+        return [f"one more run: {problem}" for problem in problems(history, again)]
+
+
+def outcome_of(place: Place, others: Others, history: History, looks: Looks) -> Outcome:
+    """A history, and what there is in the end."""
+    before, verb = index_now(others), VERBS[history.verb]
+    course = Course(history.events, others.happen, looks.see)
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "new.jsonl")
+        others.write_new(file, len(history.documents))
+        places = {"index": others.index, "copy": others.copy, "file": file, "rejects": "{rejects}"}
+        arguments = [each.format(**places) for each in (*verb.arguments, "--url", place.url)]
+        ended = commands.run(place, course, Path(folder), looks.begin, verb.program, arguments)
+    verb.afterwards(others)
+    return Outcome(others, before, index_now(others), state_of(others, others.copy), ended, looks, course.unheard)
+
+
+def index_now(others: Others) -> State:
+    """The index as it is."""
+    state = state_of(others, others.index)
+    assert state
+    return state

@@ -1,0 +1,265 @@
+"""The commands that histories are of, and what must hold after each of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias, get_args
+
+from es_simhash.cli.exits import REFUSED
+from es_simhash.scheme import group_fields
+from es_simhash.scheme.own_fields import DEFERRED, Json
+from tests.support.commands import run
+from tests.system.histories import adding
+from tests.system.histories.commands import Program
+from tests.system.histories.ground import DOCUMENTS
+from tests.system.histories.history import History, Write
+from tests.system.histories.history import State as DocumentState
+from tests.system.histories.others import Known, Others, family_of
+from tests.system.histories.outcome import (
+    PREFIX,
+    Outcome,
+    differences,
+    fields_of,
+    fingerprints_are_of_texts,
+    nothing_of_others_is_changed,
+    own,
+    the_end_is_reported,
+    theirs,
+    versions_are_accounted_for,
+)
+
+Check: TypeAlias = Callable[[Outcome], Iterator[str]]
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A command: its ``arguments``, with places for the index, a copy and files, and what its ``check`` finds wrong.
+
+    It has about so many ``requests``; by those with ``look`` in them it sees what others write (see `Looks`, also for
+    ``refreshes``). Documents are in some ``states`` at the start. The ``program`` takes the arguments. ``afterwards``
+    has what the others do then.
+    """
+
+    arguments: tuple[str, ...]
+    check: Check
+    requests: int = 40
+    look: str = "seq_no"
+    states: tuple[str, ...] = field(default=get_args(DocumentState))
+    program: Program = run
+    refreshes: bool = False
+    afterwards: Callable[[Others], None] = lambda others: None
+
+
+def problems(history: History, outcome: Outcome) -> Iterator[str]:
+    """What is not as it should be; where an update would lose something, a command that stops may change nothing."""
+    if not (outcome.others.has_secrets and outcome.ended.code == REFUSED and "_source" in outcome.ended.said):
+        yield from VERBS[history.verb].check(outcome)
+        return
+    yield from nothing_of_others_is_changed(outcome)
+    if outcome.steps:
+        yield f"the command stopped after {outcome.steps} changes: {outcome.ended.said}"
+
+
+# --- backfill
+
+
+def _check_backfill(is_plain: bool, outcome: Outcome) -> Iterator[str]:
+    looks, summary = outcome.looks, outcome.ended.summary
+
+    def is_excused(known: Known, own: Json) -> bool:
+        """Without --refresh-stale, texts that were changed before are no concern."""
+        is_done = "scheme" in own and own.get("status") != DEFERRED
+        return looks.is_late(known) or (is_plain and is_done and looks.is_before(known))
+
+    yield from nothing_of_others_is_changed(outcome)
+    yield from versions_are_accounted_for(outcome)
+    yield from the_end_is_reported(outcome, is_otherwise_failed=bool(summary["unsettled"]))
+    if not summary["unsettled"]:
+        yield from fingerprints_are_of_texts(outcome, is_excused)
+        # They may write other things than texts to the end, and beyond.
+        is_noted = all(looks.is_before(known) for _, known in outcome.others.by_id()) and outcome.after.notes
+        if is_noted or any("settings" in name for name in outcome.after.notes):
+            yield f"a note was left: {outcome.after.notes}"
+    elif not any("begun" in name for name in outcome.after.notes):
+        yield f"{summary['unsettled']} changes are not settled, and no note says so: {outcome.after.notes}"
+
+
+# --- remove
+
+
+def _check_removal(outcome: Outcome) -> Iterator[str]:
+    yield from nothing_of_others_is_changed(outcome)
+    left = [id_ for id_, known, hit in outcome.documents() if own(hit) and not outcome.looks.is_late(known)]
+    has_note = PREFIX in (outcome.after.mapping["_meta"].get("es_simhash") or {})
+    if outcome.ended.code == REFUSED and not has_note:
+        # A run that was killed had come to its end, so that there was nothing for the last one.
+        if left:
+            yield f"{left} have the fields still, and nothing says so"
+        return
+    counted = outcome.ended.summary["left"]
+    yield from versions_are_accounted_for(outcome)
+    yield from the_end_is_reported(outcome, is_otherwise_failed=bool(counted))
+    if has_note != bool(counted):
+        yield f"{counted} are left, and the mapping's note is {'there' if has_note else 'gone'}"
+    if len(left) > counted:
+        yield f"{left} have the fields still, and {counted} are counted"
+
+
+# --- reindex
+
+
+def _check_copy(outcome: Outcome) -> Iterator[str]:
+    ended, looks, copy = outcome.ended, outcome.looks, outcome.copy
+    yield from nothing_of_others_is_changed(outcome)
+    if outcome.steps:
+        yield f"the source was changed {outcome.steps} times"
+    if copy is None:
+        yield f"there is no copy: {ended.said}"
+        return
+    if ended.code != int(bool(ended.undone) or not ended.summary["is_whole"]):
+        yield f"the exit code is {ended.code} with {len(ended.undone)} undone: {ended.said}"
+    found = dict.fromkeys(copy.hits)
+    for id_, known, hit in outcome.documents(copy):
+        found.pop(id_)
+        if id_ in ended.ids_undone or known.serial > looks.last:
+            continue
+        yield from differences(id_, known, hit)
+        if own(hit) != (fields_of(hit["_source"]) or {}):
+            yield f"the copy of {id_} has not the fields of its text"
+    late = {id_ for id_, known in outcome.others.by_id() if known.serial > looks.last}
+    missing = {id_ for id_, known in outcome.others.by_id() if known.source is not None} - copy.hits.keys()
+    if ended.code == 0 and (wrong := (missing | found.keys()) - late):
+        yield f"{sorted(wrong)} are in one of the two only, and the exit code is 0"
+
+
+# --- group
+
+
+def _check_groups(outcome: Outcome) -> Iterator[str]:
+    """Where nobody has written since they were read, groups have as many members as they say, and one to keep."""
+    yield from nothing_of_others_is_changed(outcome)
+    for id_, known, hit in outcome.documents():
+        if known.as_begun and _fingerprint(hit) != _fingerprint(outcome.before.hits[id_]):
+            yield f"{id_} has another fingerprint than before"
+    rejected = outcome.ended.summary["summary"]["written"]["rejected"]
+    if outcome.ended.code != int(bool(rejected)):
+        yield f"the exit code is {outcome.ended.code} with {len(rejected)} rejected: {outcome.ended.said}"
+    if not rejected and all(outcome.looks.is_before(known) for _, known in outcome.others.by_id()):
+        yield from _wrong_groups(outcome)
+
+
+def _fingerprint(hit: Json) -> Json:
+    return {name: value for name, value in own(hit).items() if name not in group_fields.NAMES}
+
+
+def _wrong_groups(outcome: Outcome) -> Iterator[str]:
+    groups: dict[str, list[Json]] = defaultdict(list)
+    for _, _, hit in outcome.documents():
+        if group := own(hit).get("group"):
+            groups[group].append(own(hit))
+    if len(groups) != outcome.ended.summary["summary"]["groups"]:
+        yield f"there are the groups {sorted(groups)}, and {outcome.ended.summary['summary']} says otherwise"
+    for name, members in groups.items():
+        if {each["group_size"] for each in members} != {len(members)}:
+            yield f"the group {name} has {len(members)} members, and some of them say otherwise"
+        if sum(each["is_canonical"] for each in members) != 1:
+            yield f"of the group {name}, not one is to be kept"
+    families: dict[int, set[str | None]] = defaultdict(set)
+    for _, _, hit in outcome.documents():
+        if own(hit) and _fingerprint(hit) == fields_of(hit["_source"]):
+            families[family_of(hit["_source"]["body"])].add(own(hit).get("group"))
+    for family, names in families.items():
+        if len(names) > 1:
+            yield f"the texts of family {family}, which are alike, are in {names}"
+
+
+# --- load
+
+
+def _check_loaded(outcome: Outcome) -> Iterator[str]:
+    """All that can be read is there, whatever was refused on the way."""
+    ended = outcome.ended
+    yield from nothing_of_others_is_changed(outcome)
+    if ended.code != int(bool(ended.undone)):
+        yield f"the exit code is {ended.code} with {len(ended.undone)} undone: {ended.said}"
+        return
+    if ended.summary["written"] + ended.summary["rejected"] != len(outcome.others.new):
+        yield f"{ended.summary} does not account for {len(outcome.others.new)} documents"
+    for id_, source in outcome.others.new.items():
+        is_readable = fields_of(source) is not None
+        hit = outcome.after.hits.get(id_)
+        if (id_ in ended.ids_undone) == is_readable:
+            yield f"{id_} is {'named as' if is_readable else 'not named as'} undone: {ended.undone}"
+        elif is_readable and (hit is None or hit["_source"] != {**source, PREFIX: fields_of(source)}):
+            yield f"{id_} is {hit} in place of {source}"
+
+
+# --- add
+
+
+def _check_added(outcome: Outcome) -> Iterator[str]:
+    """Actions came to what they come to one by one; where a reply was lost, one may be refused that was done."""
+    ended, expected = outcome.ended, adding.Added(DOCUMENTS)
+    actions = list(adding.actions(outcome.others.new.values()))
+    for action in actions:
+        expected.add(action)
+    yield from nothing_of_others_is_changed(outcome)
+    if ended.code != int(bool(ended.undone)):
+        yield f"the exit code is {ended.code} with {len(ended.undone)} refused: {ended.said}"
+        return
+    if ended.summary["written"] + len(ended.undone) != len(actions):
+        yield f"{ended.summary} does not account for {len(actions)} actions"
+    if not ended.ids_undone >= expected.refused or (ended.ids_undone > expected.refused and not outcome.unheard):
+        yield f"{ended.undone} were refused in place of {expected.refused}"
+    new = {id_: hit for id_, hit in outcome.after.hits.items() if id_ in outcome.others.new}
+    if new.keys() != expected.sources.keys():
+        yield f"there are {sorted(new)} in place of {sorted(expected.sources)}"
+    for id_, hit in new.items():
+        if theirs(hit) != expected.sources.get(id_) or own(hit) != expected.fields[id_]:
+            yield f"{id_} is {hit['_source']} in place of {expected.sources.get(id_)}"
+
+
+# --- pipeline
+
+
+def _check_pipeline(outcome: Outcome) -> Iterator[str]:
+    """What is written whole from then on has the fields of its text, made by the server."""
+    ended = outcome.ended
+    default = outcome.after.settings.get("default_pipeline")
+    if ended.code or default != ended.summary["pipeline"]:
+        yield f"the exit code is {ended.code}, and the default pipeline {default}: {ended.said}"
+    yield from nothing_of_others_is_changed(outcome, but="default_pipeline")
+    if outcome.steps:
+        yield f"documents were changed {outcome.steps} times"
+    for id_, known, hit in outcome.documents():
+        if known.serial > outcome.looks.last and own(hit) != fields_of(hit["_source"]):
+            yield f"{id_} has not the fields of its text"
+
+
+def _write_whole(others: Others) -> None:
+    for number in range(3):
+        others.happen(Write("put", number))
+
+
+_LIMITED = ("--patience", "0.2", "--rejects", "{rejects}")
+# All texts may be empty.
+_BACKFILL = ("backfill", "{index}", "--accept", "text-fields", *_LIMITED)
+_GROUP = ("group", "{index}", "--write", *_LIMITED[:2])
+_GROUPED = ("done", "done", "stale")
+VERBS = {
+    "backfill": Verb(_BACKFILL, partial(_check_backfill, True), refreshes=True),
+    "refresh-stale": Verb((*_BACKFILL, "--refresh-stale"), partial(_check_backfill, False), refreshes=True),
+    "slices": Verb((*_BACKFILL, "--slices", "2", "--no-refresh"), partial(_check_backfill, True), refreshes=True),
+    "remove": Verb(("remove", "{index}", "--yes", *_LIMITED), _check_removal, 25, look="_refresh"),
+    "reindex": Verb(("reindex", "{index}", "{copy}", *_LIMITED), _check_copy),
+    "group": Verb(_GROUP, _check_groups, 25, states=_GROUPED),
+    "incremental": Verb((*_GROUP, "--incremental"), _check_groups, 25, states=_GROUPED),
+    "add": Verb(("{index}", "{file}", "{rejects}"), _check_added, 15, look="/", program=adding.run),
+    "load": Verb(("load", "{index}", "{file}", "--id", "id", *_LIMITED), _check_loaded, 10, look="/"),
+    "pipeline": Verb(
+        ("pipeline", "{index}", "--install", "--default"), _check_pipeline, 8, look="/", afterwards=_write_whole
+    ),
+}

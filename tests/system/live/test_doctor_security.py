@@ -1,0 +1,130 @@
+"""What the doctor says where the server lets not everybody do everything."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from es_simhash.errors import AccessError, IndexStateError
+from es_simhash.index import Index
+from es_simhash.live.backfill.scope import BackfillOptions
+from es_simhash.live.doctor.finding import Finding
+from es_simhash.plans.operations import Action, Bulk
+from es_simhash.scheme.own_fields import Json
+from tests.support.rest_engines import engine_over
+from tools.nodes import Node
+
+INDEX = "guarded-doctor"
+ENOUGH = ("read", "view_index_metadata", "index", "maintenance")
+
+every_client = pytest.mark.parametrize("client", ["elasticsearch", "opensearch"])
+
+
+@pytest.fixture(scope="module")
+def node(guarded_node: Node) -> Iterator[Node]:
+    mapping = {"properties": {"body": {"type": "text"}, "secret": {"type": "keyword"}}}
+    guarded_node.request("PUT", f"/{INDEX}", {"mappings": mapping, "settings": {"number_of_replicas": 0}})
+    guarded_node.request("PUT", f"/{INDEX}/_doc/1?refresh=true", {"body": "a text", "secret": "s"})
+    yield guarded_node
+    guarded_node.request("DELETE", f"/{INDEX}")
+
+
+@contextmanager
+def index_with(client: str, login: Json) -> Iterator[Index]:
+    """The index as a login has it."""
+    with engine_over(client, login["url"], headers=login["headers"]) as engine:
+        yield Index(INDEX, engine, fields=["body"])
+
+
+def login_of(node: Node) -> Json:
+    """The options for a client of somebody who may do everything."""
+    encoded = base64.b64encode(f"elastic:{node.password}".encode()).decode()
+    return {"headers": {"authorization": f"Basic {encoded}"}}
+
+
+def key(node: Node, *privileges: str, **role: object) -> Json:
+    """An API key with these privileges, but for what its role hides."""
+    index = {"names": [INDEX], "privileges": privileges, **role}
+    role = {"only": {"cluster": ["monitor"], "index": [index]}}
+    made = node.request("POST", "/_security/api_key", {"name": "test", "role_descriptors": role}).body
+    encoded = base64.b64encode(f"{made['id']}:{made['api_key']}".encode()).decode()
+    return {"url": node.url, "headers": {"authorization": f"ApiKey {encoded}"}}
+
+
+def user(node: Node, name: str, **role: object) -> Json:
+    """A user with everything on the index, but for what the role hides."""
+    index = {"names": ["guard*"], "privileges": ["all"], **role}
+    node.request("PUT", f"/_security/role/{name}", {"cluster": ["monitor"], "indices": [index]})
+    node.request("PUT", f"/_security/user/{name}", {"password": "a-long-word", "roles": [name]})
+    encoded = base64.b64encode(f"{name}:a-long-word".encode()).decode()
+    return {"url": node.url, "headers": {"authorization": f"Basic {encoded}"}}
+
+
+def told(found: list[Finding], level: str) -> dict[str, str]:
+    return {each.code: f"{each.message} {each.remedy}" for each in found if each.level == level}
+
+
+@every_client
+@pytest.mark.parametrize("missing", ["read", "index", "maintenance"])
+def test_a_privilege_that_is_missing_is_named_and_stops_a_backfill(client: str, node: Node, missing: str) -> None:
+    with engine_over(client, node.url, **login_of(node)) as engine:
+        Index(INDEX, engine, fields=["body"]).init()
+    with index_with(client, key(node, *(name for name in ENOUGH if name != missing))) as index:
+        stop = told(index.doctor(), "stop")["privileges"]
+        assert stop.endswith(f"Have these privileges granted: {missing}.")
+        with pytest.raises(IndexStateError, match=missing):
+            index.backfill(BackfillOptions(stale=True))
+
+
+@every_client
+def test_who_may_not_see_the_mapping_is_told_so(client: str, node: Node) -> None:
+    with (
+        index_with(client, key(node, "read", "index")) as index,
+        pytest.raises(AccessError, match="view_index_metadata"),
+    ):
+        index.doctor()
+
+
+@every_client
+def test_the_privileges_that_the_doctor_asks_for_are_enough(client: str, node: Node) -> None:
+    with index_with(client, key(node, *ENOUGH, "manage")) as index:
+        assert told(index.doctor(), "stop") == {}
+        index.init()
+    with index_with(client, key(node, *ENOUGH)) as index:
+        found = index.doctor()
+        assert told(found, "stop") == {}
+        assert set(told(found, "warning")) == {"changes-unknown"}
+        assert "privileges" in told(found, "ok")
+        assert index.backfill(BackfillOptions(stale=True)).done == 1
+
+
+@every_client
+@pytest.mark.parametrize(
+    "hidden",
+    [{"field_security": {"grant": ["*"], "except": ["secret"]}}, {"query": {"term": {"secret": "s"}}}],
+    ids=str,
+)
+def test_who_does_not_see_everything_is_stopped_and_the_server_would_do_so_too(
+    client: str, node: Node, hidden: Json
+) -> None:
+    with index_with(client, user(node, f"sees-{'less' if 'query' in hidden else 'part'}", **hidden)) as index:
+        index.init()
+        assert set(told(index.doctor(), "stop")) == {"hidden-parts"}
+        update = Action("update", "1", {"doc": {"secret": "t"}})
+        [result] = index.engine.perform(Bulk(INDEX, [update]))
+        assert "if field or document level security is enabled" in str(result.error)
+        with pytest.raises(IndexStateError, match="hidden-parts"):
+            index.backfill(BackfillOptions(stale=True))
+
+
+@every_client
+def test_what_the_role_of_an_api_key_hides_is_told_by_the_first_update(client: str, node: Node) -> None:
+    node.request("PUT", f"/{INDEX}/_doc/2?refresh=true", {"body": "a text that is still to be done", "secret": "s"})
+    with index_with(client, key(node, "all", field_security={"grant": ["*"], "except": ["secret"]})) as index:
+        assert told(index.doctor(), "stop") == {}
+        with pytest.raises(AccessError, match="if field or document level security is enabled"):
+            index.backfill()
+    assert node.request("GET", f"/{INDEX}/_source/2").body["secret"] == "s"

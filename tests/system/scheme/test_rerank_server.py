@@ -1,0 +1,324 @@
+"""Candidates that the server leaves out by a script, and those that are compared here: the matches are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from es_simhash._core import bit_codes
+from es_simhash.engines.base import Engine
+from es_simhash.engines.connect import connect
+from es_simhash.errors import EngineError, InputError, SchemeError, ScriptError, UnreachableError
+from es_simhash.index import Index
+from es_simhash.plans.candidates import Sifting, all_candidates, sifting
+from es_simhash.plans.operations import Action, Bulk, EngineInfo, GetInfo, MultiSearch, Operation, Search
+from es_simhash.plans.options import Options
+from es_simhash.scheme import own_fields
+from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.rerank import Matches
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Layout, SimHash
+from tests.support.meddling import Meddler
+from tests.support.pytest_nodes import required_node
+from tests.support.whole_indices import servers
+from tools.nodes import Node
+
+TEXT = "A text whose SimHash is what all others are compared with, and which shares a block with very many of them."
+# With six blocks and this distance, one block in common makes a candidate.
+FARTHEST = 5
+FAR, NEAR = 240, 18
+SCHEMES = {
+    "64 bits": Scheme(),
+    "128 bits": Scheme(simhash=SimHash(128, 6, 3)),
+    "70 bits": Scheme(simhash=SimHash(70, 6, 3)),
+    "32 bits": Scheme(simhash=SimHash(32, 6, 3), layout=Layout("keyword")),
+    "no MinHash": Scheme(minhash=None, layout=Layout("fields")),
+}
+
+
+def around(scheme: Scheme) -> dict[str, int]:
+    """SimHashes by ids: far ones that have a block in common with that of the text, and near ones within 5 bits."""
+    assert scheme.simhash
+    own, layout = scheme.fingerprint(TEXT).simhash or 0, scheme.simhash.layout
+    rng, made = np.random.default_rng(5), {}
+    for i in range(FAR):
+        kept = ((1 << layout.widths[i % 6]) - 1) << layout.bits - layout.starts[i % 6] - layout.widths[i % 6]
+        noise = int.from_bytes(rng.bytes(16), "big") & ((1 << layout.bits) - 1)
+        made[f"far {i}"] = own ^ (noise & ~kept)
+    for i in range(NEAR):
+        flipped = rng.choice(layout.bits, i % (FARTHEST + 1), replace=False).tolist()
+        made[f"near {i}"] = own ^ sum(1 << bit for bit in flipped)
+    return made
+
+
+def documents_of(scheme: Scheme, simhashes: dict[str, int], scheme_id: str | None = None) -> list[Action]:
+    """Actions that write documents with these SimHashes, and the signature of the text."""
+    assert scheme.simhash
+    signature = scheme.fingerprint(TEXT).signature if scheme.minhash else None
+    made = Fingerprints(
+        np.zeros(len(simhashes), dtype=np.uint8),
+        bit_codes.from_ints(list(simhashes.values()), scheme.simhash.bits),
+        None if signature is None else np.repeat(signature[np.newaxis], len(simhashes), axis=0),
+    )
+    stored = own_fields.write(scheme, scheme_id or scheme.id, list(simhashes), made)
+    return [Action("index", id_, {"body": id_, "dedup": each}) for id_, each in zip(simhashes, stored, strict=True)]
+
+
+def opened(engine: Engine, name: str, scheme: Scheme, actions: list[Action]) -> Index:
+    index = Index(name, engine, scheme=scheme, fields=["body"])
+    index.init(create={"settings": {"number_of_shards": 2, "number_of_replicas": 0}})
+    assert not [result.error for result in engine.perform(Bulk(name, actions, refresh=True)) if result.error]
+    return index
+
+
+def compared(matches: Matches) -> list[tuple[Any, ...]]:
+    return [(match.id, match.distance, match.similarity) for match in matches]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_the_matches_are_those_of_an_oracle_and_in_the_same_order(
+    engine: Engine, names: Callable[[], str], scheme: Scheme
+) -> None:
+    simhashes = around(scheme)
+    index = opened(engine, names(), scheme, documents_of(scheme, simhashes))
+    own = scheme.fingerprint(TEXT).simhash or 0
+    for distance in range(FARTHEST + 1):
+        oracle = sorted((bin(own ^ each).count("1"), id_) for id_, each in simhashes.items())
+        expected = [(id_, far) for far, id_ in oracle if far <= distance]
+        found = [index.find(TEXT, distance=distance, by="simhash", size=50, rerank=who) for who in ("local", "server")]
+        default = index.find(TEXT, distance=distance, by="simhash", size=50)
+        assert [(match.id, match.distance) for match in found[0]] == expected
+        assert compared(found[0]) == compared(found[1]) == compared(default)
+        assert all(each.complete for each in (*found, default))
+    assert found[0].candidates >= FAR
+
+
+@servers
+def test_the_server_returns_only_what_is_near(engine: Engine, names: Callable[[], str]) -> None:
+    index = opened(engine, names(), Scheme(), documents_of(Scheme(), around(Scheme())))
+    assert index.find(TEXT, distance=FARTHEST, rerank="server").candidates == NEAR
+    assert index.find(TEXT, distance=FARTHEST).candidates == NEAR
+    assert index.find(TEXT, distance=FARTHEST, rerank="local").candidates == FAR + NEAR
+
+
+@servers
+def test_the_server_compares_more_than_are_fetched(engine: Engine, names: Callable[[], str]) -> None:
+    """What a cut-off list leaves out, a script does not."""
+    index = opened(engine, names(), Scheme(), documents_of(Scheme(), around(Scheme())))
+    whole = index.find(TEXT, distance=FARTHEST, rerank="local", size=50)
+    cut_off = index.find(TEXT, distance=FARTHEST, rerank="local", size=50, max_candidates=NEAR + 1)
+    by_server = index.find(TEXT, distance=FARTHEST, rerank="server", size=50, max_candidates=NEAR + 1)
+    assert not cut_off.complete
+    assert by_server.complete
+    assert by_server.matches == whole.matches
+    assert not index.find(TEXT, distance=FARTHEST, rerank="server", max_candidates=NEAR).complete
+
+
+def test_documents_of_other_schemes_and_without_a_fingerprint_are_told_as_ever(
+    engine: Engine, names: Callable[[], str]
+) -> None:
+    own = documents_of(Scheme(), around(Scheme()))
+    others = documents_of(Scheme(), dict.fromkeys(("x", "y"), Scheme().fingerprint(TEXT).simhash or 0), "another")
+    wider: Any = others[1].body
+    wider["dedup"]["simhash"] *= 2
+    hollow: Json = {**documents_of(Scheme(), around(Scheme()))[0].body}  # type: ignore[dict-item]
+    hollow["dedup"] = {name: value for name, value in hollow["dedup"].items() if name != "simhash"}
+    index = opened(engine, names(), Scheme(), [*own, *others, Action("index", "hollow", hollow)])
+    found = [index.find(TEXT, distance=FARTHEST, rerank=who) for who in ("local", "server")]
+    assert [each.foreign for each in found] == [3, 3]
+    assert found[0].matches == found[1].matches
+
+
+def test_filters_and_the_document_itself_are_left_out_as_ever(engine: Engine, names: Callable[[], str]) -> None:
+    index = opened(engine, names(), Scheme(), documents_of(Scheme(), around(Scheme())))
+    index.add([{"_id": "itself", "body": TEXT}], refresh=True)
+    only: Json = {"ids": {"values": ["near 0", "near 6", "near 1", "far 1"]}}
+    found = index.find(id="itself", distance=0, rerank="server", filter=only)
+    assert [match.id for match in found] == ["near 0", "near 6"]
+    assert "itself" not in [match.id for match in index.find(id="itself", distance=0, rerank="server", size=50)]
+
+
+def test_many_at_once(engine: Engine, names: Callable[[], str]) -> None:
+    index = opened(engine, names(), Scheme(), documents_of(Scheme(), around(Scheme())))
+    texts = [TEXT, "", "Another text, which has nothing in common with the first one."]
+    local = list(index.find_many(texts, distance=FARTHEST, rerank="local"))
+    by_server = list(index.find_many(texts, distance=FARTHEST, rerank="server"))
+    default = list(index.find_many(texts, distance=FARTHEST))
+    assert (
+        [each.matches for each in by_server] == [each.matches for each in default] == [each.matches for each in local]
+    )
+    assert [each.status for each in by_server] == ["ok", "empty", "ok"]
+
+
+# --- who compares
+
+
+BY_SIMHASH = Criteria(3, None)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "distance", "expected"),
+    [
+        (Scheme(), 3, Sifting.LATER),
+        (Scheme(), 5, Sifting.ALWAYS),
+        (Scheme(simhash=SimHash(64, 4, 3)), 3, Sifting.ALWAYS),
+        (Scheme.preset("short"), 5, Sifting.LATER),
+        (Scheme.preset("strict"), 3, Sifting.NEVER),
+    ],
+)
+def test_by_default_the_server_does_where_random_simhashes_already_meet_many(
+    scheme: Scheme, distance: int, expected: Sifting
+) -> None:
+    assert sifting(Options(), scheme, Criteria(distance, None)) is expected
+    assert sifting(Options(rerank="local"), scheme, Criteria(distance, None)) is Sifting.NEVER
+
+
+@pytest.mark.parametrize(
+    ("options", "scheme", "criteria", "reason"),
+    [
+        (Options(candidates="more_like_this", rerank="server"), Scheme(), BY_SIMHASH, "without fingerprints"),
+        (Options(rerank="server"), Scheme(), Criteria(None, 0.6), "told by the signature"),
+        (Options(rerank="server"), Scheme(), Criteria(3, 0.6), "told by the signature"),
+        (Options(rerank="server"), Scheme.preset("strict"), BY_SIMHASH, "without doc values"),
+    ],
+)
+def test_a_server_that_cannot_compare_is_refused_if_it_was_asked_for(
+    options: Options, scheme: Scheme, criteria: Criteria, reason: str
+) -> None:
+    with pytest.raises(SchemeError, match=rf"cannot compare the candidates.*{reason}.*leave rerank='server' out\.$"):
+        sifting(options, scheme, criteria)
+    assert sifting(replace(options, rerank=None), scheme, criteria) is Sifting.NEVER
+
+
+def test_who_else_might_compare_is_refused() -> None:
+    with pytest.raises(InputError, match=r"cannot be compared by 'client'. Choose from: local, server\.$"):
+        Options(rerank="client")  # type: ignore[arg-type]
+
+
+class Asked:
+    """A record of how it is asked for candidates, and takes so many for enough."""
+
+    def __init__(self, enough: int) -> None:
+        self._enough = enough
+
+    def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
+        return len(hits) >= self._enough
+
+    def body(self, size: int, *, scored: bool, sifted: bool) -> Json:
+        return {"size": size, "sifted": sifted}
+
+
+def hits(count: int) -> Json:
+    return {"hits": {"hits": [{"_id": str(i)} for i in range(count)]}}
+
+
+def told(
+    sifting: Sifting, *replies: Any, most: int = 10_000, enough: int = 10_000
+) -> tuple[list[Any], list[tuple[int, bool]]]:
+    """The requests of a search, as size and whether sifted; how many candidates it has, and whether these are all."""
+    steps = all_candidates("index", [Asked(enough)], most, sifting)
+    asked: list[Any] = []
+    coming, send, step = iter(replies), steps.send, None
+    while True:
+        try:
+            operation: Operation[Any] = send(step)
+        except StopIteration as end:
+            assert not list(coming)
+            return asked, [(len(found), is_whole) for found, is_whole in end.value]
+        asked.append((operation.body["size"], operation.body["sifted"]) if isinstance(operation, Search) else operation)
+        step = next(coming)
+        send = steps.throw if isinstance(step, Exception) else steps.send
+
+
+def test_a_list_that_was_not_all_is_asked_for_again_without_what_is_far() -> None:
+    assert told(Sifting.LATER, hits(99)) == ([(100, False)], [(99, True)])
+    assert told(Sifting.LATER, hits(100), hits(3)) == ([(100, False), (1000, True)], [(3, True)])
+    assert told(Sifting.NEVER, hits(100), hits(300)) == ([(100, False), (1000, False)], [(300, True)])
+    assert told(Sifting.ALWAYS, hits(100), hits(300)) == ([(100, True), (1000, True)], [(300, True)])
+    assert told(Sifting.LATER, hits(50), most=50) == ([(50, False)], [(50, False)])
+
+
+def test_a_list_that_cannot_be_outdone_is_not_asked_for_again() -> None:
+    assert told(Sifting.NEVER, hits(100), enough=100) == ([(100, False)], [(100, False)])
+    asked = [(100, False), (1000, False)]
+    assert told(Sifting.NEVER, hits(100), hits(1000), enough=1000) == (asked, [(1000, False)])
+    assert told(Sifting.NEVER, hits(100), hits(700), enough=200) == (asked, [(700, True)])
+
+
+@pytest.mark.parametrize("error", [ScriptError("no scripts."), EngineError("a script fails.")])
+def test_where_a_script_is_refused_all_is_fetched(error: EngineError) -> None:
+    local = [(100, False), (1000, False)]
+    assert told(Sifting.ALWAYS, error, hits(100), hits(300)) == ([(100, True), *local], [(300, True)])
+    refused = [(100, False), (1000, True), (1000, False)]
+    assert told(Sifting.LATER, hits(100), error, hits(300)) == (refused, [(300, True)])
+
+
+def test_an_engine_that_is_gone_or_refuses_the_search_itself_is_an_error() -> None:
+    with pytest.raises(UnreachableError):
+        told(Sifting.ALWAYS, UnreachableError("gone."))
+    with pytest.raises(EngineError, match="no such query"):
+        told(Sifting.LATER, EngineError("no such query."))
+
+
+def test_a_script_that_was_asked_for_and_is_refused_is_an_error_but_where_there_is_no_server() -> None:
+    server, here = EngineInfo("opensearch", (3, 8, 0)), EngineInfo("embedded", (0, 27))
+    with pytest.raises(ScriptError, match=r"no scripts\. Or choose rerank='local', which needs none\.$"):
+        told(Sifting.DEMANDED, ScriptError("no scripts."), server)
+    with pytest.raises(EngineError, match="another reason"):
+        told(Sifting.DEMANDED, EngineError("another reason."), server)
+    asked = [(100, True), GetInfo(), (100, False)]
+    assert told(Sifting.DEMANDED, EngineError("no such query."), here, hits(3)) == (asked, [(3, True)])
+
+
+@servers
+def test_one_query_may_need_a_longer_list_than_others(meddler: Meddler, names: Callable[[], str]) -> None:
+    # By three of six blocks, all of these are candidates.
+    own = Scheme().fingerprint(TEXT).simhash or 0
+    alike = {str(i): own ^ (i << 1) for i in range(150)}
+    index = opened(meddler, names(), Scheme(), documents_of(Scheme(), alike))
+    found, other = index.find_many([TEXT, "A text that is like none of them."], distance=3, size=150)
+    assert [type(each) for each in meddler.seen[-2:]] == [MultiSearch, Search]
+    assert [match.id for match in found] == [
+        match.id for match in index.find(TEXT, distance=3, size=150, rerank="local")
+    ]
+    assert len(found) == sum(bin(i).count("1") <= 3 for i in range(150))
+    assert not other
+
+
+# --- servers that run no scripts
+
+
+@pytest.fixture(scope="module")
+def scriptless() -> Iterator[Node]:
+    with required_node("opensearch", settings={"script.allowed_types": "none"}) as node:
+        yield node
+
+
+def test_where_scripts_are_forbidden_all_is_compared_here_unless_the_server_was_asked_for(scriptless: Node) -> None:
+    engine = connect(scriptless.url)
+    index = opened(engine, "scriptless", Scheme(), documents_of(Scheme(), around(Scheme())))
+    local = index.find(TEXT, distance=FARTHEST, rerank="local")
+    assert index.find(TEXT, distance=FARTHEST) == local
+    assert list(index.find_many([TEXT, TEXT], distance=FARTHEST)) == [local, local]
+    with pytest.raises(ScriptError, match=r"allowed_types.*Or choose rerank='local', which needs none\.$"):
+        index.find(TEXT, distance=FARTHEST, rerank="server")
+    engine.close()
+
+
+def test_where_there_is_no_painless_too(opensearch2_node: Node) -> None:
+    engine = connect(opensearch2_node.url)
+    index = opened(engine, "without-painless", Scheme(), documents_of(Scheme(), around(Scheme())))
+    try:
+        local = index.find(TEXT, distance=FARTHEST, rerank="local")
+        assert index.find(TEXT, distance=FARTHEST) == local
+        with pytest.raises(ScriptError, match=r"Painless.*Or choose rerank='local'"):
+            index.find(TEXT, distance=FARTHEST, rerank="server")
+    finally:
+        opensearch2_node.request("DELETE", "/without-painless")
+        engine.close()

@@ -1,0 +1,121 @@
+"""The suite of what an index does, on every engine and through every kind of client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from pathlib import Path
+from typing import Any
+
+import elasticsearch
+import pytest
+from elasticsearch import AsyncElasticsearch, Elasticsearch
+from opensearchpy import AsyncOpenSearch, OpenSearch
+
+from es_simhash.index import AsyncIndex
+from es_simhash.testing.backfill_suite import BackfillSuite
+from es_simhash.testing.index_suite import IndexSuite
+from tools.nodes import Node
+
+
+class Awaited:
+    """An `AsyncIndex` for tests that do not await."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, index: AsyncIndex) -> None:
+        self._loop = loop
+        self._index = index
+        self.name = index.name
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            result = getattr(self._index, name)(*arguments, **keywords)
+            return self._loop.run_until_complete(_collected(result))
+
+        return call
+
+
+async def _collected(result: Awaitable[Any] | AsyncIterator[Any]) -> Any:
+    return [item async for item in result] if isinstance(result, AsyncIterator) else await result
+
+
+class AwaitedSuite(IndexSuite, BackfillSuite):
+    """The suite through `AsyncIndex`; ``target`` is what it connects to."""
+
+    @pytest.fixture(autouse=True)
+    def loop(self, target: Any) -> Iterator[None]:
+        self._loop = asyncio.new_event_loop()
+        self._target = self._loop.run_until_complete(target())
+        yield
+        if hasattr(self._target, "close"):
+            self._loop.run_until_complete(self._target.close())
+        self._loop.close()
+
+    def open(self, name: str, engine: Any, **known: Any) -> Any:
+        return Awaited(self._loop, AsyncIndex(name, self._target, **known))
+
+
+class TestEmbedded(IndexSuite, BackfillSuite):
+    @pytest.fixture
+    def engine(self, tmp_path: Path) -> Any:
+        from es_simhash.engines.embedded import EmbeddedEngine
+
+        engine = EmbeddedEngine(tmp_path)
+        yield engine
+        engine.close()
+
+
+class TestElasticsearch(IndexSuite, BackfillSuite):
+    @pytest.fixture
+    def engine(self, elasticsearch_node: Node) -> Any:
+        with Elasticsearch(elasticsearch_node.url) as client:
+            yield client
+
+
+class TestOpenSearch(IndexSuite, BackfillSuite):
+    @pytest.fixture
+    def engine(self, opensearch_node: Node) -> Any:
+        with OpenSearch(opensearch_node.url) as client:
+            yield client
+
+
+class TestElasticsearch8(IndexSuite, BackfillSuite):
+    """By the client of OpenSearch, which all servers take, where that of Elasticsearch 9 is installed: 8 refuses it."""
+
+    @pytest.fixture
+    def engine(self, elasticsearch8_node: Node) -> Any:
+        kind: Any = Elasticsearch if elasticsearch.__version__[0] == 8 else OpenSearch
+        with kind(elasticsearch8_node.url) as client:
+            yield client
+
+
+class TestOpenSearch2(IndexSuite, BackfillSuite):
+    @pytest.fixture
+    def engine(self, opensearch2_node: Node) -> Any:
+        with OpenSearch(opensearch2_node.url) as client:
+            yield client
+
+
+class TestAsyncElasticsearch(AwaitedSuite):
+    @pytest.fixture
+    def engine(self, elasticsearch_node: Node) -> str:
+        return elasticsearch_node.url
+
+    @pytest.fixture
+    def target(self, elasticsearch_node: Node) -> Any:
+        async def client() -> AsyncElasticsearch:
+            return AsyncElasticsearch(elasticsearch_node.url)
+
+        return client
+
+
+class TestAsyncOpenSearch(AwaitedSuite):
+    @pytest.fixture
+    def engine(self, opensearch_node: Node) -> str:
+        return opensearch_node.url
+
+    @pytest.fixture
+    def target(self, opensearch_node: Node) -> Any:
+        async def client() -> AsyncOpenSearch:
+            return AsyncOpenSearch(opensearch_node.url)
+
+        return client

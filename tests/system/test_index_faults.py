@@ -1,0 +1,181 @@
+"""What an index says where it cannot do what is wanted, on real servers."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from elasticsearch import Elasticsearch
+from opensearchpy import OpenSearch
+
+from es_simhash.errors import (
+    AccessError,
+    EngineError,
+    IndexStateError,
+    MappingError,
+    MissingError,
+    TextError,
+    UnreachableError,
+)
+from es_simhash.index import Index
+from tools.nodes import Node
+
+
+@pytest.fixture(params=["elasticsearch_node", "opensearch_node"])
+def node(request: pytest.FixtureRequest) -> Node:
+    node: Node = request.getfixturevalue(request.param)
+    return node
+
+
+@pytest.fixture
+def client(node: Node) -> Any:
+    made: Any = (Elasticsearch if node.release.engine == "elasticsearch" else OpenSearch)(node.url)
+    with made as client:
+        yield client
+
+
+@pytest.fixture
+def name(node: Node) -> Iterator[str]:
+    name = f"faults-{uuid.uuid4().hex[:10]}"
+    yield name
+    node.request("PUT", f"/{name}*/_settings", {"index.blocks.metadata": None, "index.blocks.write": None})
+    for index in node.request("GET", f"/{name}*").body:
+        node.request("DELETE", f"/{index}")
+
+
+def create(node: Node, name: str, mappings: Any = None, settings: Any = None) -> None:
+    reply = node.request("PUT", f"/{name}", {"mappings": mappings or {}, "settings": settings or {}})
+    assert reply.status == 200, reply.body
+
+
+def test_a_strict_mapping_takes_the_fields_once_they_are_put(node: Node, client: Any, name: str) -> None:
+    create(node, name, {"dynamic": "strict", "properties": {"body": {"type": "text"}}})
+    index = Index(name, client, fields=["body"])
+    with pytest.raises(MappingError, match="init"):
+        index.add([{"_id": "1", "body": "some text"}])
+    index.init()
+    assert index.add([{"_id": "1", "body": "some text"}]).done == 1
+    rejected = index.add([{"_id": "2", "body": "some text", "other": 1}]).rejected
+    assert "strict" in rejected[0].reason
+
+
+def test_an_index_that_flattens_objects_is_refused(node: Node, client: Any, name: str) -> None:
+    if node.release.engine == "opensearch":
+        pytest.skip("OpenSearch 3.8 has no subobjects parameter")
+    create(node, name, {"subobjects": False})
+    with pytest.raises(MappingError, match=r"subobjects: false.*reindex into one\.$"):
+        Index(name, client, fields=["body"]).init()
+
+
+def test_too_many_fields_are_told_with_the_setting_that_limits_them(node: Node, client: Any, name: str) -> None:
+    properties = {f"f{i}": {"type": "keyword"} for i in range(9)}
+    create(node, name, {"properties": properties}, {"index.mapping.total_fields.limit": 10})
+    with pytest.raises(MappingError, match=r"index\.mapping\.total_fields\.limit"):
+        Index(name, client, fields=["f0"]).init()
+
+
+def test_an_object_that_is_taken_by_another_field_is_named(node: Node, client: Any, name: str) -> None:
+    create(node, name, {"properties": {"dedup": {"type": "keyword"}}})
+    with pytest.raises(MappingError, match=r"'dedup' of type keyword.*Choose another prefix \(--prefix\)\.$"):
+        Index(name, client, fields=["body"]).init()
+
+
+def test_a_read_only_index_is_not_written_to(node: Node, client: Any, name: str) -> None:
+    create(node, name)
+    index = Index(name, client, fields=["body"])
+    index.init()
+    node.request("PUT", f"/{name}/_settings", {"index.blocks.write": True})
+    with pytest.raises(IndexStateError, match=name):
+        index.add([{"_id": "1", "body": "some text"}])
+    node.request("PUT", f"/{name}/_settings", {"index.blocks.metadata": True})
+    with pytest.raises(IndexStateError):
+        Index(name, client, fields=["body"]).init()
+
+
+def test_an_alias_of_several_indices_is_read_and_not_written(node: Node, client: Any, name: str) -> None:
+    for number in (1, 2):
+        create(node, f"{name}-{number}")
+        node.request("PUT", f"/{name}-{number}/_alias/{name}")
+    index = Index(name, client, fields=["body"])
+    assert set(index.init().added) == {f"{name}-1", f"{name}-2"}
+    Index(f"{name}-1", client).add([{"_id": "1", "body": "a text of some length"}], refresh=True)
+    assert [match.id for match in index.find("a text of some length")] == ["1"]
+    assert [match.id for match in index.find(doc={"_id": "2", "body": "a text of some length"})] == ["1"]
+    assert list(index.find(id="1")) == []
+    with pytest.raises(IndexStateError, match=name):
+        index.add([{"_id": "1", "body": "some text"}])
+
+
+def test_a_closed_index_is_named(node: Node, client: Any, name: str) -> None:
+    create(node, name)
+    index = Index(name, client, fields=["body"])
+    index.init()
+    node.request("POST", f"/{name}/_close")
+    with pytest.raises(IndexStateError, match=name):
+        index.find("a text of some length")
+
+
+def test_a_wrong_query_of_the_users_own_is_told_as_the_server_tells_it(node: Node, client: Any, name: str) -> None:
+    create(node, name)
+    index = Index(name, client, fields=["body"])
+    index.init()
+    with pytest.raises(EngineError, match="no_such_query"):
+        index.find("a text of some length", filter={"no_such_query": {}})
+
+
+def test_a_document_with_a_routing_value_is_found_by_its_id(node: Node, client: Any, name: str) -> None:
+    create(node, name, settings={"number_of_shards": 5})
+    index = Index(name, client, fields=["body"])
+    index.init()
+    text = "a text of some length, in several copies"
+    index.add([{"_id": f"r{i}", "routing": f"key{i}", "body": text} for i in range(8)], refresh=True)
+    for i in range(8):
+        assert len(index.find(id=f"r{i}")) == 7
+
+
+def test_what_is_missing_or_empty_is_said(client: Any, name: str) -> None:
+    index = Index(name, client, fields=["body"])
+    with pytest.raises(MissingError, match=name):
+        index.find("a text of some length")
+    index.init()
+    with pytest.raises(MissingError, match=r"'no-such-id'.*Check the id\.$"):
+        index.find(id="no-such-id")
+    with pytest.raises(TextError, match="empty"):
+        index.find(" \n")
+    with pytest.raises(TextError, match="surrogate"):
+        index.find("half \ud83d a pair")
+
+
+def test_an_unreachable_server_is_named() -> None:
+    with (
+        Elasticsearch("http://127.0.0.1:9", max_retries=0) as client,
+        pytest.raises(UnreachableError, match=r"127\.0\.0\.1:9"),
+    ):
+        Index("articles", client).find("a text of some length")
+
+
+def test_a_wrong_password_is_told_without_repeating_it(guarded_node: Node) -> None:
+    with Elasticsearch(guarded_node.url, basic_auth=("elastic", "wr0ng-secret")) as client:
+        with pytest.raises(AccessError) as raised:
+            Index("articles", client).find("a text of some length")
+        assert "wr0ng-secret" not in str(raised.value)
+
+
+def test_a_missing_privilege_is_named(guarded_node: Node) -> None:
+    name = "guarded-faults"
+    assert guarded_node.password
+    with Elasticsearch(guarded_node.url, basic_auth=("elastic", guarded_node.password)) as admin:
+        Index(name, admin, fields=["body"]).init()
+        descriptors = {"reader": {"indices": [{"names": [name], "privileges": ["read", "view_index_metadata"]}]}}
+        key = admin.security.create_api_key(name="reader", role_descriptors=descriptors)["encoded"]
+    with Elasticsearch(guarded_node.url, api_key=key) as client:
+        index = Index(name, client, fields=["body"])
+        assert list(index.find("a text of some length")) == []
+        with pytest.raises(AccessError, match=r"manage|all"):
+            Index(name, client, fields=["body"], prefix="dedup2").init()
+        with pytest.raises(AccessError, match=r"create_doc|index|write") as raised:
+            index.add([{"_id": "1", "body": "some text"}])
+        assert key not in str(raised.value)
+    guarded_node.request("DELETE", f"/{name}")

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from es_simhash.cli.jobs.absent_fields import AbsentFields
+
+
+def test_fields_that_no_document_has_are_named() -> None:
+    absent = AbsentFields(["title", "meta.text", "bdoy"])
+    absent.look_at({"title": None})
+    absent.look_at({"meta": {"text": "x"}, "body": "y"})
+    assert absent.paths == ["bdoy"]
+    assert absent.warning.startswith("Warning: no document has the field bdoy.")
+
+
+def test_there_is_nothing_to_say_when_all_are_there_or_nothing_was_read() -> None:
+    absent = AbsentFields(["title"])
+    assert absent.warning == ""
+    absent.look_at({"title": "x"})
+    assert absent.warning == ""

@@ -1,0 +1,71 @@
+"""Loading documents of files, on the embedded engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash.cli.jobs.load import Loader, Rehearsal
+from es_simhash.documents.files import FileDocument, RejectedLine
+from es_simhash.index import Index
+from es_simhash.plans.operations import Bulk, Operation
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Index]:
+    with Index("news", str(tmp_path), fields=["text"]) as index:
+        index.init()
+        yield index
+
+
+def found(count: int, **other: Any) -> list[FileDocument]:
+    return [FileDocument(str(i), {"text": f"text number {i}"}, "a.jsonl", i + 1, **other) for i in range(count)]
+
+
+def test_routing_goes_with_the_action(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, Any]] = []
+    perform = index.engine.perform
+
+    def noted(operation: Operation[Any]) -> Any:
+        if isinstance(operation, Bulk):
+            sent.extend(dict(action.metadata or {}) for action in operation.actions)
+        return perform(operation)
+
+    monkeypatch.setattr(index.engine, "perform", noted)
+    loader = Loader(index, on_reject=print, on_progress=lambda _: None)
+    assert loader.load([*found(1, routing="shop-7"), *found(1)]).done == 2
+    assert sent == [{"routing": "shop-7"}, {}]
+
+
+def test_what_is_refused_is_told_with_its_line_and_the_rest_is_written(index: Index) -> None:
+    rejected: list[RejectedLine] = []
+    told: list[tuple[int, int]] = []
+    documents = found(1100)
+    for place in (3, 700):
+        documents[place].document["text"] = {"no": "text"}
+    loader = Loader(index, rejected.append, lambda now: told.append((now.done, now.refused)))
+    loader.load(documents)
+    assert told == [(499, 1), (998, 2), (1098, 2)]
+    assert [(each.file, each.line, each.id) for each in rejected] == [("a.jsonl", 4, "3"), ("a.jsonl", 701, "700")]
+
+
+def test_what_is_there_is_replaced_or_refused(index: Index) -> None:
+    rejected: list[RejectedLine] = []
+    for op_type, done in (("index", 2), ("index", 2), ("create", 0)):
+        loader = Loader(index, rejected.append, lambda _: None, op_type)  # type: ignore[arg-type]
+        assert loader.load(found(2)).done == done
+    assert len(rejected) == 2
+
+
+def test_a_rehearsal_tells_what_a_load_would_do_and_writes_nothing(index: Index) -> None:
+    rejected: list[RejectedLine] = []
+    documents = found(1100)
+    documents[700].document["text"] = {"no": "text"}
+    rehearsed = Loader(Rehearsal(index.documents), rejected.append, lambda _: None).load(documents)
+    assert (rehearsed.done, rehearsed.refused) == (1099, 1)
+    assert [(each.file, each.line, each.id) for each in rejected] == [("a.jsonl", 701, "700")]
+    index.refresh()
+    assert index.info().documents == 0

@@ -1,0 +1,167 @@
+"""Saved objects come to Kibana and OpenSearch Dashboards, or it is said why not."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from es_simhash.cli.reports.dashboards.importing import Imported, import_objects
+from es_simhash.cli.reports.dashboards.kibana import Kibana
+from es_simhash.cli.reports.dashboards.objects import saved_objects
+from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.errors import (
+    AccessError,
+    EngineError,
+    MissingError,
+    TooLargeError,
+    UnavailableError,
+    UnreachableError,
+)
+from tests.support.fake_kibana import kibana
+
+SUBJECT = Subject("articles", date_field="published", by_field="site", text_fields=("títle", "正文"))
+OBJECTS = saved_objects(SUBJECT)
+
+
+def imported(url: str, **known: Any) -> Imported:
+    return import_objects(Kibana.at(url), OBJECTS, **known)
+
+
+@pytest.mark.parametrize("name", ["kibana", "opensearch"])
+def test_all_objects_are_there_and_again_the_same(name: str) -> None:
+    with kibana(name=name) as fake:
+        done = imported(fake.url)
+        assert imported(fake.url) == done
+    assert (done.objects, done.ui) == (len(OBJECTS), name)
+    assert done.dashboard == f"{fake.url}/app/dashboards#/view/{SUBJECT.id_of('dashboard')}"
+    assert list(fake.stored.values()) == OBJECTS
+
+
+def test_below_a_base_path_and_in_a_space() -> None:
+    with kibana(spaces=("team",)) as fake:
+        done = imported(f"{fake.url}/base/s/team/app/home")
+    assert done.dashboard.startswith(f"{fake.url}/base/s/team/app/dashboards#/view/")
+    assert {space for space, _, _ in fake.stored} == {"team"}
+
+
+def test_in_a_tenant() -> None:
+    with kibana(name="opensearch", spaces=("analysts",)) as fake:
+        done = import_objects(Kibana.at(fake.url, tenant="analysts"), OBJECTS)
+    assert done.dashboard.startswith(f"{fake.url}/app/dashboards?security_tenant=analysts#/view/")
+    assert {space for space, _, _ in fake.stored} == {"analysts"}
+
+
+def test_the_page_is_that_of_the_dashboard_which_was_given_another_id() -> None:
+    with kibana(spaces=("default", "team")) as fake:
+        imported(fake.url)
+        done = imported(f"{fake.url}/s/team")
+    assert done.dashboard.endswith(f"/s/team/app/dashboards#/view/new-{SUBJECT.id_of('dashboard')}")
+
+
+def test_a_login_is_sent() -> None:
+    with kibana(login="ApiKey abc") as fake:
+        assert imported(fake.url, headers={"authorization": "ApiKey abc"}).objects
+        with pytest.raises(AccessError, match=r"401 unable to authenticate user\. Check user and password"):
+            imported(fake.url, headers={"authorization": "ApiKey wrong"})
+        with pytest.raises(AccessError, match="401"):
+            imported(fake.url)
+
+
+def test_a_space_that_is_not_there() -> None:
+    with kibana() as fake, pytest.raises(MissingError, match=r"space/nowhere\] not found\. Check the address"):
+        imported(f"{fake.url}/s/nowhere")
+
+
+REFUSALS: list[tuple[int, Any, type[EngineError], str]] = [
+    (400, {"message": "[request body]: expected"}, EngineError, r"400 \[request body\]: expected\. Correct"),
+    (403, {"message": "Unable to bulk_create"}, AccessError, "Saved Objects Management"),
+    (404, "<html>Not found</html>", MissingError, "404 without a reason that can be read"),
+    (409, {"message": "conflict"}, EngineError, "under Saved Objects"),
+    (413, {"message": "Payload content length greater"}, TooLargeError, "maxImportPayloadBytes"),
+    (422, {"message": "Document belongs to a more recent version"}, EngineError, "older than 7.10"),
+    (429, {}, UnavailableError, "Try again"),
+    (500, {"error": "Internal Server Error"}, EngineError, "500 Internal Server Error. Look at its log"),
+    (503, "Kibana server is not ready yet", UnavailableError, "It may be starting"),
+    (200, "<html>Log in</html>", EngineError, "neither Kibana nor OpenSearch Dashboards"),
+    (200, [], EngineError, "neither Kibana nor OpenSearch Dashboards"),
+    (200, {"cluster_name": "x"}, EngineError, "neither Kibana nor OpenSearch Dashboards"),
+    (200, {"success": False}, EngineError, "no reason given"),
+]
+
+
+@pytest.mark.parametrize(("status", "body", "error", "told"), REFUSALS)
+def test_a_refusal_says_what_to_do(status: int, body: Any, error: type[EngineError], told: str) -> None:
+    with kibana(answer=(status, body)) as fake, pytest.raises(EngineError, match=told) as raised:
+        imported(fake.url)
+    assert type(raised.value) is error
+
+
+def test_what_was_not_imported_is_listed() -> None:
+    failures = [
+        {"type": "dashboard", "id": "1", "title": "Near-duplicates", "error": {"type": "conflict"}},
+        {"type": "search", "id": "2", "meta": {"title": "Only"}, "error": {"type": "missing_references"}},
+        {"type": "index-pattern", "id": "3", "error": {"type": "unknown", "message": "Boom.", "statusCode": 500}},
+        {"type": "visualization", "id": "4", "error": {"type": "conflict"}},
+    ]
+    with kibana(answer=(200, {"success": False, "errors": failures})) as fake, pytest.raises(EngineError) as raised:
+        imported(fake.url)
+    told = str(raised.value)
+    assert "the dashboard 'Near-duplicates' (conflict); the search 'Only' (missing_references); " in told
+    assert "the index-pattern '3' (unknown: Boom.); and 1 more. Correct that" in told
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_told_and_nothing_is_sent_on(status: int) -> None:
+    with kibana() as other, kibana(answer=(status, "")) as fake:
+        fake.headers["Location"] = f"{other.url}/login?next=secret"
+        with pytest.raises(EngineError, match=f"sends to another address: {other.url}/login\\. Give"):
+            imported(fake.url, headers={"authorization": "ApiKey abc"})
+    assert other.received == []
+
+
+def test_nobody_answers() -> None:
+    with kibana() as fake:
+        pass
+    with pytest.raises(UnreachableError, match=f"Nothing answers at {fake.url}: .*Start Kibana"):
+        imported(fake.url)
+
+
+def test_what_answers_speaks_no_http() -> None:
+    import socket
+    import threading
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(100)
+                connection.sendall(b"SSH-2.0-OpenSSH\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(UnreachableError):
+            imported(f"http://127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
+
+
+def certified(authority: trustme.CA) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    return context
+
+
+def test_certificates_are_checked_unless_any_will_do(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    path = str(tmp_path / "ca.pem")
+    authority.cert_pem.write_to_path(path)
+    with kibana(tls=certified(authority)) as fake:
+        with pytest.raises(UnreachableError, match=r"TLS connection .* failed: .*ca_certs"):
+            imported(fake.url)
+        assert fake.received == []
+        assert imported(fake.url, ca_certs=path).objects
+        assert imported(fake.url, insecure=True).objects

@@ -1,0 +1,135 @@
+"""The saved objects are what both UIs take, and the same for the same index."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash.cli.reports.dashboards.objects import ndjson, panels, saved_objects
+from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.errors import InputError
+from tests.support import dashboard_files
+from tests.support.saved_objects import problems
+
+NAMES = st.text(min_size=1, max_size=30)
+SUBJECTS = st.builds(
+    Subject,
+    index=NAMES,
+    prefix=st.sampled_from(["dedup", "titles", "a-b_C1"]),
+    date_field=st.none() | NAMES,
+    by_field=st.none() | NAMES,
+    text_fields=st.lists(NAMES, max_size=3).map(tuple),
+    measure=st.sampled_from(["similarity", "distance"]),
+    space=st.none() | st.sampled_from(["team", "x"]),
+)
+EVERYTHING = Subject("articles", date_field="published", by_field="site", text_fields=("title", "body"))
+
+
+def attributes(objects: list[dict[str, Any]], type_: str) -> list[dict[str, Any]]:
+    return [each["attributes"] for each in objects if each["type"] == type_]
+
+
+@given(SUBJECTS)
+def test_any_index_gives_objects_that_both_import(subject: Subject) -> None:
+    objects = [json.loads(line) for line in ndjson(saved_objects(subject)).split("\n")[:-1]]
+    assert problems(objects) == []
+
+
+@given(SUBJECTS)
+def test_ids_are_the_same_for_the_same_index_and_prefix(subject: Subject) -> None:
+    other = Subject(subject.index, subject.prefix, space=subject.space)
+    ids = {each["id"] for each in saved_objects(subject)}
+    assert {each["id"] for each in saved_objects(other)} & ids >= {other.data_view_id, other.id_of("dashboard")}
+    for unlike in (
+        Subject(f"{subject.index}x", subject.prefix, space=subject.space),
+        Subject(subject.index, f"{subject.prefix}x", space=subject.space),
+        Subject(subject.index, subject.prefix, space=f"{subject.space}x"),
+    ):
+        assert not {each["id"] for each in saved_objects(unlike)} & ids
+
+
+def test_all_panels_stand_there_if_there_are_fields_for_them() -> None:
+    objects = saved_objects(EVERYTHING)
+    assert [panel.part for panel in panels(EVERYTHING)] == [
+        "totals",
+        "over-time",
+        "sizes",
+        "similarity",
+        "largest",
+        "by-field",
+        "duplicates",
+    ]
+    assert [each["type"] for each in objects] == ["index-pattern", "search", *["visualization"] * 6, "dashboard"]
+    assert attributes(objects, "index-pattern") == [{"title": "articles", "timeFieldName": "published"}]
+    [dashboard] = attributes(objects, "dashboard")
+    assert (dashboard["title"], dashboard["timeRestore"]) == ("Near-duplicates in articles", True)
+
+
+def test_without_dates_nothing_is_about_time() -> None:
+    objects = saved_objects(Subject("articles", measure="distance"))
+    assert attributes(objects, "index-pattern") == [{"title": "articles"}]
+    assert attributes(objects, "dashboard")[0]["timeRestore"] is False
+    assert "%timefield%" not in ndjson(objects)
+    assert [panel.part for panel in panels(Subject("articles", measure="distance"))] == [
+        "totals",
+        "sizes",
+        "distance",
+        "largest",
+        "duplicates",
+    ]
+
+
+def test_the_search_finds_duplicates_and_shows_what_they_are() -> None:
+    [search] = attributes(saved_objects(EVERYTHING), "search")
+    source = json.loads(search["kibanaSavedObjectMeta"]["searchSourceJSON"])
+    assert source["query"] == {"language": "kuery", "query": "dedup.is_canonical: false"}
+    columns = ["dedup.group", "dedup.group_size", "dedup.similarity", "site", "title", "body"]
+    assert search["columns"] == columns
+
+
+def test_another_prefix_is_told_and_used_throughout() -> None:
+    text = ndjson(saved_objects(Subject("articles", "titles", "published", "site")))
+    assert "Near-duplicates in articles (titles)" in text
+    assert "dedup." not in text
+
+
+def test_a_prefix_that_no_index_can_have_is_refused() -> None:
+    with pytest.raises(InputError, match="Choose a name of letters"):
+        Subject("articles", "a.b")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ((0, "type"), "lens"),
+        ((0, "attributes", "name"), "Articles"),
+        ((0, "coreMigrationVersion"), "8.0.0"),
+        ((1, "migrationVersion"), {"search": "8.0.0"}),
+        ((1, "references"), []),
+        ((1, "id"), "other"),
+        ((2, "attributes", "version"), "1"),
+        ((2, "id"), "other"),
+        ((-1, "attributes", "panelsJSON"), "[]"),
+        ((-1, "attributes", "timeTo"), 5),
+        ((-1, "references", 0, "id"), "elsewhere"),
+    ],
+)
+def test_the_check_of_these_tests_sees_what_an_import_would_refuse(path: tuple[Any, ...], value: Any) -> None:
+    objects = copy.deepcopy(saved_objects(EVERYTHING))
+    place: Any = objects
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    assert problems(objects)
+
+
+def test_the_files_are_what_the_code_makes() -> None:
+    kept = {path.name: path.read_text(encoding="utf-8") for path in dashboard_files.DIRECTORY.glob("*.ndjson")}
+    assert kept == dashboard_files.files()
+    for text in kept.values():
+        assert problems([json.loads(line) for line in text.splitlines()]) == []

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash.cli.reports.html.explanation import explanation_page
+from es_simhash.cli.reports.html.page import Html, element, escape, page, section, shared_style, table
+from es_simhash.plans.explaining.explanation import Explanation, explain
+from es_simhash.plans.explaining.keys import Keys
+from es_simhash.plans.explaining.subjects import Subject, examine
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.text.tokens.kinds import Words
+
+EVIL = "<script>alert('x')</script> & \"quoted\" </style><img src=x onerror=alert(1)> 近似重复"
+
+
+class Reader(HTMLParser):
+    """What a browser makes of a page: its elements, with their attributes, and the text in them."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(markup)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in ("meta", "br", "hr"):
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self._open:
+            self.text += data
+
+
+def test_what_is_no_markup_is_escaped_and_what_is_stays() -> None:
+    assert element("p", "a < b", element("b", "c")) == "<p>a &lt; b<b>c</b></p>"
+    assert element("p", ["one", Html("<i>two</i>")]) == "<p>one<i>two</i></p>"
+    assert element("br") == "<br>"
+
+
+def test_attributes_are_escaped_and_may_be_left_out() -> None:
+    made = element("p", class_='"x"', aria_hidden="true", hidden=True, title=None, id=False)
+    assert made == '<p class="&quot;x&quot;" aria-hidden="true" hidden></p>'
+
+
+@given(st.text())
+def test_any_text_is_read_as_it_is_but_for_what_no_page_can_hold(text: str) -> None:
+    read = Reader(element("p", text))
+    assert [tag for tag, _ in read.elements] == ["p"]
+    kept = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
+    assert read.text == kept
+    escape(text).encode()
+
+
+def test_a_page_allows_nothing_to_be_loaded_or_run() -> None:
+    made = page(EVIL, section(EVIL, EVIL), style="p { color: red }")
+    read = Reader(made)
+    assert "script" not in dict(read.elements)
+    [policy] = [each["content"] for _, each in read.elements if each.get("http-equiv") == "Content-Security-Policy"]
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+    assert read.text.count(EVIL) == 3
+    assert "p { color: red }" in made
+    assert made.startswith("<!doctype html>")
+
+
+def test_the_style_has_light_and_dark_and_loads_nothing() -> None:
+    style = shared_style()
+    assert "prefers-color-scheme: dark" in style
+    names = re.findall(r"(--[\w-]+):", style)
+    assert len(names) == 2 * len(set(names)), "each colour has a value for light and one for dark"
+    assert not re.search(r"url\(|@import|</", style)
+
+
+def test_a_table_names_its_rows_and_columns() -> None:
+    read = Reader(table(["", "one"], [["row", "<1>"]]))
+    assert [each.get("scope") for tag, each in read.elements if tag == "th"] == ["col", "col", "row"]
+    assert read.text == "onerow<1>"
+
+
+# ---- the page of an explanation
+
+A = f"The quick brown fox jumps over the lazy dog. {EVIL} And then it does so again and again."
+B = A.replace("jumps", "jumped").replace("again and", "once more and")
+
+
+def explained(
+    a: str = A, b: str = B, scheme: Scheme | None = None, names: tuple[str, str] = (EVIL, "b")
+) -> Explanation:
+    scheme = scheme or Scheme()
+    first, second = (examine(scheme, Subject(name, text)) for name, text in zip(names, (a, b), strict=True))
+    return explain(scheme, Criteria.of(scheme), (first, second))
+
+
+def test_all_that_texts_and_ids_hold_is_shown_as_text() -> None:
+    read = Reader(explanation_page(explained()))
+    tags = {tag for tag, _ in read.elements}
+    assert not tags & {"script", "img", "link", "iframe"}
+    assert not [name for _, each in read.elements for name in each if name.startswith("on") or name in ("src", "href")]
+    assert EVIL in read.text
+
+
+def test_the_page_says_all_that_is_known() -> None:
+    found = explained()
+    read = Reader(explanation_page(found))
+    assert found.verdict.sentence in read.text
+    assert f"{found.evidence.similarity.exact:.3f}" in read.text
+    assert sum(tag == "mark" for tag, _ in read.elements) == 2 * len(found.evidence.bits.differing)  # type: ignore[union-attr]
+    assert [tag for tag, _ in read.elements if tag in ("del", "ins")].count("del") == 2
+    for heading in ("Documents", "Similarity", "SimHash", "Bands of MinHash", "Features", "Text"):
+        assert heading in read.text
+
+
+@pytest.mark.parametrize(
+    ("scheme", "missing"),
+    [(Scheme.preset("strict"), "Bands of MinHash"), (Scheme(simhash=None), "SimHash")],
+)
+def test_what_the_scheme_does_not_have_is_left_out(scheme: Scheme, missing: str) -> None:
+    assert missing not in Reader(explanation_page(explained(scheme=scheme))).text
+
+
+def test_empty_texts_have_a_page() -> None:
+    read = Reader(explanation_page(explained("", "")))
+    assert "there is no text in" in read.text
+    assert "SimHash" not in read.text
+
+
+def test_a_weight_other_than_1_is_shown_and_a_similarity_without_weights() -> None:
+    scheme = Scheme(tokens=Words(), weights="tf")
+    read = Reader(explanation_page(explained("a a a b", "a a b c", scheme)))
+    assert "without weights" in read.text
+    assert "weight 3" in read.text
+
+
+def test_long_texts_are_shortened_where_they_are_the_same_and_told_where_they_were_not_compared() -> None:
+    same = "word " * 1000
+    one, other = ("".join(f"{name}{i} " for i in range(20_000)) for name in "xy")
+    text = Reader(explanation_page(explained(same + one + same, same + other + same))).text
+    assert "characters of both are the same" in text
+    assert "characters were not compared" in text
+    assert "x15000" not in text
+
+
+def test_what_the_engine_says_is_told() -> None:
+    found = explained()
+    keys = found.evidence.bands
+    assert keys
+    for engine, told in ((keys.agree, "says the same"), ([], "says something else")):
+        asked = Keys(keys.a, keys.b, keys.agree, keys.needed, keys.probability, engine)
+        shown = replace(found, evidence=replace(found.evidence, bands=asked))
+        assert told in Reader(explanation_page(shown)).text

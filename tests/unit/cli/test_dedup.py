@@ -1,0 +1,127 @@
+"""``dedup``: which documents make a group, and which is kept."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash.sketches.minhash.estimate import standard_error
+from es_simhash.testing.corpus import corpus, edited
+from tests.support.commands import lines, run
+
+TEXT, OTHER = (document["body"] for document in corpus(2))
+DOCUMENTS: list[dict[str, Any]] = [
+    {"id": "first", "body": TEXT, "published": "2026-03-01", "source": "blog"},
+    {"id": "oldest", "body": TEXT, "published": "2026-01-01T00:00:00Z", "source": "blog"},
+    {"id": "longest", "body": TEXT + " and more", "source": "paper"},
+    {"id": "other", "body": OTHER, "published": "2020-01-01", "source": "agency"},
+]
+
+
+def dedup(folder: Path, *options: str, documents: list[dict[str, Any]] = DOCUMENTS, code: int = 0) -> Any:
+    path = folder / "news.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in documents), encoding="utf-8")
+    done = run("dedup", str(path), "--id", "id", "--field", "body", *options, cwd=folder, code=code)
+    return done.err if code else lines(done)
+
+
+@pytest.mark.parametrize(
+    ("keep", "expected"),
+    [
+        ("first", "first"),
+        ("longest", "longest"),
+        ("oldest:published", "oldest"),
+        ("newest:published", "first"),
+        ("order:source=agency,paper", "longest"),
+    ],
+)
+def test_an_order_says_which_document_is_kept(tmp_path: Path, keep: str, expected: str) -> None:
+    [group] = dedup(tmp_path, "--keep", keep, "--kept", "kept.jsonl")
+    assert group["keep"] == expected
+    assert {group["keep"], *group["duplicates"]} == {"first", "oldest", "longest"}
+    kept = (tmp_path / "kept.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["id"] for line in kept] == sorted([expected, "other"], key=[*_ids()].index)
+
+
+def _ids() -> list[str]:
+    return [each["id"] for each in DOCUMENTS]
+
+
+def test_the_pairs_that_link_are_written(tmp_path: Path) -> None:
+    dedup(tmp_path, "--pairs", "pairs.jsonl")
+    first, *others = map(json.loads, (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
+    assert first == {"first": "first", "second": "oldest", "similarity": 1.0, "standard_error": None, "is_exact": True}
+    assert {frozenset((each["first"], each["second"])) for each in others} == {frozenset(("first", "longest"))}
+
+
+def test_an_estimate_of_a_pair_has_its_standard_error(tmp_path: Path) -> None:
+    dedup(tmp_path, "--pairs", "pairs.jsonl", "--verify", "estimate")
+    _, *others = map(json.loads, (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
+    for pair in others:
+        assert not pair["is_exact"]
+        assert pair["standard_error"] == round(standard_error(pair["similarity"], 128), 4)
+
+
+def test_linkage_says_near_whom_a_member_is(tmp_path: Path) -> None:
+    chain = [{"id": str(i), "body": edited({"title": "", "body": TEXT}, 9 * i, seed=1)["body"]} for i in range(8)]
+    [whole] = dedup(tmp_path, "--similarity", "0.8", documents=chain)
+    assert len(whole["duplicates"]) == 7
+    stars = dedup(tmp_path, "--similarity", "0.8", "--linkage", "star", documents=chain)
+    assert all(len(group["duplicates"]) < 7 for group in stars)
+
+
+def test_what_an_expression_finds_is_left_out_of_texts(tmp_path: Path) -> None:
+    frame = " ".join(f"frame{number}" for number in range(60)) + " "
+    framed = [{"id": str(i), "body": frame + each["body"][:60]} for i, each in enumerate(corpus(3))]
+    assert len(dedup(tmp_path, documents=framed)) == 1
+    assert dedup(tmp_path, "--strip", r"frame\d+ ", documents=framed) == []
+
+
+def test_a_report_tells_of_the_groups_and_shows_their_texts(tmp_path: Path) -> None:
+    dedup(tmp_path, "--report", "report.html", "--date", "published", "--keep", "oldest:published")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "2 of 4 documents are duplicates, in 1 group" in page
+    assert "oldest:published" in page
+    assert "2026" in page
+    assert TEXT[:40] in page
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--keep", "tallest"], "first, longest, oldest:FIELD"),
+        (["--strip", "("], "no regular expression"),
+        (["--common", "2"], "between 0 and 1"),
+        (["--date", "published"], "Add --report"),
+        (["--pairs", "x", "--kept", "x"], "--kept and --pairs are the same file"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], told: str) -> None:
+    assert told in dedup(tmp_path, *options, code=2)
+
+
+IDS = ("=cmd()", "-1", "+x", "a\rb")
+
+
+@pytest.mark.parametrize("command", ["dedup", "group"])
+def test_ids_that_a_spreadsheet_would_calculate_are_text_in_tables(tmp_path: Path, command: str) -> None:
+    rows = "".join(json.dumps({"id": id_, "body": "the same text in all of them"}) + "\n" for id_ in IDS)
+    (tmp_path / "news.jsonl").write_text(rows, encoding="utf-8")
+    given = ("--output", "groups.csv", "--output-format", "csv")
+    if command == "dedup":
+        run("dedup", "news.jsonl", *given, cwd=tmp_path)
+    else:
+        run("load", "news", "news.jsonl", "--field", "body", cwd=tmp_path)
+        run("group", "news", *given, "--pairs", "pairs.csv", cwd=tmp_path)
+        with (tmp_path / "pairs.csv").open(encoding="utf-8", newline="") as file:
+            pairs = list(csv.DictReader(file))
+        assert {pair[end] for pair in pairs for end in ("first_id", "second_id")} == {"'=cmd()", "-1", "'+x", "a\rb"}
+        found = run("find", "news", "--id", "-1", cwd=tmp_path)
+        assert "news\t=cmd()\t" in found.out
+        assert "+x\tin the index\t=cmd()\t" in run("check", "news", "news.jsonl", cwd=tmp_path).out
+    with (tmp_path / "groups.csv").open(encoding="utf-8", newline="") as file:
+        assert sorted(row["id"] for row in csv.DictReader(file)) == sorted(["'=cmd()", "-1", "'+x", "a\rb"])

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from es_simhash.documents.files.tables import harmless, write_rows
+from tests.support.reading import COMPRESS, read_bytes
+from tests.support.texts import any_text
+
+# A carriage return outside quotes ends no row here, and csv writes it without quotes.
+cells = any_text(12).map(lambda text: text.replace("\0", "").replace("\r", ""))
+names = cells.filter(lambda name: name not in {"", "_id", "_source", "id"} and not set(name) & set(";|\t,\ufeff"))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.data(), st.sampled_from(["csv", "tsv"]), st.sampled_from(sorted(COMPRESS)), st.sampled_from(["\n", "\r\n"]))
+def test_what_is_written_as_a_table_is_read_back(
+    tmp_path: Path, data: st.DataObject, format: str, suffix: str, end: str
+) -> None:
+    header = data.draw(st.lists(names, min_size=1, max_size=4, unique=True))
+    rows = data.draw(st.lists(st.lists(cells, min_size=len(header), max_size=len(header)), max_size=4))
+    rows = [row for row in rows if any(row)]
+    written = io.StringIO(newline="")
+    writer = csv.writer(written, delimiter="," if format == "csv" else "\t", lineterminator=end, quoting=csv.QUOTE_ALL)
+    writer.writerows([header, *rows])
+    read, rejected = read_bytes(tmp_path, f"a.{format}{suffix}", COMPRESS[suffix](written.getvalue().encode()))
+    assert not rejected
+    assert [found.document for found in read] == [
+        {name: cell for name, cell in zip(header, row, strict=True) if cell} for row in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", "''@a", "-id", "--1"]
+)
+def test_what_a_spreadsheet_would_calculate_is_written_as_text(cell: str) -> None:
+    assert harmless(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", ["", "-", "=", "a=b", "'a", "''", "-1", "+4.5", "-.5e-3", "1e9", "_x", " =1"])
+def test_numbers_and_all_other_cells_are_written_as_they_are(cell: str) -> None:
+    assert harmless(cell) == cell
+
+
+@given(any_text(6) | st.text("'=+-@1\t\r\n", max_size=6))
+def test_a_cell_is_what_it_was_without_the_apostrophe_of_a_formula(cell: str) -> None:
+    written = harmless(cell)
+    assert (written[1:] if harmless(written) != written else written) == cell
+
+
+@given(st.lists(st.lists(any_text(6) | st.text('",\r\n=', max_size=4), min_size=2, max_size=2), max_size=4))
+def test_rows_of_any_text_are_read_as_they_were_written(rows: list[list[str]]) -> None:
+    written = io.StringIO(newline="")
+    write_rows(rows, written)
+    read = list(csv.reader(io.StringIO(written.getvalue(), newline=""), strict=True))
+    assert read == [[harmless(cell) for cell in row] for row in rows]
+
+
+def test_values_that_are_no_text_are_written_as_such() -> None:
+    written = io.StringIO()
+    write_rows([(None, 1, -0.5, True)], written)
+    assert written.getvalue() == ",1,-0.5,True\n"
+
+
+def test_each_row_has_the_line_that_it_begins_on(tmp_path: Path) -> None:
+    read, rejected = read_bytes(tmp_path, "a.csv", b'\xef\xbb\xbfid,text\r\n1,"a\r\nb\r\n"\r\n\r\n2,c')
+    assert [(found.id, found.document["text"], found.line) for found in read] == [("1", "a\r\nb\r\n", 2), ("2", "c", 6)]
+    assert not rejected
+
+
+def test_an_empty_cell_is_a_missing_value(tmp_path: Path) -> None:
+    read, _ = read_bytes(tmp_path, "a.csv", b'a,b\n,""\nx,\n')
+    assert [found.document for found in read] == [{}, {"a": "x"}]
+
+
+def test_a_cell_may_be_longer_than_csv_allows_at_first(tmp_path: Path) -> None:
+    long = "x" * (csv.field_size_limit() + 1 if csv.field_size_limit() < 1 << 20 else 200_000)
+    read, _ = read_bytes(tmp_path, "a.csv", f"id,text\n1,{long}\n".encode())
+    assert read[0].document["text"] == long
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (b"2", "The row has 1 cells, but the header 2."),
+        (b"2,b,c", "The row has 3 cells"),
+        (b'2,"a" b', "quotes of the row are broken"),
+        (b'2,"say \\"hi\\" now"', "quotes of the row are broken"),
+        (b"2,\xff", "not valid utf-8"),
+        (b"2,a\0b", "NUL"),
+        (b"2,a\rb", "broken"),
+        (b"2," + b"x" * 2000, "more than 1,000 bytes"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_rejected_and_the_others_are_read(tmp_path: Path, row: bytes, reason: str) -> None:
+    read, rejected = read_bytes(tmp_path, "a.csv", b"id,b\n1,a\n" + row + b"\n3,c\n", max_line=1000)
+    assert [(found.id, found.line) for found in read] == [("1", 2), ("3", 4)]
+    assert [bad.line for bad in rejected] == [3]
+    assert reason in rejected[0].reason
+    assert rejected[0].excerpt.startswith("2")
+
+
+class TestOpenQuotes:
+    @pytest.mark.parametrize("rest", [10, 1000])
+    def test_a_quote_that_is_never_closed_costs_one_row(self, tmp_path: Path, rest: int) -> None:
+        """Whether the file ends first, or the length that a row may have."""
+        content = 'id,b\n1,a\n2,"open\n' + "".join(f"{number},good\n" for number in range(3, rest + 3))
+        read, rejected = read_bytes(tmp_path, "a.csv", content.encode(), max_line=5000)
+        assert [found.id for found in read] == ["1", *map(str, range(3, rest + 3))]
+        assert [found.line for found in read] == [2, *range(4, rest + 4)]
+        assert [bad.line for bad in rejected] == [3]
+        assert rejected[0].excerpt == '2,"open'
+        where = "at the end of the file" if rest == 10 else "after 5,000 bytes"
+        assert f"a quote is still open {where}" in rejected[0].reason
+
+    def test_a_quote_that_another_row_closes_costs_these_two_rows(self, tmp_path: Path) -> None:
+        read, rejected = read_bytes(tmp_path, "a.csv", b'id,b\n1,"open\n2,good\n3,"open too\n4,good\n')
+        assert [found.id for found in read] == ["2", "4"]
+        assert [bad.line for bad in rejected] == [2, 4]
+
+    def test_a_line_too_long_or_invalid_inside_quotes_is_not_left_out_in_silence(self, tmp_path: Path) -> None:
+        content = b'id,b\n1,"a\n' + b"x" * 2000 + b'\nb"\n2,"a\n\xff\nb"\n3,c\n'
+        read, rejected = read_bytes(tmp_path, "a.csv", content, max_line=1000)
+        assert [found.id for found in read] == ["3"]
+        assert [bad.line for bad in rejected] == [3, 2, 4, 5]
+
+
+class TestHeader:
+    @pytest.mark.parametrize(
+        ("header", "reason"),
+        [
+            (b"a,b,a", "Several columns have the name 'a'."),
+            (b",a", "Column 1 has no name."),
+            (b"a;b;c", "separated by ';', not by ','"),
+            (b'"a"b,c', "no header that can be read"),
+            (b"a,\xff", "no header that can be read"),
+            (b"x" * 2000, "no header that can be read"),
+            (b"\n", "no header that can be read"),
+        ],
+    )
+    def test_a_file_whose_header_cannot_be_used_is_not_read(self, tmp_path: Path, header: bytes, reason: str) -> None:
+        read, rejected = read_bytes(tmp_path, "a.csv", header + b"\n1,2\n3,4\n" * (header != b"\n"), max_line=1000)
+        assert not read
+        assert {bad.line for bad in rejected} == {1}
+        assert reason in rejected[-1].reason
+        assert rejected[-1].reason.endswith("the file is not read.")
+
+    def test_a_table_without_rows_has_no_documents(self, tmp_path: Path) -> None:
+        assert read_bytes(tmp_path, "a.csv", b"a,b\n") == ([], [])
+
+
+def test_a_table_is_read_in_the_encoding_that_is_named(tmp_path: Path) -> None:
+    for encoding in ["utf-16", "gb18030", "shift_jis"]:
+        read, rejected = read_bytes(tmp_path, "a.tsv", "id\t文\n1\t表\n".encode(encoding), encoding=encoding)
+        assert [found.document for found in read] == [{"id": "1", "文": "表"}]
+        assert not rejected

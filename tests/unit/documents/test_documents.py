@@ -1,0 +1,346 @@
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from copy import deepcopy
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from elasticsearch.helpers.actions import expand_action as expand_for_elasticsearch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from opensearchpy.helpers.actions import expand_action as expand_for_opensearch
+
+from es_simhash.documents.documents import Documents, Rejected
+from es_simhash.errors import DocumentError, InputError
+from es_simhash.scheme.own_fields import Json, content_hash, names
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Layout
+from es_simhash.text.tokens.kinds import Custom
+from tests.support.texts import any_text
+
+TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
+DOCUMENT = {"title": "Copies", "body": {"text": TEXT}, "year": 2026}
+BAD = {"title": {"en": "an object"}}
+
+OWN = Documents(Scheme(), ["title", "body.text"])
+SMALL = Documents(Scheme(minhash=None), ["title"], "near")
+
+
+def expected_fields(documents: Documents, text: str) -> Json:
+    """The fields of a text, made of its fingerprint alone, in the layout ``keyword``."""
+    scheme = documents.scheme
+    fingerprint = scheme.fingerprint(text)
+    stored: Json = {"content": content_hash(text), "scheme": scheme.id, "status": fingerprint.status}
+    if fingerprint.simhash is not None:
+        stored |= {"simhash": f"{fingerprint.simhash:016x}", "blocks": scheme.block_keys(fingerprint)}
+    if fingerprint.minhash is not None:
+        stored["bands"] = scheme.band_keys(fingerprint)
+    return stored
+
+
+# --- documents ---
+
+
+def test_the_fields_are_those_of_the_fingerprint_of_the_joined_text() -> None:
+    documents = Documents(Scheme(layout=Layout("keyword")), ["title", "body.text"])
+    assert documents.text_of(DOCUMENT) == f"Copies\n{TEXT}"
+    assert documents.add_fields(DOCUMENT) == {**DOCUMENT, "dedup": expected_fields(documents, f"Copies\n{TEXT}")}
+
+
+@settings(max_examples=25)
+@given(st.lists(st.fixed_dictionaries({}, optional={"title": any_text(), "body": any_text()}), max_size=6))
+def test_every_document_among_many_has_the_fields_of_its_own_text(given: list[Json]) -> None:
+    documents = Documents(Scheme(layout=Layout("keyword")), ["title", "body"], "near")
+    expected = [{**each, "near": expected_fields(documents, documents.text_of(each))} for each in given]
+    assert list(documents.add_fields_to_all(given)) == expected
+
+
+def test_a_document_without_text_is_empty() -> None:
+    stored = OWN.add_fields({"year": 2026})["dedup"]
+    assert stored == {"content": content_hash(""), "scheme": OWN.scheme.id, "status": "empty"}
+
+
+def test_names_of_metadata_are_plain_fields_of_a_document() -> None:
+    document = {"_id": "1", "_op_type": "delete", "_source": "press", "title": TEXT}
+    assert OWN.add_fields(document) == {**document, "dedup": OWN.add_fields({"title": TEXT})["dedup"]}
+
+
+@pytest.mark.parametrize("document", [DOCUMENT, MappingProxyType(DOCUMENT)])
+def test_documents_are_never_altered(document: Any) -> None:
+    before = deepcopy(DOCUMENT)
+    added = OWN.add_fields(document)
+    added["title"] = added["dedup"] = None
+    assert before == DOCUMENT
+
+
+def test_fields_are_added_anew_to_a_document_that_has_them() -> None:
+    once = OWN.add_fields(DOCUMENT)
+    assert OWN.add_fields(once) == once
+    changed = OWN.add_fields({**once, "title": "Other copies"})
+    assert changed["dedup"] != once["dedup"]
+    assert OWN.add_fields({**once, "title": None, "body": None})["dedup"].keys() == {"content", "scheme", "status"}
+
+
+def test_two_prefixes_live_in_one_document() -> None:
+    both = SMALL.add_fields(OWN.add_fields(DOCUMENT))
+    assert both["dedup"] == OWN.add_fields(DOCUMENT)["dedup"]
+    assert both["near"] == SMALL.add_fields(DOCUMENT)["near"]
+
+
+def test_source_fields_and_prefix_are_checked() -> None:
+    assert Documents(Scheme(), "title").fields == ("title",)
+    with pytest.raises(InputError, match="one or more text fields"):
+        Documents(Scheme(), [])
+    with pytest.raises(InputError, match="letters, digits"):
+        Documents(Scheme(), ["title"], "a.b")
+
+
+# --- actions, as the clients take them ---
+
+ACTIONS: list[Json] = [
+    {"_index": "i", "_id": "1", "_source": DOCUMENT},
+    {"_index": "i", "_id": "2", **DOCUMENT},
+    {"_op_type": "create", "_id": "3", "_routing": "r", "pipeline": "p", "_source": {"title": "x"}},
+    {"_op_type": "create", "_id": 4, "routing": "r", "version": 5, "version_type": "external", **DOCUMENT},
+    {"_op_type": "update", "_id": "5", "doc": DOCUMENT, "_retry_on_conflict": 3},
+    {"_op_type": "update", "_id": "5", "doc": {"title": None, "body": {"text": ""}}},
+    {"_op_type": "update", "_id": "6", "if_seq_no": 1, "if_primary_term": 1, "doc": {"title": "only"}},
+    {"_op_type": "update", "_id": "7", "doc": {"year": 2027}, "detect_noop": False},
+    {"_op_type": "update", "_id": "8", "doc": DOCUMENT, "doc_as_upsert": True},
+    {"_op_type": "update", "_id": "9", "_source": {"doc": {"title": "only"}, "upsert": DOCUMENT}},
+    {"_op_type": "update", "_id": "10", "script": {"source": "ctx._source.year++"}, "upsert": DOCUMENT},
+    {"_op_type": "update", "_id": "11", "script": "ctx._source.year++"},
+    {"_op_type": "delete", "_id": "12", "_routing": "r"},
+    {"_op_type": "delete", "_id": "13"},
+]
+Expand = Callable[[Any], tuple[Json, Json | None]]
+
+
+def with_fields(body: Json | None, kind: str) -> Json | None:
+    """The body of a bulk request with the fields of its documents."""
+    if body is None:
+        return None
+    if kind != "update":
+        return OWN.add_fields(body)
+    nulls = dict.fromkeys((*names(OWN.scheme), "group"))
+    made = dict(body)
+    if "upsert" in body:
+        made["upsert"] = OWN.add_fields(body["upsert"])
+    if "body" in body.get("doc", {}):
+        made["doc"] = {**body["doc"], "dedup": nulls | OWN.add_fields(body["doc"])["dedup"]}
+    elif "title" in body.get("doc", {}):
+        made["doc"] = {**body["doc"], "dedup": nulls | {"status": "deferred"}}
+    return made
+
+
+@pytest.mark.parametrize(
+    "expand", [expand_for_elasticsearch, expand_for_opensearch], ids=["elasticsearch", "opensearch"]
+)
+def test_clients_send_each_action_as_before_but_with_the_fields(expand: Expand) -> None:
+    sent = [expand(action) for action in OWN.actions(ACTIONS)]
+    assert len(sent) == len(ACTIONS)
+    for action, (header, body) in zip(ACTIONS, sent, strict=True):
+        header_before, body_before = expand(action)
+        assert header == header_before
+        assert body == with_fields(body_before, *header)
+
+
+def test_actions_are_never_altered() -> None:
+    before = deepcopy(ACTIONS)
+    made = list(OWN.actions(ACTIONS))
+    assert before == ACTIONS
+    assert made == list(OWN.actions([MappingProxyType(action) for action in ACTIONS]))
+
+
+# --- batches ---
+
+
+def numbered(count: int, bad: Iterable[int] = ()) -> Iterator[Json]:
+    """Actions, of which some cannot be read."""
+    bad = set(bad)
+    return ({"_id": f"id{i}", "_source": BAD if i in bad else {"title": f"Number {i}"}} for i in range(count))
+
+
+@pytest.mark.parametrize("count", [0, 1, 499, 500, 501, 1000, 1001])
+def test_any_number_of_actions_comes_back_in_order(count: int) -> None:
+    made = list(SMALL.actions(numbered(count)))
+    assert [action["_id"] for action in made] == [f"id{i}" for i in range(count)]
+    for i in {0, 498, 499, 500, 501, 999, 1000} & set(range(count)):
+        assert made[i]["_source"] == SMALL.add_fields({"title": f"Number {i}"})
+
+
+def test_actions_are_read_a_batch_at_a_time_and_one_batch_ahead() -> None:
+    read = 0
+
+    def endless() -> Iterator[Json]:
+        nonlocal read
+        while True:
+            read += 1
+            yield {"title": "x"}
+
+    made = SMALL.actions(endless())
+    assert read == 0
+    assert len(list(islice(made, 3))) == 3
+    assert read == 1000
+    assert len(list(islice(made, 497))) == 497
+    assert read == 1000
+    next(made)
+    assert read == 1500
+
+
+@pytest.mark.parametrize("bad", [0, 250, 499, 500, 501, 750, 1001])
+def test_what_stands_before_an_error_is_made_and_the_error_names_the_document(bad: int) -> None:
+    made = SMALL.actions(numbered(1002, [bad]))
+    assert [action["_id"] for action in islice(made, bad)] == [f"id{i}" for i in range(bad)]
+    with pytest.raises(
+        DocumentError, match=f"^Document 'id{bad}' has a value of type dict in the source field 'title'"
+    ):
+        next(made)
+
+
+def test_a_document_without_an_id_is_named_by_its_place() -> None:
+    actions = [{"title": "x"}] * 600 + [BAD]
+    with pytest.raises(DocumentError, match=r"^Document 600 has a value of type dict"):
+        list(SMALL.actions(actions))
+
+
+BADS = [0, 3, 4, 499, 500, 700, 1001]
+
+
+def test_rejected_documents_are_told_and_the_rest_goes_on() -> None:
+    rejected: list[Rejected] = []
+    made = list(SMALL.actions(numbered(1002, BADS), rejected.append))
+    assert [action["_id"] for action in made] == [f"id{i}" for i in range(1002) if i not in BADS]
+    assert [each.position for each in rejected] == BADS
+    assert [each.id for each in rejected] == [f"id{i}" for i in BADS]
+    assert rejected[0].reason == (
+        "Document 'id0' has a value of type dict in the source field 'title'. Choose a field of text."
+    )
+
+
+def test_a_rejected_document_without_an_id_has_its_place() -> None:
+    rejected: list[Rejected] = []
+    assert list(SMALL.actions(["raw json"], rejected.append)) == []  # type: ignore[list-item]
+    assert rejected == [Rejected(None, 0, "Document 0 is of type str. Give a mapping.")]
+
+
+def test_a_document_is_told_before_those_after_it_are_yielded() -> None:
+    events: list[str | None] = []
+    for action in SMALL.actions(numbered(4, [0, 2]), lambda rejected: events.append(f"-{rejected.id}")):
+        events.append(action["_id"])
+    assert events == ["-id0", "id1", "-id2", "id3"]
+
+
+def test_an_error_of_on_reject_comes_through() -> None:
+    def stop(rejected: Rejected) -> None:
+        raise KeyError(rejected.id)
+
+    with pytest.raises(KeyError, match="id1"):
+        list(SMALL.actions(numbered(3, [1]), stop))
+
+
+def test_long_texts_that_are_not_fingerprinted_together_have_the_fields_of_their_own() -> None:
+    titles = [f"{word} " * 30_000 for word in ("many", "words", "in", "large", "chapters")]
+    made = SMALL.add_fields_to_all({"title": title} for title in titles)
+    assert list(made) == [SMALL.add_fields({"title": title}) for title in titles]
+
+
+# --- texts that cannot be fingerprinted ---
+
+
+def words(text: str) -> Any:
+    return 5 if "bad" in text else text.split()
+
+
+PICKY = Documents(Scheme(tokens=Custom("picky", words), minhash=None), ["title"])
+
+
+def test_a_text_that_cannot_be_cut_is_named_by_its_document_and_the_rest_goes_on() -> None:
+    titles = ["one two", "bad", "three", "bad", "bad", "four"]
+    actions = [{"_id": f"id{i}", "title": title} for i, title in enumerate(titles)]
+    rejected: list[Rejected] = []
+    made = list(PICKY.actions(actions, rejected.append))
+    assert made == [PICKY.add_fields(actions[i]) for i in (0, 2, 5)]
+    assert [(each.id, each.position) for each in rejected] == [("id1", 1), ("id3", 3), ("id4", 4)]
+    assert rejected[0].reason == "Document 'id1' is a int, not a list of tokens. Give a list."
+    with pytest.raises(DocumentError, match=r"^Document 'id1' is a int"):
+        list(PICKY.actions(actions))
+
+
+@pytest.mark.parametrize("key", ["doc", "upsert"])
+def test_an_action_with_a_text_that_cannot_be_cut_is_rejected_once(key: str) -> None:
+    action = {"_op_type": "update", "_id": "1", "doc": {"title": "one"}, "upsert": {"title": "two"}}
+    rejected: list[Rejected] = []
+    made = list(PICKY.actions([{**action, key: {"title": "bad"}}, {"title": "after"}], rejected.append))
+    assert made == [PICKY.add_fields({"title": "after"})]
+    assert [each.position for each in rejected] == [0]
+
+
+def test_a_batch_of_nothing_but_texts_that_cannot_be_cut_is_rejected() -> None:
+    rejected: list[Rejected] = []
+    assert list(PICKY.actions(({"title": "bad"} for _ in range(1000)), rejected.append)) == []
+    assert [each.position for each in rejected] == list(range(1000))
+
+
+def test_what_fails_in_the_caller_s_own_function_comes_through() -> None:
+    def broken(text: str) -> list[str]:
+        raise ZeroDivisionError(text)
+
+    documents = Documents(Scheme(tokens=Custom("broken", broken), minhash=None), ["title"])
+    with pytest.raises(ZeroDivisionError):
+        list(documents.actions([{"title": "x"}], lambda rejected: None))
+
+
+# --- async ---
+
+
+async def collected(made: AsyncIterator[Json]) -> list[Json]:
+    return [action async for action in made]
+
+
+async def asynchronous(actions: Iterable[Json]) -> AsyncIterator[Json]:
+    for action in actions:
+        await asyncio.sleep(0)
+        yield action
+
+
+@pytest.mark.parametrize("form", [iter, asynchronous], ids=["from sync", "from async"])
+@pytest.mark.parametrize("count", [0, 1, 500, 501, 1001])
+def test_async_actions_are_the_same(form: Callable[[Iterable[Json]], Any], count: int) -> None:
+    bad = [i for i in (2, 499, 500, 1000) if i < count]
+    rejected: list[Rejected] = []
+    expected_rejected: list[Rejected] = []
+    made = asyncio.run(collected(SMALL.async_actions(form(numbered(count, bad)), rejected.append)))
+    assert made == list(SMALL.actions(numbered(count, bad), expected_rejected.append))
+    assert rejected == expected_rejected
+    assert len(rejected) == len(bad)
+
+
+@pytest.mark.parametrize("form", [iter, asynchronous], ids=["from sync", "from async"])
+def test_async_actions_name_the_wrong_document(form: Callable[[Iterable[Json]], Any]) -> None:
+    with pytest.raises(DocumentError, match=re.escape("Document 'id600' has a value")):
+        asyncio.run(collected(SMALL.async_actions(form(numbered(601, [600])))))
+
+
+def test_async_actions_of_every_form_are_the_same() -> None:
+    assert asyncio.run(collected(OWN.async_actions(asynchronous(ACTIONS)))) == list(OWN.actions(ACTIONS))
+
+
+def test_async_actions_are_read_a_batch_at_a_time() -> None:
+    read = 0
+
+    async def endless() -> AsyncIterator[Json]:
+        nonlocal read
+        while True:
+            read += 1
+            yield {"title": "x"}
+
+    async def first() -> Json:
+        return await anext(SMALL.async_actions(endless()))
+
+    assert asyncio.run(first()) == SMALL.add_fields({"title": "x"})
+    assert read == 500

@@ -1,0 +1,334 @@
+"""Operations as requests, and replies as results: without any server."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash.engines.rest.errors import REMEDIES, reason_of
+from es_simhash.engines.rest.operations import conversation, lines_of
+from es_simhash.engines.rest.requests import Reply, Request, checked
+from es_simhash.errors import EngineError, IndexStateError, InputError, MappingError
+from es_simhash.plans.operations import (
+    OPERATIONS,
+    Action,
+    Bulk,
+    CheckFiles,
+    CloseReader,
+    Count,
+    CreateIndex,
+    DeleteIndex,
+    DeleteResource,
+    EngineInfo,
+    GetAliases,
+    GetDocuments,
+    GetInfo,
+    GetMappings,
+    GetSettings,
+    Json,
+    Look,
+    MultiSearch,
+    OpenReader,
+    Operation,
+    PutMapping,
+    PutResource,
+    PutSettings,
+    Reader,
+    ReadPage,
+    Refresh,
+    Sample,
+    Search,
+    UpdateAliases,
+)
+
+Result = TypeVar("Result")
+
+WHOLE = {"total": 1, "successful": 1, "skipped": 0, "failed": 0}
+FAILED = {"total": 2, "failed": 1, "failures": [{"reason": {"type": "query_exception", "reason": "too hot"}}]}
+NO_HITS = {"total": {"value": 0}, "hits": []}
+READER = Reader("elasticsearch", "index", "id")
+EVERY: dict[type[Operation[Any]], Operation[Any]] = {
+    GetInfo: GetInfo(),
+    GetMappings: GetMappings("index"),
+    CreateIndex: CreateIndex("index", {}),
+    PutMapping: PutMapping("index", {}),
+    DeleteIndex: DeleteIndex("index"),
+    GetDocuments: GetDocuments("index", ["1"]),
+    Search: Search("index", {}),
+    MultiSearch: MultiSearch("index", [{}]),
+    Sample: Sample("index", 10, [], {}),
+    Bulk: Bulk("index", [Action("index", "1", {})]),
+    Refresh: Refresh("index"),
+    Count: Count("index", {}),
+    OpenReader: OpenReader("index"),
+    ReadPage: ReadPage(READER, {}, 10, True),
+    CloseReader: CloseReader(READER),
+    GetSettings: GetSettings("index"),
+    PutSettings: PutSettings("index", {}),
+    GetAliases: GetAliases("index"),
+    UpdateAliases: UpdateAliases([]),
+    Look: Look("/_cat/health"),
+    PutResource: PutResource("/_ingest/pipeline/name", {}),
+    DeleteResource: DeleteResource("/_ingest/pipeline/name"),
+}
+# What is asked of no index by its name, or first of the server.
+ELSEWHERE = {GetInfo, OpenReader, ReadPage, CloseReader, UpdateAliases, Look, PutResource, DeleteResource}
+# Whatever comes is the result.
+ANYTHING = {CloseReader, Look}
+
+
+def told(operation: Operation[Result], *replies: Json) -> tuple[list[Request], Result]:
+    """The requests of an operation and its result, with these replies."""
+    steps, requests, body = conversation(operation), [], None
+    coming = iter(replies)
+    while True:
+        try:
+            requests.append(steps.send(body))  # type: ignore[arg-type]
+        except StopIteration as end:
+            assert not list(coming)
+            return requests, end.value
+        body = next(coming)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_every_operation_is_known(kind: type[Operation[Any]]) -> None:
+    request = next(conversation(EVERY[kind]))
+    assert request.path.startswith("/" if kind in ELSEWHERE else "/index")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in EVERY if kind not in ANYTHING])
+def test_a_reply_of_another_service_is_no_result(kind: type[Operation[Any]]) -> None:
+    with pytest.raises(EngineError, match=r"another form than the engine's|does not say which engine"):
+        told(EVERY[kind], {"hello": "world"})
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "reason", "error"),
+    [
+        (429, "es_rejected_execution_exception", "rejected execution of primary operation", None),
+        (429, "rejected_execution_exception", "rejected execution of primary operation", None),
+        (429, "circuit_breaking_exception", "[parent] Data too large", None),
+        (503, "unavailable_shards_exception", "[index][0] primary shard is not active", None),
+        (429, "cluster_block_exception", "disk usage exceeded flood-stage watermark", IndexStateError),
+    ],
+)
+def test_what_is_refused_for_now_is_a_result_of_its_document_and_a_block_one_of_the_index(
+    status: int, kind: str, reason: str, error: type[EngineError] | None
+) -> None:
+    item = {"_index": "index", "_id": "1", "status": status, "error": {"type": kind, "reason": reason}}
+    _, [result] = told(EVERY[Bulk], {"items": [{"index": item}]})
+    assert (result.id, result.status) == ("1", status)
+    assert reason in result.error
+    assert type(result.index_error) is (error or type(None))
+
+
+def test_what_is_asked_of_servers_is_all_but_the_state_of_their_files() -> None:
+    assert EVERY.keys() == {*OPERATIONS} - {CheckFiles}
+    with pytest.raises(EngineError, match=r"'index' are the server's.*with the embedded engine only"):
+        told(CheckFiles("index"))
+
+
+def test_what_a_look_does_not_find_is_nothing_and_no_error() -> None:
+    assert checked(Look("/_ingest/pipeline/none"), Reply(404, {})) == {}
+    assert checked(Look("/_scripts/none"), Reply(404, {"found": False})) == {"found": False}
+    with pytest.raises(EngineError, match="no handler"):
+        checked(Look("/_unknown"), Reply(404, {"error": "no handler found"}))
+    with pytest.raises(EngineError):
+        checked(GetMappings("index"), Reply(404, {}))
+
+
+# ---- names
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda name: name not in (".", "..")))
+def test_a_name_is_one_segment_of_the_path(name: str) -> None:
+    [request], _ = told(Refresh(name), {"_shards": WHOLE})
+    empty, segment, endpoint = request.path.split("/")
+    assert (empty, unquote(segment), endpoint) == ("", name, "_refresh")
+    assert segment.isascii()
+    assert not set(segment) & set("?#&+ ")
+
+
+@pytest.mark.parametrize("name", ["", ".", ".."])
+def test_a_name_that_a_path_would_lose_is_refused(name: str) -> None:
+    operations: list[Operation[Any]] = [Search(name, {}), DeleteIndex(name), Bulk(name, [Action("delete", "1", None)])]
+    for operation in operations:
+        with pytest.raises(InputError, match="is no index"):
+            next(conversation(operation))
+
+
+# ---- whole answers
+
+
+@pytest.mark.parametrize(
+    ("lack", "reason"),
+    [
+        ({"timed_out": True, "_shards": WHOLE}, "it timed out"),
+        ({"_shards": FAILED}, r"1 of 2 shards failed \(query_exception: too hot\)"),
+        ({"_shards": {"total": 3, "failed": 2}}, r"2 of 3 shards failed \(no reason given\)"),
+        ({"_shards": WHOLE, "_clusters": {"total": 4, "skipped": 1}}, "1 of 4 clusters did not answer"),
+    ],
+    ids=["time", "shards", "shards without a reason", "clusters"],
+)
+def test_a_part_of_the_answer_is_no_answer(lack: Json, reason: str) -> None:
+    reply = {"timed_out": False, "hits": NO_HITS, "count": 0, **lack}
+    asked: list[Operation[Any]] = [EVERY[Search], EVERY[Count], EVERY[Refresh]]
+    for operation in asked:
+        with pytest.raises(EngineError, match=rf"'index' gave an incomplete answer: {reason}"):
+            told(operation, reply)
+    with pytest.raises(EngineError, match=reason):
+        told(MultiSearch("index", [{}, {}]), {"responses": [{"hits": NO_HITS, "_shards": WHOLE}, reply]})
+    with pytest.raises(EngineError, match=reason):
+        told(GetDocuments("a,b", ["1"]), reply)
+
+
+def test_searches_ask_for_whole_answers() -> None:
+    [request], _ = told(Search("index", {}), {"_shards": WHOLE, "hits": {"hits": []}})
+    assert request.params == {"allow_no_indices": "false", "allow_partial_search_results": "false"}
+    [request], _ = told(MultiSearch("index", [{"size": 1}]), {"responses": [{"_shards": WHOLE, "hits": {"hits": []}}]})
+    assert request.body == [request.body[0], {"size": 1}]  # type: ignore[index]
+    assert request.body[0] == {"allow_no_indices": "false", "allow_partial_search_results": "false"}
+
+
+@pytest.mark.parametrize("kind", [CreateIndex, PutMapping, DeleteIndex])
+def test_what_the_nodes_have_not_confirmed_is_told(kind: type[Operation[Any]]) -> None:
+    with pytest.raises(EngineError, match="not every node has confirmed"):
+        told(EVERY[kind], {"acknowledged": False})
+    _, result = told(EVERY[kind], {"acknowledged": True})
+    assert result is None
+
+
+# ---- documents by id
+
+
+def test_ids_are_searched_in_parts() -> None:
+    ids = [str(number) for number in range(2_500)]
+    parts = [ids[:1_000], ids[1_000:2_000], ids[2_000:]]
+    replies = [{"_shards": WHOLE, "hits": hits([(id_, "a") for id_ in part])} for part in parts]
+    requests, found = told(GetDocuments("a,b", ids), *replies)
+    assert [request.body["query"]["ids"]["values"] for request in requests] == parts  # type: ignore[call-overload, index]
+    assert [document["_id"] for document in found] == ids
+
+
+def test_an_id_asked_for_twice_is_found_twice() -> None:
+    _, found = told(GetDocuments("a,b", ["1", "1"]), {"_shards": WHOLE, "hits": hits([("1", "a")])})
+    assert [document["found"] for document in found] == [True, True]
+
+
+def test_an_id_found_in_two_indices_is_refused() -> None:
+    reply = {"_shards": WHOLE, "hits": hits([("1", "a"), ("1", "b")])}
+    with pytest.raises(IndexStateError, match="several with one id"):
+        told(GetDocuments("a,b", ["1", "2"]), reply)
+
+
+def hits(found: list[tuple[str, str]]) -> Json:
+    documents = [{"_id": id_, "_index": index, "_source": {}} for id_, index in found]
+    return {"total": {"value": len(documents)}, "hits": documents}
+
+
+@pytest.mark.parametrize("kind", ["illegal_argument", "routing_missing", "index_not_found"])
+def test_what_cannot_be_got_by_id_alone_is_searched_for(kind: str) -> None:
+    refused = {"docs": [{"_id": "1", "error": {"type": f"{kind}_exception", "reason": "…"}}]}
+    requests, found = told(GetDocuments("alias", ["1"]), refused, {"_shards": WHOLE, "hits": hits([("1", "a")])})
+    assert [request.path for request in requests] == ["/alias/_mget", "/alias/_search"]
+    assert found[0]["found"]
+
+
+def test_another_failure_by_id_is_an_error() -> None:
+    refused = {"docs": [{"_id": "1", "error": {"type": "no_shard_available_action_exception", "reason": "…"}}]}
+    with pytest.raises(EngineError, match="Reading documents of 'index' failed: no_shard_available"):
+        told(GetDocuments("index", ["1"]), refused)
+
+
+# ---- bulk
+
+
+def test_an_action_is_one_or_two_lines() -> None:
+    action = Action("update", "1", {"doc": {}}, index="other", metadata={"routing": "r"})
+    assert lines_of(action) == [{"update": {"routing": "r", "_id": "1", "_index": "other"}}, {"doc": {}}]
+    assert lines_of(Action("delete", "1", None)) == [{"delete": {"_id": "1"}}]
+    assert lines_of(Action("index", None, {})) == [{"index": {}}, {}]
+
+
+@pytest.mark.parametrize(
+    ("action", "repeatable"),
+    [
+        (Action("index", "1", {}), True),
+        (Action("update", "1", {"doc": {}}), True),
+        (Action("index", None, {}), False),
+        (Action("create", "1", {}), False),
+        (Action("delete", "1", None), False),
+        (Action("update", "1", {"script": "…"}), False),
+        (Action("index", "1", {}, metadata={"if_seq_no": 1}), False),
+    ],
+    ids=str,
+)
+def test_only_what_overwrites_may_be_repeated(action: Action, repeatable: bool) -> None:
+    assert next(conversation(Bulk("index", [action]))).repeatable is repeatable
+    assert next(conversation(Bulk("index", [Action("index", "0", {}), action]))).repeatable is repeatable
+
+
+# ---- versions and fields
+
+
+@pytest.mark.parametrize(
+    ("version", "info"),
+    [
+        ({"number": "9.4.3"}, EngineInfo("elasticsearch", (9, 4, 3))),
+        ({"number": "3.8.0", "distribution": "opensearch"}, EngineInfo("opensearch", (3, 8, 0))),
+        ({"number": "9.5.0-SNAPSHOT.7"}, EngineInfo("elasticsearch", (9, 5, 0))),
+    ],
+    ids=str,
+)
+def test_a_version_is_numbers(version: Json, info: EngineInfo) -> None:
+    assert told(GetInfo(), {"version": version})[1] == info
+
+
+@pytest.mark.parametrize("mapping", [None, [], {"properties": []}, {"properties": {"a": None}}], ids=str)
+def test_a_mapping_that_is_none_does_not_hide_the_reason(mapping: Any) -> None:
+    with pytest.raises(MappingError, match="No handler"):
+        checked(PutMapping("index", mapping), Reply(400, {"error": {"type": "x", "reason": "No handler for type"}}))
+
+
+def test_fields_are_counted_as_the_limit_counts_them() -> None:
+    words = {"type": "keyword", "fields": {"words": {"type": "text"}}}
+    mapping = {"properties": {"a": words, "b": {"properties": {"c": {"type": "long"}}}}, "_meta": {"properties": {}}}
+    limit = {"error": {"type": "illegal_argument_exception", "reason": "Limit of total fields [3] has been exceeded"}}
+    for operation in (PutMapping("index", mapping), CreateIndex("index", {"mappings": mapping})):
+        with pytest.raises(MappingError, match=r"4 field\(s\)"):
+            checked(operation, Reply(400, limit))
+
+
+# ---- reasons
+
+
+def test_a_reason_is_told_with_its_causes_once_each() -> None:
+    cause = {"type": "inner", "reason": "why"}
+    error = {"type": "outer", "reason": "what", "root_cause": [cause], "caused_by": {**cause, "caused_by": cause}}
+    assert reason_of(error) == "outer: what; inner: why"
+
+
+def test_the_reason_of_a_search_is_that_of_its_shards() -> None:
+    root = {"type": "query_shard_exception", "reason": "failed to create query"}
+    error = {"type": "search_phase_execution_exception", "reason": "all shards failed", "root_cause": [root]}
+    assert reason_of(error) == "query_shard_exception: failed to create query"
+
+
+def test_a_long_reason_is_cut() -> None:
+    assert len(reason_of({"type": "long", "reason": "x" * 100_000})) < 1_100
+
+
+@pytest.mark.parametrize("remedy", REMEDIES, ids=lambda remedy: remedy.pattern)
+def test_every_remedy_is_a_sentence(remedy: Any) -> None:
+    assert remedy.advice.format(index="index").endswith(".")
+    assert remedy.advice[0].isupper()
+
+
+@given(status=st.integers(300, 599), body=st.recursive(st.none() | st.text() | st.integers(), st.lists) | st.binary())
+def test_any_failure_is_an_error_that_ends_in_advice(status: int, body: object) -> None:
+    with pytest.raises((EngineError, InputError), match=r"(?s)^Searching 'index' failed: .*\.$"):
+        checked(Search("index", {}), Reply(status, body))

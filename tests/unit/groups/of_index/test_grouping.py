@@ -1,0 +1,228 @@
+"""All groups of near-duplicates in an index, on the embedded engine."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from es_simhash.errors import InputError, MissingError
+from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.of_index.result import Grouped
+from es_simhash.index import Index
+from es_simhash.plans.operations import Action, Bulk
+from es_simhash.scheme import own_fields
+from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Layout
+from es_simhash.testing.corpus import corpus, edited
+
+FIELDS = ["title", "body"]
+DOCUMENTS: dict[str, Json] = {f"{i}/é ": document for i, document in enumerate(corpus(60))}
+COPIES = {f"copy {i}-{k}": edited(corpus(60)[i], 2 * k + 1, seed=i + k) for i in range(20) for k in range(4)}
+SAME = {f"same {k}": corpus(60)[3] for k in range(80)}
+EVERYTHING = DOCUMENTS | COPIES | SAME
+
+
+def text_of(document: Json) -> str:
+    return "\n".join(document[field] for field in FIELDS)
+
+
+def filled(path: Path, documents: dict[str, Json], **known: Any) -> Index:
+    index = Index("news", str(path), fields=FIELDS, **known)
+    index.init()
+    written = index.add([{"_id": id_, "_source": each} for id_, each in documents.items()], refresh=True)
+    assert not written.rejected
+    return index
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    with filled(tmp_path_factory.mktemp("grouping"), EVERYTHING) as index:
+        yield index
+
+
+def ids(grouped: Grouped) -> list[list[str]]:
+    with grouped:
+        return [[member.id for member in group.members] for group in grouped]
+
+
+def connected(pairs: list[tuple[str, str]]) -> set[frozenset[str]]:
+    """What pairs connect, by the plainest way there is."""
+    groups: dict[str, set[str]] = {}
+    for first, second in pairs:
+        merged = groups.get(first, {first}) | groups.get(second, {second})
+        groups |= dict.fromkeys(merged, merged)
+    return {frozenset(group) for group in groups.values()}
+
+
+@pytest.mark.parametrize("distance", [0, 1, 3])
+def test_within_a_distance_the_groups_are_those_of_all_pairs(index: Index, distance: int) -> None:
+    prints = {id_: Scheme().fingerprint(text_of(each)) for id_, each in EVERYTHING.items()}
+    near = [
+        (a, b) for a, b in combinations(prints, 2) if Scheme().distance(prints[a], prints[b]) <= distance
+    ]  # fmt: skip
+    found = ids(index.group(GroupOptions(by="simhash", distance=distance, linkage="single")))
+    assert {frozenset(group) for group in found} == connected(near)
+
+
+def test_by_similarity_each_original_is_found_with_its_copies(index: Index) -> None:
+    found = {group[0]: set(group) for group in ids(index.group())}
+    for i in range(20):
+        expected = {f"{i}/é ", *(f"copy {i}-{k}" for k in range(4)), *(SAME if i == 3 else ())}
+        assert found[f"{i}/é "] == expected
+    assert len(found) == 20
+
+
+def test_the_largest_group_comes_first_and_the_first_id_stands_for_it(index: Index) -> None:
+    found = ids(index.group())
+    assert [len(group) for group in found] == sorted(map(len, found), reverse=True)
+    assert all(group[0] == min(group) for group in found)
+
+
+def test_members_tell_how_near_they_are(index: Index) -> None:
+    scheme = Scheme()
+    with index.group() as grouped:
+        for group in grouped:
+            first = scheme.fingerprint(text_of(EVERYTHING[group.canonical.id]))
+            for member in group.members:
+                own = scheme.fingerprint(text_of(EVERYTHING[member.id]))
+                assert member.distance == scheme.distance(first, own)
+                # The keys hold seven bits of each value.
+                assert member.similarity == pytest.approx(scheme.estimated_jaccard(first, own), abs=0.05)
+
+
+def test_in_a_star_all_are_near_the_first(index: Index) -> None:
+    with index.group(GroupOptions(similarity=0.9)) as grouped:
+        assert all((member.similarity or 0) >= 0.9 for group in grouped for member in group.members)
+
+
+def test_a_chain_is_one_group_by_links_and_several_stars(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    words = ["".join(rng.choices("abcdefghij", k=7)) for _ in range(160)]
+    chain = {f"{i:03}": {"title": "", "body": " ".join(words[4 * i : 4 * i + 60])} for i in range(25)}
+    with filled(tmp_path, chain) as index:
+        single = ids(index.group(GroupOptions(similarity=0.75, linkage="single")))
+        stars = ids(index.group(GroupOptions(similarity=0.75, linkage="star")))
+    assert len(single) == 1
+    assert len(single[0]) == 25
+    assert len(stars) > 5
+    assert sorted(id_ for group in stars for id_ in group) == sorted({id_ for group in stars for id_ in group})
+
+
+def test_groups_do_not_depend_on_the_order_of_documents_or_the_layout(index: Index, tmp_path: Path) -> None:
+    shuffled = list(EVERYTHING.items())
+    random.Random(1).shuffle(shuffled)
+    with filled(tmp_path, dict(shuffled), scheme=Scheme(layout=Layout("fields"))) as other:
+        assert ids(other.group()) == ids(index.group())
+
+
+def test_little_memory_changes_nothing(index: Index) -> None:
+    assert ids(index.group(GroupOptions(memory=16 << 20))) == ids(index.group())
+
+
+def test_only_what_a_query_finds_is_grouped(index: Index) -> None:
+    query = {"ids": {"values": ["0/é ", "copy 0-0", "copy 0-1", "copy 1-0"]}}
+    assert [sorted(group) for group in ids(index.group(GroupOptions(query=query)))] == [
+        ["0/é ", "copy 0-0", "copy 0-1"]
+    ]
+
+
+def test_documents_without_a_fingerprint_are_in_no_group(tmp_path: Path) -> None:
+    documents = {"a": DOCUMENTS["1/é "], "b": DOCUMENTS["1/é "], "empty": {"title": "", "body": ""}}
+    with filled(tmp_path, documents) as index, index.group() as grouped:
+        assert (grouped.counts.documents, grouped.others, len(grouped)) == (2, 1, 1)
+
+
+@pytest.mark.parametrize("count", [0, 1, 1500])
+def test_equal_documents_are_one_group(tmp_path: Path, count: int) -> None:
+    with filled(tmp_path, {str(i): DOCUMENTS["1/é "] for i in range(count)}) as index:
+        assert [len(group) for group in ids(index.group())] == ([count] if count > 1 else [])
+
+
+def test_documents_that_are_all_different_make_no_group(tmp_path: Path) -> None:
+    with filled(tmp_path, DOCUMENTS) as index:
+        assert ids(index.group()) == []
+
+
+def test_how_many_documents_were_read_is_told(index: Index) -> None:
+    told: list[int] = []
+    index.group(progress=told.append).close()
+    assert told[-1] == len(EVERYTHING)
+
+
+def test_what_cannot_be_grouped_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="linkage"):
+        GroupOptions(linkage="other")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="bytes of memory"):
+        GroupOptions(memory=1000)
+    with pytest.raises(MissingError), Index("none", str(tmp_path)) as missing:
+        missing.group()
+
+
+# --- what is degenerate
+
+
+def with_fields(path: Path, signatures: npt.NDArray[np.uint32], simhashes: npt.NDArray[np.uint64]) -> Index:
+    """An index of documents with these fingerprints, whose texts are nobody's concern."""
+    scheme = Scheme()
+    index = Index("news", str(path), fields=FIELDS)
+    index.init()
+    statuses = np.zeros(len(signatures), dtype=np.uint8)
+    texts = [f"text {i}" for i in range(len(signatures))]
+    rows = own_fields.write(scheme, scheme.id, texts, Fingerprints(statuses, simhashes, signatures))
+    actions = [Action("index", f"{i:05}", {"dedup": row}) for i, row in enumerate(rows)]
+    index.engine.perform(Bulk("news", actions, refresh=True))
+    return index
+
+
+def boilerplate(count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]:
+    """Fingerprints of documents that share the first band's rows, and nothing else."""
+    rng = np.random.default_rng(5)
+    signatures = rng.integers(0, 1 << 32, (count, 128), dtype=np.uint32)
+    signatures[:, :8] = signatures[0, :8]
+    return signatures, rng.integers(0, 1 << 64, count, dtype=np.uint64)
+
+
+def test_a_key_that_very_many_share_is_told_and_makes_no_group(tmp_path: Path) -> None:
+    with with_fields(tmp_path, *boilerplate(3000)) as index, index.group() as grouped:
+        assert len(grouped) == 0
+        assert {(key.name, key.documents) for key in grouped.hot_keys} == {("band 0", 3000), ("band 1", 3000)}
+        assert grouped.counts.left_out > 3000 * 2900 / 2
+        assert grouped.counts.cut_off == 0
+        [(name, id_)] = grouped.keys([grouped.hot_keys[0].position])
+        assert (name, len(id_)) == ("news", 5)
+
+
+def test_of_a_key_no_more_than_the_largest_bucket_are_compared_and_how_often_that_was_is_told(tmp_path: Path) -> None:
+    signatures, simhashes = boilerplate(300)
+    signatures[7] = signatures[5]
+    signatures[290] = signatures[280]
+    signatures[290, 8:] = signatures[280, 8:]
+    with with_fields(tmp_path, signatures, simhashes) as index, index.group(GroupOptions(max_bucket=10)) as grouped:
+        assert grouped.counts.cut_off >= 290
+        # They share all other keys too, which few have.
+        assert sorted(member.id for group in grouped for member in group.members) == [
+            "00005",
+            "00007",
+            "00280",
+            "00290",
+        ]
+
+
+def test_the_diameter_is_that_of_the_two_farthest(index: Index) -> None:
+    scheme = Scheme()
+    with index.group(GroupOptions(linkage="single", similarity=0.7)) as grouped:
+        for group in list(grouped)[:6]:
+            prints = [scheme.fingerprint(text_of(EVERYTHING[member.id])) for member in group.members]
+            assert group.diameter.distance == max(scheme.distance(a, b) for a, b in combinations(prints, 2))
+            estimates = [scheme.estimated_jaccard(a, b) for a, b in combinations(prints, 2)]
+            assert group.diameter.similarity == pytest.approx(min(estimates), abs=0.06)
+            assert group.diameter.all_pairs

@@ -1,0 +1,430 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from es_simhash.errors import DocumentError, SchemeError, TextError
+from es_simhash.groups.pairs import deduplicator as module
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.pairs.result import Duplicates
+from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.fingerprinting import features_of_texts
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import MinHash, Settings, SimHash, Verification
+from es_simhash.scheme.verification import Verifier, exact_similarities, rarity_of
+from es_simhash.text.features import FeatureBatch
+from es_simhash.text.idf import IdfTable
+from es_simhash.text.tokens.kinds import Chars, Custom, Words
+
+# By its features as they are, which are easily told again.
+SCHEME = replace(Scheme.preset("default"), verification=None)
+LITTLE = module._LEAST_MEMORY
+
+
+def words(rng: np.random.Generator, count: int) -> list[str]:
+    return ["".join(map(chr, rng.integers(97, 123, 6))) for _ in range(count)]
+
+
+def families(seed: int, count: int = 60, copies: int = 3) -> list[str]:
+    """Texts of 60 words, each with some near copies in which 1 to 9 words are others, and shuffled."""
+    rng = np.random.default_rng(seed)
+    texts = []
+    for _ in range(count):
+        original = words(rng, 60)
+        texts.append(" ".join(original))
+        for _ in range(copies):
+            edited = list(original)
+            for place in rng.choice(60, int(rng.integers(1, 10)), replace=False):
+                edited[place] = words(rng, 1)[0]
+            texts.append(" ".join(edited))
+    return [texts[i] for i in rng.permutation(len(texts))]
+
+
+def run(texts: list[str], scheme: Scheme = SCHEME, **options: Any) -> Duplicates:
+    documents = ((f"id{i}", text) for i, text in enumerate(texts))
+    return Deduplicator(scheme, **{"processes": 1} | options).run(documents)
+
+
+def pairs(found: Duplicates) -> dict[tuple[int, int], Any]:
+    return {(int(pair["first"]), int(pair["second"])): pair for batch in found.pairs() for pair in batch}
+
+
+def components(count: int, edges: list[tuple[int, int]]) -> list[list[int]]:
+    heads = list(range(count))
+    for a, b in sorted(edges):
+        old, new = max(heads[a], heads[b]), min(heads[a], heads[b])
+        heads = [new if head == old else head for head in heads]
+    members: dict[int, list[int]] = {}
+    for document, head in enumerate(heads):
+        members.setdefault(head, []).append(document)
+    return [group for group in members.values() if len(group) > 1]
+
+
+def jaccards(texts: list[str], least: float) -> dict[tuple[int, int], float]:
+    """The pairs of texts, which are words in lower case, that share enough of their character 5-grams."""
+    grams = [{text[i : i + 5] for i in range(len(text) - 4)} for text in texts]
+    alike = {}
+    for (a, left), (b, right) in combinations(enumerate(grams), 2):
+        similarity = len(left & right) / len(left | right)
+        if similarity >= least:
+            alike[a, b] = similarity
+    return alike
+
+
+def test_verified_pairs_are_those_that_comparing_all_texts_finds() -> None:
+    texts = families(1, 40)
+    alike = jaccards(texts, 0.7)
+    with run(texts, similarity=0.7, verify="exact") as found:
+        assert {pair: float(row["similarity"]) for pair, row in pairs(found).items()} == alike
+        assert all(row["is_exact"] for row in pairs(found).values())
+        assert list(found.groups) == components(len(texts), list(alike))
+
+
+def test_doubtful_pairs_are_decided_by_their_texts_and_the_others_by_estimates() -> None:
+    texts = families(2)
+    with run(texts, similarity=0.7, verify="exact") as found:
+        exact = pairs(found)
+    with run(texts, similarity=0.7) as found:
+        doubtful = pairs(found)
+        assert set(doubtful) == set(exact)
+        assert {bool(row["is_exact"]) for row in doubtful.values()} == {True, False}
+        assert all(row["similarity"] == exact[pair]["similarity"] for pair, row in doubtful.items() if row["is_exact"])
+        assert 0 < found.counts.verified < found.counts.compared
+    with run(texts, similarity=0.7, verify="estimate") as found:
+        assert found.counts.verified == 0
+        assert not any(row["is_exact"] for row in pairs(found).values())
+
+
+@pytest.mark.parametrize(
+    "verification",
+    [
+        Verification(),
+        Verification(0.4, "overlap"),
+        Verification(0.4, "cosine", lengths=0.5),
+        Verification(0.5, weights="scheme", numbers=1, first_lines=0.1),
+    ],
+    ids=str,
+)
+def test_unless_told_otherwise_texts_decide_as_the_scheme_says(verification: Verification) -> None:
+    texts = [f"{text} {i % 3}" for i, text in enumerate(families(3, 20))]
+    scheme = Scheme(verification=verification, minhash=MinHash(bands=128, rows=1))
+    rarity = rarity_of(scheme, texts) if verification.weights == "rarity" else None
+    verifier = Verifier(scheme, verification, rarity)
+    both = np.array(list(combinations(range(len(texts)), 2))).T
+    told = zip(both.T.tolist(), verifier.similarities(texts, both).tolist(), strict=True)
+    expected = {(a, b): similarity for (a, b), similarity in told if similarity >= verification.similarity}
+    assert expected
+    with run(texts, scheme) as found:
+        assert {pair: float(row["similarity"]) for pair, row in pairs(found).items()} == expected
+    with run(texts, scheme, similarity=0.9) as found:
+        assert set(pairs(found)) == {pair for pair, similarity in expected.items() if similarity >= 0.9}
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+def test_pairs_by_simhash_are_exactly_those_within_the_distance(bits: int) -> None:
+    scheme = replace(SCHEME, simhash=SimHash(bits, 8, 7))
+    texts = families(3)
+    prints = list(scheme.fingerprints(texts))
+    expected = {
+        (a, b): scheme.distance(prints[a], prints[b])
+        for a, b in combinations(range(len(texts)), 2)
+        if scheme.distance(prints[a], prints[b]) <= 7
+    }
+    with run(texts, scheme, by="simhash") as found:
+        assert {pair: int(row["distance"]) for pair, row in pairs(found).items()} == expected
+        assert "similarity" not in (next(found.pairs()).dtype.names or ())
+
+
+def test_pairs_by_both_are_those_by_one_or_the_other() -> None:
+    texts = families(4)
+    with run(texts, by="simhash", distance=5) as found:
+        near = set(pairs(found))
+    with run(texts, similarity=0.8) as found:
+        alike = set(pairs(found))
+    with run(texts, distance=5, similarity=0.8) as found:
+        assert set(pairs(found)) == near | alike
+        assert near | alike > near
+
+
+@pytest.mark.parametrize("options", [{}, {"verify": "exact"}, {"by": "simhash"}])
+def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = families(5, 40) + ["the same text in many places"] * 50
+    with run(texts, **options) as found:
+        ample = pairs(found)
+        counts = found.counts
+    # Less than anyone can ask for, so that a few documents need files and pieces.
+    monkeypatch.setattr("es_simhash.groups.pairs.linking._BYTES_A_NUMBER", LITTLE // 50)
+    monkeypatch.setattr("es_simhash.groups.pairs.exact._SHARE", LITTLE // 50)
+    monkeypatch.setattr("es_simhash.groups.pairs.deduplicator._SPOOL_SHARE", LITTLE)
+    with run(texts, memory=LITTLE, **options) as found:
+        assert pairs(found) == ample
+        assert found.counts == counts
+
+
+def test_identical_texts_are_chained_and_compared_no_further() -> None:
+    texts = ["one and the same text", "quite another one, 1234567", "one and the same text", "one and the same text"]
+    with run(texts) as found:
+        assert set(pairs(found)) == {(0, 2), (2, 3)}
+        assert all(row["similarity"] == 1 and row["is_exact"] for row in pairs(found).values())
+        assert list(found.groups) == [[0, 2, 3]]
+        assert found.counts.identical == 2
+        assert found.counts.near == found.counts.compared == 0
+        assert found.kept.tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize("options", [{}, {"by": "simhash"}])
+def test_texts_that_differ_in_case_only_are_near_but_not_identical(options: dict[str, Any]) -> None:
+    with run(["One and the same text", "ONE AND the same text"], **options) as found:
+        assert found.counts.identical == 0
+        assert found.counts.near == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "options"), [(100_000, {}), (100_000, {"by": "simhash"}), (20_000, {"memory": LITTLE})]
+)
+def test_very_many_copies_are_one_group(count: int, options: dict[str, Any]) -> None:
+    with run(["the same words again and again"] * count, **options) as found:
+        assert found.groups.sizes.tolist() == [count]
+        assert found.counts.identical == found.counts.duplicates == count - 1
+        assert found.counts.left_out == 0
+
+
+def test_fingerprints_that_very_many_share_make_one_group_and_the_rest_is_counted() -> None:
+    count = 3_000
+    # Case does not count, so all have the same features, but no two texts are equal.
+    text = "the quick brown fox jumps over the lazy dog"
+    letters = [i for i, letter in enumerate(text) if letter != " "]
+    texts = []
+    for number in range(count):
+        raised = {letters[bit] for bit in range(12) if number >> bit & 1}
+        texts.append("".join(letter.upper() if i in raised else letter for i, letter in enumerate(text)))
+    with run(texts) as found:
+        assert found.groups.sizes.tolist() == [count]
+        assert found.counts.identical == 0
+        assert found.counts.near < 10 * count
+        assert found.counts.left_out > count
+
+
+def test_features_of_a_text_are_made_a_few_times_however_many_texts_share_its_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = [0]
+
+    def counted(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
+        made[0] += len(texts)
+        return features_of_texts(settings, texts)
+
+    rng = np.random.default_rng(7)
+    frame = words(rng, 200)
+    # In an order of its own, each text shares some keys with any other.
+    texts = [" ".join(rng.permutation([*frame, *words(rng, 20)])) for _ in range(300)]
+    texts.append(f"{texts[0]} {words(rng, 1)[0]}")
+    monkeypatch.setattr(fingerprinting, "features_of_texts", counted)
+    with run(texts, Scheme.preset("default")) as found:
+        assert list(found.groups) == [[0, 300]]
+        assert found.counts.verified > 30 * len(texts)
+    # For the fingerprints, for the rarity of features, and to compare them.
+    assert made[0] <= 3 * len(texts) + 2
+
+
+def test_near_duplicates_are_found_behind_a_boilerplate_that_all_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("es_simhash.groups.pairs.linking.ALL", 4)
+    boilerplate = " ".join(words(np.random.default_rng(6), 120))
+    texts = [f"{boilerplate} {text}" for text in families(6, 50, 1)]
+    with run(texts, similarity=0.9) as found:
+        assert set(pairs(found)) == set(jaccards(texts, 0.9))
+        assert found.counts.left_out > len(texts)
+
+
+def test_distinct_texts_have_no_pairs() -> None:
+    rng = np.random.default_rng(7)
+    texts = [" ".join(words(rng, 30)) for _ in range(500)]
+    with run(texts) as found:
+        assert list(found.pairs()) == []
+        assert list(found.groups) == []
+        assert found.kept.all()
+
+
+def test_empty_texts_are_kept_and_counted() -> None:
+    with run(["", "a text with words", "  \n", ""]) as found:
+        assert list(found.groups) == []
+        assert found.kept.tolist() == [True] * 4
+        assert found.counts.empty == 3
+        assert found.counts.documents == 4
+
+
+@pytest.mark.parametrize("texts", [[], ["one document only"], [""], ["", ""]])
+def test_few_documents_are_fine(texts: list[str]) -> None:
+    with run(texts) as found:
+        assert found.counts.documents == len(found.kept) == len(texts)
+        assert list(found.groups_of_ids()) == []
+        assert list(found.ids()) == [f"id{i}" for i in range(len(texts))]
+
+
+def test_groups_tell_the_ids_of_their_documents() -> None:
+    with run(["a text that is here twice", "some other text", "a text that is here twice"]) as found:
+        assert list(found.groups_of_ids()) == [["id0", "id2"]]
+
+
+def test_short_texts_are_found_as_well() -> None:
+    with run(["abc", "xyz", "ABC!", "abc"], Scheme.preset("short"), similarity=0.5) as found:
+        assert (0, 3) in pairs(found)
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        Scheme(tokens=Words(2)),
+        Scheme(tokens=Chars(3), minhash=MinHash("k-hash", bands=42, rows=3)),
+        Scheme(minhash=MinHash(bands=128, rows=1, similarity=0.5)),
+        Scheme(tokens=Words(), weights="tf", minhash=MinHash("weighted", size=64, bands=16)),
+        Scheme(tokens=Custom("words", str.split), floor=2),
+        Scheme(tokens=Words(), hash="md5"),
+    ],
+    ids=["words", "k-hash", "many bands", "weighted", "custom", "md5"],
+)
+def test_every_kind_of_scheme_finds_near_copies(scheme: Scheme) -> None:
+    scheme = replace(scheme, verification=None)
+    texts = families(8, 5, 0)
+    copies = [text.replace("e", "i", 1) for text in texts]
+    with run(texts + copies, scheme, similarity=0.8, verify="exact") as found:
+        assert [0, len(texts)] in [group[:1] + group[-1:] for group in found.groups]
+        for (a, b), row in pairs(found).items():
+            if scheme.weights == "set" or (scheme.minhash and scheme.minhash.is_weighted):
+                both = texts + copies
+                assert row["similarity"] == scheme.exact_jaccard(both[a], both[b])
+
+
+def test_idf_weights_do_not_change_what_minhash_finds() -> None:
+    texts = families(9, 10)
+    weighted = SCHEME.with_idf(texts)
+    assert isinstance(weighted.idf, IdfTable)
+    with run(texts) as plain, run(texts, weighted) as found:
+        assert pairs(found) == pairs(plain)
+
+
+def test_progress_is_told_up_to_the_last_document() -> None:
+    told: list[int] = []
+    documents = ((str(i), "word " * 40) for i in range(10_000))
+    with Deduplicator(SCHEME, processes=1).run(documents, told.append):
+        pass
+    assert told == sorted(told)
+    assert told[-1] == 10_000
+    assert len(told) > 1
+
+
+def test_a_text_that_cannot_be_used_is_named_by_its_position() -> None:
+    texts = ["fine"] * 9_000 + ["\ud800"]
+    with pytest.raises(TextError, match="Text 9000 has the lone surrogate"):
+        run(texts)
+    with pytest.raises(TextError, match="Text 1 is a NoneType"):
+        run(["fine", None])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("document", ["ab", ("id", "text", "more"), (1, "text"), None])
+def test_a_document_that_is_no_pair_is_named_by_its_position(document: Any) -> None:
+    with pytest.raises(DocumentError, match="Text 1 is no pair"):
+        Deduplicator(SCHEME).run([("a", "text"), document])
+
+
+def test_an_error_of_the_source_reaches_the_caller(tmp_path: Path) -> None:
+    def broken() -> Any:
+        yield "a", "text"
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        Deduplicator(SCHEME, directory=tmp_path, memory=LITTLE).run(broken())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"memory": 100}, "too few. Allow at least"),
+        ({"verify": "never"}, "cannot be verified by 'never'"),
+        ({"processes": 0}, "cannot be 0 processes"),
+        ({"by": "simhash", "similarity": 0.5}, "means nothing"),
+        ({"similarity": 1.5}, "Choose one above 0"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SchemeError, match=message):
+        Deduplicator(SCHEME, **options)
+
+
+# --- which documents make a group, and which is kept
+
+
+def chain(count: int) -> list[tuple[str, str]]:
+    """Texts each of which is like the next."""
+    words = ["".join(random.Random(i).choices("abcdefghij", k=7)) for i in range(4 * count + 60)]
+    return [(f"{i:03}", " ".join(words[4 * i : 4 * i + 60])) for i in range(count)]
+
+
+def groups_of(documents: list[tuple[str, str]], rank: Any = None, **options: Any) -> list[list[str]]:
+    with Deduplicator(SCHEME, **options).run(documents, rank=rank) as found:
+        return list(found.groups_of_ids())
+
+
+def test_a_chain_is_one_group_by_links_and_several_stars() -> None:
+    assert [len(group) for group in groups_of(chain(25), similarity=0.75)] == [25]
+    for linkage in ("star", "complete"):
+        groups = groups_of(chain(25), similarity=0.75, linkage=linkage)
+        assert len(groups) > 5
+        texts = dict(chain(25))
+        for first, *others in groups:
+            similar = exact_similarities(Scheme(), texts[first], [texts[other] for other in others])
+            assert min(similar) > 0.7
+
+
+@pytest.mark.parametrize("linkage", ["single", "star", "complete"])
+def test_the_document_of_the_least_rank_is_kept(linkage: str) -> None:
+    text = chain(1)[0][1]
+    documents = [("a", text), ("b", text + " x"), ("c", text), ("other", "nothing of the kind, and short")]
+    ranks = [2, 1, 2, 0]
+    options: Any = {"linkage": linkage}
+    assert groups_of(documents, ranks.__getitem__, **options) == [["b", "a", "c"]]
+    with Deduplicator(SCHEME, **options).run(documents, rank=ranks.__getitem__) as found:
+        assert found.kept.tolist() == [False, True, False, True]
+
+
+def test_what_most_texts_have_can_be_left_out() -> None:
+    frame = " ".join(f"frame{word}" for word in range(80))
+    documents = [(str(i), f"{frame} own{i * 7919} text{i * 104729} it. {frame}") for i in range(40)]
+    documents.append(("copy", documents[7][1]))
+    assert [len(group) for group in groups_of(documents)] == [41]
+    assert groups_of(documents, common=0.5, verify="exact") == [["7", "copy"]]
+
+
+def test_of_a_key_no_more_than_the_largest_bucket_are_compared() -> None:
+    text = chain(1)[0][1]
+    documents = [(str(i), f"{text} {i}") for i in range(60)]
+    with Deduplicator(Scheme(), max_bucket=5).run(documents) as found:
+        assert found.counts.cut_off > 0
+        assert found.counts.near < 60
+
+
+@pytest.mark.parametrize(
+    "options", [{"linkage": "loose"}, {"common": 0.5, "verify": "estimate"}, {"common": 1.5}, {"common": 0.0}]
+)
+def test_what_makes_no_group_is_refused(options: Any) -> None:
+    with pytest.raises(SchemeError, match="Choose"):
+        Deduplicator(Scheme(), **options)
+
+
+def test_where_texts_decide_by_another_measure_pairs_meet_from_the_similarity_of_the_minhash_on() -> None:
+    """Half a text has all its features in common with the whole, but only half of those that both have."""
+    wholes = [" ".join(words(np.random.default_rng(seed), 60)) for seed in range(30)]
+    texts = [text for whole in wholes for text in (whole, whole[: len(whole) // 2])]
+    scheme = replace(
+        SCHEME, minhash=MinHash(bands=42, rows=3, similarity=0.45), verification=Verification(0.9, "overlap")
+    )
+    with run(texts, scheme) as found:
+        assert set(pairs(found)) == {(2 * number, 2 * number + 1) for number in range(30)}

@@ -1,0 +1,199 @@
+"""The pieces of a backfill, each by itself: what is due, how long is waited, how much is sent, what is written down."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash.documents.documents import Documents
+from es_simhash.live.backfill.checkpoint import Checkpoint
+from es_simhash.live.backfill.scope import BackfillOptions, changed_query, due_query
+from es_simhash.live.sweep.found import Found, prepare, sources
+from es_simhash.live.sweep.progress import Pace, Progress, Teller
+from es_simhash.live.sweep.writing import Outcome
+from es_simhash.plans.operations import Share, Wait
+from es_simhash.plans.patience import delays
+from es_simhash.plans.sending import Pressure
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.scheme import Scheme
+
+DOCUMENTS = Documents(Scheme(), ["title", "body"])
+TEXT = {"title": "A title", "body": "a text that is long enough to be told from others"}
+
+
+def hit(source: Json, **more: Any) -> Json:
+    return {"_index": "index", "_id": "1", "_seq_no": 7, "_primary_term": 2, "_source": source, **more}
+
+
+# --- what is found
+
+
+def test_a_document_without_our_fields_is_due() -> None:
+    prepared = prepare(DOCUMENTS, [hit(TEXT)])
+    [(found, action)] = prepared.updates
+    assert isinstance(found, Found)
+    fields = DOCUMENTS.add_fields(TEXT)["dedup"]
+    assert action.body == {"doc": {"dedup": fields}}
+    assert action.metadata == {"if_seq_no": 7, "if_primary_term": 2}
+    assert (action.op_type, action.index, action.id, found.text) == ("update", "index", "1", "\n".join(TEXT.values()))
+
+
+def test_a_document_with_the_fields_of_its_text_is_current() -> None:
+    prepared = prepare(DOCUMENTS, [hit(DOCUMENTS.add_fields(TEXT))])
+    assert (prepared.current, prepared.updates) == (1, [])
+
+
+@pytest.mark.parametrize("change", [{"scheme": "0123456789ab"}, {"status": "deferred"}, {"content": "another"}])
+def test_a_document_whose_fields_are_not_those_of_its_text_is_due(change: Json) -> None:
+    source = DOCUMENTS.add_fields(TEXT)
+    assert prepare(DOCUMENTS, [hit({**source, "dedup": source["dedup"] | change})]).updates
+
+
+def test_fields_that_a_text_no_longer_has_are_taken_out_and_no_others_named() -> None:
+    emptied = {**DOCUMENTS.add_fields(TEXT), "title": "", "body": ""}
+    [(_, action)] = prepare(DOCUMENTS, [hit(emptied)]).updates
+    part = (action.body or {})["doc"]["dedup"]
+    assert {name for name, value in part.items() if value is None} == {"simhash", "blocks", "bands"}
+    [(_, fresh)] = prepare(DOCUMENTS, [hit({"title": ""})]).updates
+    assert None not in (fresh.body or {})["doc"]["dedup"].values()
+
+
+def test_the_routing_of_a_document_goes_with_its_update() -> None:
+    [(_, action)] = prepare(DOCUMENTS, [hit(TEXT, _routing="here")]).updates
+    assert (action.metadata or {})["routing"] == "here"
+
+
+def test_a_document_that_cannot_be_read_is_told_and_the_others_are_done() -> None:
+    prepared = prepare(DOCUMENTS, [hit({"title": {"no": "text"}}), hit(TEXT), hit({"title": "\ud800"})])
+    assert len(prepared.updates) == 1
+    assert ["type dict" in each.reason or "surrogate" in each.reason for each in prepared.rejected] == [True, True]
+
+
+def test_what_is_read_is_the_text_and_our_own_fields() -> None:
+    assert sources(DOCUMENTS) == ["title", "body", "dedup"]
+
+
+def test_what_somebody_else_has_in_the_place_of_our_fields_is_not_overwritten() -> None:
+    prepared = prepare(DOCUMENTS, [hit({**TEXT, "dedup": "?"}), hit(TEXT)])
+    assert len(prepared.updates) == 1
+    [undone] = prepared.rejected
+    assert "has a value of type str where the fields belong" in undone.reason
+
+
+# --- what is asked for
+
+
+def test_shares_of_machines_and_their_slices_are_the_whole() -> None:
+    shares = [share for i in range(3) for share in BackfillOptions(share=(i, 3), slices=2).shares]
+    assert shares == [Share(i, 6) for i in range(6)]
+    assert BackfillOptions().shares == [None]
+
+
+def test_settings_are_not_changed_by_one_of_several_machines() -> None:
+    with pytest.raises(ValueError, match="before and after"):
+        BackfillOptions(share=(0, 2), without_refresh=True)
+
+
+def test_the_users_query_restricts_every_pass() -> None:
+    query = {"term": {"lang": "en"}}
+    options = BackfillOptions(query=query, since=("when", "2026-01-01"))
+    asked = [due_query(DOCUMENTS, options), changed_query(options, [9, 4])]
+    asked.append(due_query(DOCUMENTS, BackfillOptions(query=query, since=("when", "2026-01-01"), stale=True)))
+    for each in asked:
+        assert query in each["bool"]["filter"]
+        assert {"range": {"when": {"gte": "2026-01-01"}}} in each["bool"]["filter"]
+    assert {"range": {"_seq_no": {"gt": 4}}} in asked[1]["bool"]["filter"]
+
+
+# --- waiting
+
+
+@given(st.floats(0.1, 5000))
+def test_all_waiting_together_comes_to_the_patience(patience: float) -> None:
+    waits = list(delays(patience))
+    assert patience <= sum(waits) < patience + 30
+    assert all(0 < wait <= 30 for wait in waits)
+
+
+def test_waiting_grows_and_is_spread_at_random() -> None:
+    runs = [list(delays(600))[:8] for _ in range(50)]
+    first, eighth = (mean(run[i] for run in runs) for i in (0, 7))
+    assert first < 0.5
+    assert eighth > 10
+    assert len({run[0] for run in runs}) > 40
+
+
+def test_a_refusal_halves_what_is_sent_and_success_brings_it_back() -> None:
+    pressure = Pressure()
+    for _ in range(20):
+        pressure.ease()
+    assert pressure.actions == 1
+    for _ in range(200):
+        pressure.press()
+    assert pressure.actions == Pressure().actions
+
+
+def test_no_more_than_the_rate_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("es_simhash.live.sweep.progress.time.monotonic", lambda: 1000.0)
+    pace = Pace(100)
+    waits = [wait.seconds for _ in range(5) for wait in pace.turn(50) if isinstance(wait, Wait)]
+    assert waits == [0, 0.5, 1, 1.5, 2]
+    assert list(Pace(None).turn(50)) == []
+
+
+# --- what is told
+
+
+def test_each_document_is_told_once_as_undone() -> None:
+    told: list[Any] = []
+    teller = Teller(Progress("index", 2), on_undone=told.append)
+    found = Found.of(DOCUMENTS, hit(TEXT))
+    for _ in range(2):
+        teller.add(Outcome(rejected=[found.undone("is not to be had")]))
+    assert len(told) == teller.progress.rejected == 1
+
+
+def test_what_is_met_again_counts_only_where_it_was_written() -> None:
+    teller = Teller(Progress("index", 2))
+    teller.add(Outcome(written=1, current=1))
+    teller.add(Outcome(written=1, current=5, gone=1), again=True)
+    assert (teller.progress.written, teller.progress.current, teller.progress.gone) == (2, 1, 0)
+
+
+# --- totals of several runs
+
+
+def test_totals_go_on_from_run_to_run_until_all_is_done(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "file.json"
+    first = Checkpoint(path, "articles")
+    first.write(Progress("articles", 10, written=4))
+    second = Checkpoint(path, "articles")
+    assert (second.before.runs, second.before.written) == (2, 4)
+    assert second.totals(Progress("articles", 6, written=6)).written == 10
+    second.remove()
+    assert Checkpoint(path, "articles").before.written == 0
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"key": "articles"}', '{"key": "articles", "totals": {"x": 1}}'])
+def test_a_damaged_file_of_totals_costs_nothing_but_the_totals(tmp_path: Path, content: str) -> None:
+    (tmp_path / "file.json").write_text(content)
+    assert Checkpoint(tmp_path / "file.json", "articles").before.written == 0
+
+
+def test_totals_of_another_backfill_are_not_taken(tmp_path: Path) -> None:
+    Checkpoint(tmp_path / "file.json", "articles").write(Progress("articles", 10, written=4))
+    assert json.loads((tmp_path / "file.json").read_text())["key"] == "articles"
+    assert Checkpoint(tmp_path / "file.json", "others").before.written == 0
+
+
+def test_totals_are_written_now_and_then_only(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(tmp_path / "file.json", "articles")
+    checkpoint.update(Progress("articles", 10, written=1))
+    checkpoint.update(Progress("articles", 10, written=2))
+    assert Checkpoint(tmp_path / "file.json", "articles").before.written == 1

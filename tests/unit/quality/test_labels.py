@@ -1,0 +1,78 @@
+"""Labels are read in three forms, from JSON lines and CSV, and what is none is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from es_simhash.documents.files import RejectedLine
+from es_simhash.errors import InputError
+from es_simhash.quality.labels import LabelledPair, Labels, Member, read_labels
+
+
+def read(path: Path, text: str) -> tuple[Labels, list[RejectedLine]]:
+    path.write_text(text, encoding="utf-8")
+    rejected: list[RejectedLine] = []
+    return read_labels(str(path), rejected.append), rejected
+
+
+def clusters(labels: Labels) -> list[tuple[str, str]]:
+    return [(each.id, each.cluster) for each in labels.labels if isinstance(each, Member)]
+
+
+def pairs(labels: Labels) -> list[tuple[str, str, bool]]:
+    return [(each.a, each.b, each.are_duplicates) for each in labels.labels if isinstance(each, LabelledPair)]
+
+
+def test_a_line_may_be_a_cluster(tmp_path: Path) -> None:
+    labels, rejected = read(tmp_path / "l.jsonl", '{"cluster": 7, "ids": ["a", 2]}\n{"ids": ["c"]}\n')
+    assert (labels.kind, rejected) == ("clusters", [])
+    (a, first), (two, second), (c, third) = clusters(labels)
+    assert (a, two, c) == ("a", "2", "c")
+    assert first == second == "7" != third
+
+
+def test_a_row_may_be_a_document_with_its_cluster(tmp_path: Path) -> None:
+    labels, _ = read(tmp_path / "l.csv", "id,cluster\na,x\nb,x\nc,y\n")
+    assert clusters(labels) == [("a", "x"), ("b", "x"), ("c", "y")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("l.csv", "a,b,label\nx,y,1\nx,z,0\ny,z,True\nz,w,false\n"),
+        (
+            "l.jsonl",
+            '{"a": "x", "b": "y", "label": 1}\n{"a": "x", "b": "z", "label": 0}\n'
+            '{"a": "y", "b": "z", "label": true}\n{"a": "z", "b": "w", "label": false}\n',
+        ),
+    ],
+)
+def test_a_row_may_be_a_pair_with_its_label(tmp_path: Path, name: str, text: str) -> None:
+    labels, rejected = read(tmp_path / name, text)
+    assert (labels.kind, rejected) == ("pairs", [])
+    assert pairs(labels) == [("x", "y", True), ("x", "z", False), ("y", "z", True), ("z", "w", False)]
+
+
+def test_what_is_no_label_is_told_with_its_line_and_the_rest_is_read(tmp_path: Path) -> None:
+    lines = [
+        '{"a": "x", "b": "y", "label": 1}',
+        '{"a": "x", "b": "y", "label": "maybe"}',
+        '{"a": "x", "label": 1}',
+        '{"ids": ["p", "q"]}',
+        '{"ids": "pq"}',
+        '{"other": 1}',
+        "no JSON",
+    ]
+    labels, rejected = read(tmp_path / "l.jsonl", "\n".join(lines))
+    assert pairs(labels) == [("x", "y", True)]
+    assert [each.line for each in rejected] == [2, 3, 4, 5, 6, 7]
+    told = " ".join(each.reason for each in rejected)
+    for part in ("none of 1, 0, true and false", "no id in the field 'b'", "clusters and pairs", "no list", "no label"):
+        assert part in told
+
+
+def test_a_file_without_labels_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There are no labels in"):
+        read(tmp_path / "l.jsonl", '{"other": 1}\n')

@@ -1,0 +1,84 @@
+"""Pairs with several similarities at once, histograms of them, and planted pairs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from es_simhash import Chars, Scheme, Words
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.quality.measuring import MEASURES, measured
+from es_simhash.quality.planted import planted
+from es_simhash.quality.predictions import texts_apart
+from es_simhash.quality.sampling import histogram
+from es_simhash.quality.tuning_form import histogram_form, marked
+from es_simhash.scheme.settings import Verification
+from es_simhash.scheme.verification import Verifier, rarity_of
+from tests.support.labelled import documents
+
+TEXTS = [text for _, text in documents()]
+
+
+@pytest.mark.parametrize("tokens", [Chars(3), Chars(5), Words(1)])
+def test_similarities_are_those_that_texts_are_verified_by(tokens: Chars | Words) -> None:
+    settings = Scheme(tokens=tokens)
+    found = measured(settings, TEXTS, texts_apart(TEXTS))
+    assert len(found.pairs) > 20
+    assert (np.diff(found.pairs.astype(np.int64)) > 0).all()
+    pairs = np.stack(positions(found.pairs))
+    for measure in MEASURES:
+        verifier = Verifier(settings, Verification(measure=measure), rarity_of(settings, TEXTS))
+        assert found.similarities[measure] == pytest.approx(verifier.similarities(TEXTS, pairs))
+    plain = Verifier(settings, Verification(weights="scheme"))
+    assert found.jaccards == pytest.approx(plain.similarities(TEXTS, pairs))
+
+
+def test_nothing_is_similar_among_no_texts() -> None:
+    found = measured(Scheme(), [], texts_apart([]))
+    assert len(found.pairs) == len(found.similarities["overlap"]) == 0
+
+
+@pytest.mark.parametrize("similarity", [0.2, 0.5, 0.95, 1.0])
+def test_planted_pairs_have_the_similarity_that_is_wanted(similarity: float) -> None:
+    found = planted(Scheme(), TEXTS, similarity)
+    ends = found.features.offsets
+    assert len(found.pairs) == sum(bool(text) for text in TEXTS)
+    for pair, jaccard in zip(np.stack(positions(found.pairs)).T.tolist(), found.jaccards.tolist(), strict=True):
+        a, b = (set(found.features.hashes[ends[place] : ends[place + 1]].tolist()) for place in pair)
+        assert len(a) == len(b)
+        assert len(a & b) / len(a | b) == pytest.approx(jaccard)
+        assert similarity <= jaccard + 1e-9 < similarity + 2 / len(a) + 2e-9
+
+
+def test_a_histogram_counts_each_pair_once_and_shows_some_of_each_level() -> None:
+    found = histogram(Scheme(), documents(), examples=3)
+    all_pairs = measured(Scheme(), TEXTS, texts_apart(TEXTS)).similarities["jaccard"]
+    assert sum(level.pairs for level in found.levels) == (all_pairs >= 0.2).sum()
+    assert [level.least for level in found.levels] == pytest.approx([1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
+    for level in found.levels:
+        assert len(level.examples) == min(3, level.pairs)
+        assert all(level.least <= example.similarity + 1e-9 for example in level.examples)
+        assert all(level.below is None or example.similarity < level.below for example in level.examples)
+    assert (found.threshold, found.near) == (0.55, (all_pairs >= 0.55).sum())
+    assert found.levels[0].examples[0].difference == ()
+
+
+def test_examples_have_their_differences_marked() -> None:
+    text = "The quick brown fox jumps over the lazy dog and runs away, for it was late in the evening"
+    [example] = [
+        example
+        for level in histogram(Scheme(), [("a", text), ("b", text.replace("lazy", "sleepy"))]).levels
+        for example in level.examples
+    ]
+    assert (example.first, example.second) == ("a", "b")
+    assert "[-lazy-]{+sleepy+}" in marked(example.difference)
+
+
+def test_a_threshold_that_means_something_else_has_no_place() -> None:
+    scheme = Scheme()
+    others = [None, Verification(measure="overlap"), Verification(weights="scheme")]
+    for verification in others:
+        found = histogram_form(histogram(replace(scheme, verification=verification), documents()[:8]))
+        assert (found["threshold"], found["near"]) == (None, None)

@@ -1,0 +1,65 @@
+"""What is predicted: pairs of all copies, with what decided, as a deduplication of unequal texts would find them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from es_simhash.groups.pairs.candidates import pair_codes, positions
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.quality.predictions import Predicted, predicted, texts_apart
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.testing.corpus import corpus, edited
+
+TEXT = corpus(1)[0]["body"]
+NEAR, OTHER = edited(corpus(1)[0], 2)["body"], corpus(2)[1]["body"]
+TEXTS = [TEXT, NEAR, TEXT, "", OTHER, NEAR, NEAR, "", OTHER]
+
+
+def found(texts: list[str], **near: object) -> Predicted:
+    scheme = Scheme(verification=None)
+    with Deduplicator(scheme, processes=1, **near).run(  # type: ignore[arg-type]
+        (str(i), text) for i, text in enumerate(texts)
+    ) as duplicates:
+        return predicted(duplicates, texts_apart(texts))
+
+
+def listed(pairs: Numbers) -> list[tuple[int, int]]:
+    return list(zip(*(side.tolist() for side in positions(pairs)), strict=True))
+
+
+def test_every_copy_of_a_text_is_near_whatever_the_text_is_near() -> None:
+    together = [0, 1, 2, 5, 6]
+    expected = [(a, b) for a in together for b in together if a < b]
+    told = found(TEXTS)
+    assert listed(told.pairs) == sorted([*expected, (4, 8)])
+    exact = Scheme(verification=None).exact_jaccard(TEXT, NEAR)
+    similarities = dict(zip(listed(told.pairs), told.similarities.tolist(), strict=True))
+    assert similarities[0, 2] == similarities[5, 6] == similarities[4, 8] == 1
+    assert {similarities[pair] for pair in ((0, 1), (0, 5), (1, 2), (2, 6))} == {similarities[0, 1]}
+    assert similarities[0, 1] == pytest.approx(exact, abs=0.15)
+    assert (told.distances == -1).all()
+
+
+def test_distances_are_told_where_they_count() -> None:
+    told = found(TEXTS, distance=3, by="simhash")
+    at = listed(told.pairs)
+    assert (4, 8) in at
+    assert told.distances[at.index((4, 8))] == 0
+    assert np.isnan(told.similarities).all()
+
+
+def test_what_is_not_near_has_no_similarity() -> None:
+    told = found(TEXTS)
+    asked = pair_codes(np.array([0, 0, 3]), np.array([2, 4, 7]))
+    assert told.similarities_of(asked)[0] == 1
+    assert np.isnan(told.similarities_of(asked)[1:]).all()
+    assert told.are_exact_of(asked).tolist() == [True, False, False]
+    assert told.distances_of(asked).tolist() == [-1, -1, -1]
+    assert np.isnan(Predicted.none().similarities_of(asked)).all()
+
+
+def test_where_nothing_is_near_nothing_is_predicted() -> None:
+    assert listed(found([TEXT, OTHER, ""]).pairs) == []
+    assert listed(found([]).pairs) == []

@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from es_simhash._core.arrays import Integers
+from es_simhash.errors import SchemeError
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Measure, MinHash, SimHash, Verification
+from es_simhash.scheme.verification import (
+    MEASURES,
+    Verifier,
+    comparable_features,
+    exact_similarities,
+    measure_named,
+    rarity_of,
+)
+from es_simhash.sketches import similarity
+from es_simhash.sketches.set_cache import Held
+from es_simhash.sketches.weighted_sets import Weighed, shared_weights
+from es_simhash.text.idf import UNIT, IdfTable
+from es_simhash.text.normalise import Normalisation
+from es_simhash.text.tokens.kinds import Chars, Custom, Words
+from tests.support.texts import any_text
+
+TEXTS = [
+    "The quick brown fox jumps over the lazy dog, again and again and again.",
+    "The quick brown fox jumped over a lazy dog, again.",
+    "THE QUICK  brown fox",
+    "完全に違う文章です。その内容も長さも別。",
+    "the",
+    "",
+]
+N = 3
+MEASURE_OF: dict[str, Callable[[Any, Any], float]] = {
+    "jaccard": similarity.weighted_jaccard,
+    "containment": similarity.containment,
+    "overlap": similarity.overlap,
+    "cosine": similarity.cosine,
+}
+
+
+def ngrams(text: str, n: int = N) -> Counter[str]:
+    """The n-grams of a normalised text, by slicing it; of a shorter text the text itself."""
+    normalised = Normalisation()(text)
+    if not normalised:
+        return Counter()
+    return Counter(normalised[i : i + n] for i in range(max(1, len(normalised) - n + 1)))
+
+
+def idf_of(corpus: list[str]) -> Callable[[str], float]:
+    """ln((N + 1) / (df + 1)) + 1 in units of 1 / UNIT; what is in one document only counts as unseen."""
+    frequencies = Counter(gram for text in corpus for gram in ngrams(text))
+
+    def idf(gram: str) -> float:
+        frequency = frequencies[gram] if frequencies[gram] >= 2 else 0
+        return round(UNIT * (math.log((len(corpus) + 1) / (frequency + 1)) + 1))
+
+    return idf
+
+
+def weighed(text: str, weight: Callable[[str, int], float]) -> dict[str, float]:
+    return {gram: weight(gram, count) for gram, count in ngrams(text).items()}
+
+
+PLAIN = Scheme(tokens=Chars(N))
+CORPUS = [*TEXTS, *TEXTS[:2], "again and again", "the brown dog"]
+IDF = idf_of(CORPUS)
+LEARNT = IdfTable.learn(PLAIN.features(CORPUS))
+
+# Schemes, and how much an n-gram weighs under them, given its count in the text.
+WEIGHTS: dict[str, tuple[Scheme, Callable[[str, int], float]]] = {
+    "set": (PLAIN, lambda gram, count: 1),
+    "tf": (Scheme(tokens=Chars(N), weights="tf"), lambda gram, count: count),
+    "idf": (PLAIN.with_idf(CORPUS), lambda gram, count: IDF(gram)),
+    "tfidf": (PLAIN.with_idf(CORPUS, "tfidf"), lambda gram, count: count * IDF(gram)),
+}
+each_measure = pytest.mark.parametrize("measure", MEASURES)
+
+
+@each_measure
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("first", TEXTS)
+def test_each_measure_is_that_of_the_ngrams_as_the_scheme_weighs_them(first: str, weights: str, measure: str) -> None:
+    scheme, weight = WEIGHTS[weights]
+    compare = MEASURE_OF[measure]
+    expected = [compare(weighed(first, weight), weighed(other, weight)) for other in TEXTS]
+    assert exact_similarities(scheme, first, TEXTS, measure) == pytest.approx(expected)
+
+
+@each_measure
+@settings(max_examples=25)
+@given(first=any_text(30), others=st.lists(any_text(30), max_size=4))
+def test_each_measure_of_any_texts_is_that_of_their_sets_of_ngrams(measure: str, first: str, others: list[str]) -> None:
+    texts = [*others, first, first + " and more"]
+    expected = [MEASURE_OF[measure](set(ngrams(first)), set(ngrams(other))) for other in texts]
+    assert exact_similarities(PLAIN, first, texts, measure) == pytest.approx(expected)
+
+
+@each_measure
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_an_idf_table_weighs_in_place_of_the_scheme(weights: str, measure: str) -> None:
+    scheme, _ = WEIGHTS[weights]
+    expected = [
+        MEASURE_OF[measure](*(weighed(text, lambda gram, count: IDF(gram)) for text in (TEXTS[0], other)))
+        for other in TEXTS
+    ]
+    assert exact_similarities(scheme, TEXTS[0], TEXTS, measure, LEARNT) == pytest.approx(expected)
+
+
+@each_measure
+def test_hashes_of_128_bits_tell_the_same(measure: str) -> None:
+    wide = Scheme(tokens=Chars(N), simhash=SimHash(128, 8, 3))
+    for idf in (None, LEARNT):
+        expected = exact_similarities(PLAIN, TEXTS[0], TEXTS, measure, idf)
+        assert exact_similarities(wide, TEXTS[0], TEXTS, measure, idf) == pytest.approx(expected)
+
+
+def test_the_measure_is_the_jaccard_similarity_unless_another_is_named() -> None:
+    assert exact_similarities(PLAIN, TEXTS[0], TEXTS) == exact_similarities(PLAIN, TEXTS[0], TEXTS, "jaccard")
+    assert [PLAIN.exact_jaccard(TEXTS[0], other) for other in TEXTS] == exact_similarities(PLAIN, TEXTS[0], TEXTS)
+
+
+def test_the_containment_is_that_of_the_first_text() -> None:
+    [part_in_whole] = exact_similarities(PLAIN, TEXTS[2], [TEXTS[0]], "containment")
+    [whole_in_part] = exact_similarities(PLAIN, TEXTS[0], [TEXTS[2]], "containment")
+    assert part_in_whole == 1
+    assert whole_in_part == len(ngrams(TEXTS[2])) / len(ngrams(TEXTS[0]))
+
+
+@each_measure
+def test_texts_without_features_are_similar_to_each_other_only(measure: str) -> None:
+    assert exact_similarities(PLAIN, "", ["", " \n", "the"], measure) == [1, 1, 0]
+    assert exact_similarities(PLAIN, "the", ["", "the"], measure) == [0, 1]
+    assert exact_similarities(PLAIN, "the", [], measure) == []
+
+
+def test_words_and_their_own_weights_are_compared() -> None:
+    words = Scheme(tokens=Words(1), minhash=MinHash("weighted", 32, 8, 4), weights="tf")
+    assert exact_similarities(words, "a a b", ["a b b c"]) == [2 / 5]
+    own: dict[str, float] = {"a": 2.0, "b": 0.5, "c": 1.0}
+    cut: Callable[[str], list[tuple[str, float]]] = lambda text: [(word, own[word]) for word in text.split()]  # noqa: E731
+    weighted = Scheme(tokens=Custom("own", cut), weights="own")
+    assert exact_similarities(weighted, "a b", ["a c"]) == [2.0 / 3.5]
+    assert exact_similarities(weighted, "a b", ["a c"], "cosine") == pytest.approx([4 / math.sqrt(4.25 * 5)])
+
+
+def test_many_texts_are_compared_as_one_by_one() -> None:
+    texts = [f"{text} {i}" for i in range(200) for text in TEXTS]
+    for idf in (None, LEARNT):
+        several = exact_similarities(PLAIN, TEXTS[0], texts, "overlap", idf)
+        one_by_one = [exact_similarities(PLAIN, TEXTS[0], [text], "overlap", idf)[0] for text in texts[::101]]
+        assert several[::101] == pytest.approx(one_by_one)
+        assert len(several) == len(texts)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_features_come_once_each_and_sorted(weights: str) -> None:
+    scheme, weight = WEIGHTS[weights]
+    for text, features in zip(TEXTS, comparable_features(scheme, TEXTS), strict=True):
+        hashes, own = features if isinstance(features, tuple) else (features, [1] * len(features))
+        assert not isinstance(hashes, Mapping)
+        assert len(set(hashes)) == len(ngrams(text))
+        assert list(hashes) == sorted(hashes)
+        assert sorted(own) == pytest.approx(sorted(weighed(text, weight).values()))
+
+
+@pytest.mark.parametrize("name", ["dice", "", "Jaccard", "weighted_jaccard"])
+def test_an_unknown_measure_is_refused_with_those_there_are(name: str) -> None:
+    message = rf"There is no measure '{name}'\. Choose from: jaccard, containment, overlap, cosine\."
+    with pytest.raises(SchemeError, match=message):
+        measure_named(name)
+    with pytest.raises(SchemeError, match=message):
+        exact_similarities(PLAIN, "a", ["b"], name)
+
+
+def test_measures_are_found_by_their_names() -> None:
+    assert {name: measure_named(name) for name in MEASURES} == MEASURE_OF
+
+
+# ---- work that is saved
+
+WORDS = [f"{a}{b}{c}" for a in "bdgklmnprst" for b in "aeiou" for c in "mnprst"]
+FRAME = " ".join(WORDS[:120])
+
+
+def framed(seed: int, count: int, own: int) -> list[str]:
+    """Texts with the same frame, each with some words of its own, and for every third a copy with one word changed."""
+    rng = random.Random(seed)
+    texts: list[str] = []
+    for number in range(count):
+        mine = rng.sample(WORDS[120:], own)
+        if number % 3 == 2:
+            mine = [*texts[-1].removeprefix(FRAME).split()[1:], rng.choice(WORDS)]
+        texts.append(f"{FRAME} {' '.join(mine)}")
+    return texts
+
+
+FRAMED = framed(1, 30, 12)
+
+
+def pairs_of(texts: list[str]) -> Integers:
+    return np.array(list(combinations(range(len(texts)), 2))).T
+
+
+@pytest.mark.parametrize("table", [None, rarity_of(PLAIN, FRAMED)], ids=["plain", "by rarity"])
+@pytest.mark.parametrize("least", [0.05, 0.5, 0.9, 1.0])
+@each_measure
+def test_what_is_below_the_least_is_nothing_and_all_else_as_it_is(
+    measure: Measure, least: float, table: IdfTable | None
+) -> None:
+    for common in (None, np.unique(next(iter(PLAIN.features([FRAME]))).hashes)):
+        verifier = Verifier(PLAIN, Verification(measure=measure), table, common)
+        pairs = pairs_of(FRAMED)
+        everything = verifier.similarities(FRAMED, pairs)
+        assert (everything > 0).any()
+        expected = np.where(everything >= least, everything, 0.0)
+        assert verifier.similarities(FRAMED, pairs, least).tolist() == expected.tolist()
+        # Each pair may have a least of its own, and memory for as few texts as there can be.
+        mixed = np.where(np.arange(pairs.shape[1]) % 2 == 0, least, 0.0)
+        little = Held(verifier.prepared, lambda rows: [FRAMED[row] for row in rows.tolist()], np.ones_like, 1)
+        expected = np.where(everything >= mixed, everything, 0.0)
+        assert verifier.of_held(little, pairs, mixed).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "conditions", [Verification(lengths=0.9), Verification(numbers=0.5), Verification(first_lines=0.9)], ids=str
+)
+def test_conditions_hold_whatever_the_least(conditions: Verification) -> None:
+    texts = [f"{text} {number % 4}" for number, text in enumerate(framed(2, 12, 6))]
+    verifier = Verifier(PLAIN, conditions, rarity_of(PLAIN, texts))
+    everything = verifier.similarities(texts, pairs_of(texts))
+    expected = np.where(everything >= 0.5, everything, 0.0)
+    assert verifier.similarities(texts, pairs_of(texts), 0.5).tolist() == expected.tolist()
+
+
+class Looking:
+    """Counts the features that are looked up when texts are compared."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.features = 0
+        monkeypatch.setattr("es_simhash.scheme.verification.shared_weights", self)
+
+    def __call__(self, texts: Sequence[Weighed], first: Integers, second: Integers) -> Integers:
+        self.features += sum(len(texts[place].hashes) for place in second.tolist())
+        return shared_weights(texts, first, second)
+
+
+def test_texts_with_the_same_frame_are_told_apart_by_what_is_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(3)
+    texts = [f"{FRAME} {''.join(rng.choices('abcdefghijklmnopqrstuvwxyz', k=120))}" for _ in range(25)]
+    pairs, looking = pairs_of(texts), Looking(monkeypatch)
+    verifier = Verifier(PLAIN, Verification(), rarity_of(PLAIN, texts))
+    assert not verifier.similarities(texts, pairs, 0.5).any()
+    assert looking.features < pairs.shape[1] * len(ngrams(texts[0])) / 2
+
+
+def test_equal_texts_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looking = Looking(monkeypatch)
+    verifier = Verifier(PLAIN, Verification(weights="scheme"))
+    found = verifier.to_others(FRAMED[0], [FRAMED[1], FRAMED[0]] * 500)
+    assert found == verifier.to_others(FRAMED[0], [FRAMED[1], FRAMED[0]]) * 500
+    assert looking.features < 5 * max(len(ngrams(text)) for text in FRAMED)

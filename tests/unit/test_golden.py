@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tools import golden
+
+pytest.importorskip("jieba")
+pytest.importorskip("mmh3")
+
+KEPT = json.loads(golden.FILE.read_text(encoding="utf-8"))
+NOW = golden.golden()
+
+
+@pytest.mark.parametrize("name", KEPT["hashes"])
+def test_hashes_are_what_they_always_were(name: str) -> None:
+    assert NOW["hashes"][name] == KEPT["hashes"][name]
+
+
+@pytest.mark.parametrize("name", KEPT["presets"])
+def test_fingerprints_of_a_preset_are_what_they_always_were(name: str) -> None:
+    assert NOW["presets"][name] == KEPT["presets"][name]
+
+
+def test_whatever_is_new_has_golden_vectors() -> None:
+    assert {part: list(NOW[part]) for part in NOW} == {part: list(KEPT[part]) for part in KEPT}
+
+
+def test_the_documentation_shows_the_golden_vectors() -> None:
+    page = golden.DOCUMENTATION.read_text(encoding="utf-8")
+    assert golden.with_tables(page, golden.tables(KEPT)) == page

@@ -1,0 +1,75 @@
+"""Imports point one way (`tests/layers.py` has the order)."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import es_simhash
+from tests.layers import LAYERS
+
+ORDER = [*LAYERS, "__main__", "__init__"]
+PACKAGE = Path(es_simhash.__file__).parent
+
+# The core is importable, and works, with numpy alone.
+ALLOWED_AT_IMPORT = {"numpy"}
+# Modules that are themselves imported only where they are used may import what they are made for.
+LOADED_WHEN_NEEDED = {
+    "sketches/native_kernels.py": {"numba"},
+    "engines": {"tantivy", "elasticsearch", "opensearchpy"},
+    "testing": {"pytest"},
+    "cli": {"click"},
+    "spark": {"pyspark", "pyarrow"},
+}
+
+
+def loaded_when_needed(path: Path) -> set[str]:
+    place = path.relative_to(PACKAGE)
+    return set().union(*(LOADED_WHEN_NEEDED.get(name, set()) for name in (place.parts[0], str(place))))
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def unit(parts: tuple[str, ...]) -> str:
+    """The module or subpackage, directly below the root, that an import is of."""
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def unit_of_file(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported(path: Path, everywhere: bool) -> Iterator[tuple[str, ...]]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree) if everywhere else tree.body:
+        if isinstance(node, ast.Import):
+            yield from (tuple(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = tuple((node.module or "").split("."))
+            yield from ((*base, alias.name) if base == ("es_simhash",) else base for alias in node.names)
+
+
+def test_every_folder_has_its_place() -> None:
+    assert sorted({unit_of_file(path) for path in modules()}) == sorted(ORDER)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_one_way(path: Path) -> None:
+    here = unit_of_file(path)
+    targets = {unit(parts) for parts in imported(path, everywhere=True) if parts[0] == "es_simhash"}
+    wrong = {target for target in targets if ORDER.index(target) > ORDER.index(here)}
+    assert not wrong, f"{here} imports {wrong}, which stand after it"
+    assert "__init__" not in targets, "nothing imports the package root"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_core_needs_nothing_but_numpy_to_be_imported(path: Path) -> None:
+    allowed = ALLOWED_AT_IMPORT | loaded_when_needed(path)
+    outside = {parts[0] for parts in imported(path, everywhere=False)} - set(sys.stdlib_module_names) - {"es_simhash"}
+    assert outside <= allowed

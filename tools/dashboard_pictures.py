@@ -1,0 +1,114 @@
+"""Pictures of the dashboard with real data; ``python -m tools.dashboard_pictures`` makes those of the documentation.
+
+Each chart is drawn by Vega itself, from what a server answers to the chart's own request, in the colours that Kibana
+gives it; the frame around the charts is ours.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from html import escape
+from typing import Any
+
+import vl_convert
+
+from es_simhash.cli.reports.dashboards.looking import look
+from es_simhash.cli.reports.dashboards.objects import Panel, panels, placed
+from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.engines.base import run
+from es_simhash.groups.of_index.keeping import keep_named
+from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.index import Index
+from es_simhash.plans.operations import Search
+from tools import ROOT
+from tools.nodes.sources import start_node
+
+DIRECTORY = ROOT / "docs" / "pictures"
+# What the charts get from Kibana, by its theme.
+THEMES: dict[str, dict[str, str]] = {
+    "light": {"page": "#f7f8fc", "panel": "#ffffff", "label": "#646a77", "title": "#1a1c21", "line": "#e3e8f2"},
+    "dark": {"page": "#141519", "panel": "#1d1e24", "label": "#98a2b3", "title": "#dfe5ef", "line": "#343741"},
+}
+_MARKS = "#54B399"
+_COLUMN, _ROW, _GAP, _TITLE = 25, 20, 8, 30
+
+Ask = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def drawn(chart: dict[str, Any], ask: Ask, theme: str, width: int, height: int) -> dict[str, Any]:
+    """A chart as Kibana makes it ready to be drawn: with data, a size and colours."""
+    colours = THEMES[theme]
+    url, form = chart["data"]["url"], chart["data"]["format"]
+    config = {
+        "mark": {"color": _MARKS},
+        "style": {"guide-label": {"fill": colours["label"]}, "guide-title": {"fill": colours["title"]}},
+        "axis": dict.fromkeys(("tickColor", "domainColor", "gridColor"), colours["line"]),
+        "background": "transparent",
+    }
+    return {
+        **chart,
+        "data": {"values": ask(url["body"]), "format": form},
+        "config": {**config, **chart["config"]},
+        "autosize": {"type": "fit", "contains": "padding"},
+        "width": width,
+        "height": height,
+    }
+
+
+def dashboard_picture(subject: Subject, ask: Ask, theme: str = "light") -> str:
+    """The charts of a dashboard in their places, as SVG."""
+    parts, below = [], 0
+    for panel, x, y in _placed(subject):
+        width, height = panel.width * _COLUMN - _GAP, panel.height * _ROW - _GAP
+        parts.append(_framed(panel, ask, theme, x * _COLUMN + _GAP // 2, y * _ROW + _GAP // 2, width, height))
+        below = max(below, (y + panel.height) * _ROW)
+    width = 48 * _COLUMN
+    colours = THEMES[theme]
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {below}" width="{width}" height="{below}">'
+    ground = f'<rect width="{width}" height="{below}" fill="{colours["page"]}"/>'
+    return "\n".join([head, ground, *parts, "</svg>\n"])
+
+
+def main() -> None:
+    """The demo's documents on a server, in groups, and a picture of the dashboard in each theme."""
+    documents = subprocess.run(
+        [sys.executable, str(ROOT / "docker" / "documents.py")], capture_output=True, check=True, encoding="utf-8"
+    ).stdout
+    with start_node("opensearch") as node, Index("demo", node.url, fields=("title", "body")) as index:
+        index.init()
+        index.add(map(json.loads, documents.splitlines()), refresh=True)
+        with index.group(GroupOptions(keep=keep_named("oldest:published", ()))) as grouped:
+            index.write_groups(grouped)
+        index.refresh()
+        named = Subject("demo", date_field="published", by_field="site.keyword")
+        subject = run(look(named), index.engine).subject
+        for theme in THEMES:
+            made = dashboard_picture(subject, lambda body: index.engine.perform(Search("demo", body)), theme)
+            (DIRECTORY / f"dashboard-{theme}.svg").write_text(made, encoding="utf-8")
+
+
+def _placed(subject: Subject) -> Iterator[tuple[Panel, int, int]]:
+    return ((panel, x, y) for panel, x, y in placed(panels(subject)) if panel.chart)
+
+
+def _framed(panel: Panel, ask: Ask, theme: str, x: int, y: int, width: int, height: int) -> str:
+    assert panel.chart
+    colours = THEMES[theme]
+    chart = drawn(panel.chart, ask, theme, width - 24, height - _TITLE - 12)
+    svg = vl_convert.vegalite_to_svg(chart, vl_version="5.8")
+    # Ids are of the whole picture, so each chart has its own. What is told to those who do not see is left to the text.
+    svg = re.sub(r' (aria-\w+|role|class)="[^"]*"', "", re.sub(r'(id="|url\(#)', rf"\g<1>{panel.part}-", svg))
+    title = f'<text x="12" y="20" fill="{colours["title"]}" font-weight="600">{escape(panel.title)}</text>'
+    return (
+        f'<g transform="translate({x} {y})" font-family="sans-serif" font-size="14">'
+        f'<rect width="{width}" height="{height}" rx="6" fill="{colours["panel"]}"/>{title}'
+        f'<g transform="translate(12 {_TITLE})">{svg}</g></g>'
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Tables of the reference that are made of the code; ``python -m tools.reference_tables`` writes them anew."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+from es_simhash._core import environment
+from es_simhash.cli import exits
+from es_simhash.scheme import group_fields, own_fields
+from es_simhash.scheme.own_fields import Json
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import KeyForm, Layout
+from tests.layers import LAYERS
+from tools import ROOT
+
+FOLDER = ROOT / "docs" / "reference"
+
+
+def _exit_codes() -> str:
+    return _table(("code", "meaning"), ((str(code), meaning) for code, meaning in exits.MEANINGS.items()))
+
+
+def _environment() -> str:
+    return _table(("variable", "what it is"), ((f"`{name}`", text) for name, text in environment.MEANINGS.items()))
+
+
+def _fingerprint() -> str:
+    return _mapping(own_fields.properties(Scheme()))
+
+
+def _group() -> str:
+    return _mapping(group_fields.PROPERTIES)
+
+
+def _layouts() -> str:
+    return _table(("`keys`", "field", "mapping"), (row for form in get_args(KeyForm) for row in _layout(form)))
+
+
+def _layout(form: KeyForm) -> Iterable[tuple[str, ...]]:
+    own = own_fields.properties(replace(Scheme(), layout=Layout(form)))
+    keys = {name: each for name, each in own.items() if name.startswith(("block", "band"))}
+    for kind in ("block", "band"):
+        names = [name for name in keys if name.startswith(kind)]
+        named = f"`{names[0]}` … `{names[-1]}`" if names[1:] else f"`{names[0]}`"
+        yield f"`{form}`", named, _parameters(keys[names[0]])
+
+
+def _tree() -> str:
+    lines = [line for name in LAYERS if not name.startswith("_v") for line in _room(ROOT / "es_simhash" / name, 1)]
+    return "".join(f"{line}\n" for line in ["```text", "es_simhash/", *lines, "```"])
+
+
+def _room(path: Path, depth: int) -> Iterator[str]:
+    """A module of the root, or a folder with those in it, and the first line of what each says of itself."""
+    is_folder = path.is_dir()
+    source = (path / "__init__.py" if is_folder else path.with_suffix(".py")).read_text(encoding="utf-8")
+    name = "  " * depth + path.name + ("/" if is_folder else "")
+    yield f"{name:<18} {(ast.get_docstring(ast.parse(source)) or '').splitlines()[0]}".rstrip()
+    if is_folder:
+        for each in sorted(path.iterdir()):
+            if (each / "__init__.py").is_file():
+                yield from _room(each, depth + 1)
+
+
+def _mapping(properties: Json) -> str:
+    return _table(("field", "mapping"), ((f"`{name}`", _parameters(own)) for name, own in properties.items()))
+
+
+def _parameters(own: Json) -> str:
+    return ", ".join([own["type"], *(f"{name}: {str(value).lower()}" for name, value in own.items() if name != "type")])
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+TABLES: dict[Path, dict[str, Callable[[], str]]] = {
+    FOLDER / "exit-codes-and-environment.md": {"exit codes": _exit_codes, "environment": _environment},
+    ROOT / "docs" / "architecture.md": {"tree": _tree},
+    FOLDER / "fields.md": {"fingerprint": _fingerprint, "layouts": _layouts, "group": _group},
+}
+
+
+def with_tables(page: Path) -> str:
+    """The text of a page with the tables of now."""
+    text = page.read_text(encoding="utf-8")
+    for name, made in TABLES[page].items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        before, rest = text.split(begin)
+        text = f"{before}{begin}{made()}{end}{rest.split(end)[1]}"
+    return text
+
+
+if __name__ == "__main__":
+    for each in TABLES:
+        each.write_text(with_tables(each), encoding="utf-8")
