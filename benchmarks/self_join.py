@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.tables import Table
 from es_simhash._core.bit_codes import Codes
-from es_simhash.sketches.self_join import Pairs, self_join
+from es_simhash.sketches.all_pairs import Pairs, self_join
 
 Join = Callable[[Codes], Pairs]
 

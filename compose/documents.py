@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from es_simhash.cli.demo.corpus import make
+from es_simhash.cli.demo.corpus import make_corpus
 
 _BEGIN = date(2026, 1, 1)
 _DAYS = 330
@@ -22,7 +22,7 @@ _COLLECTING = ("mirror.example", "digest.example", "reader.example")
 def documents(size: int) -> Iterator[dict[str, str]]:
     """About so many, the same each time."""
     published: dict[str, date] = {}
-    for each in make(size):
+    for each in make_corpus(size):
         rng = random.Random(each.id)
         original = published.get(each.family)
         published[each.id] = _published(rng, original)

@@ -6,158 +6,159 @@ Import what you need from here, or from `es_simhash.errors`, `es_simhash.sketche
 
 from __future__ import annotations
 
-from importlib import import_module
-
+from es_simhash._core.exports import lazily
 from es_simhash._version import __version__
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
+    from es_simhash.documents.distinct import canonical_only, collapsed
     from es_simhash.documents.documents import Documents, Rejected
-    from es_simhash.errors import (
-        AccessError,
-        ClientVersionError,
-        DocumentError,
-        EngineError,
-        EsSimhashError,
-        FormatError,
-        HashError,
-        IndexStateError,
-        InputError,
-        InUseError,
-        MappingError,
-        MissingError,
-        MissingExtraError,
-        ReaderLostError,
-        SchemeError,
-        SchemeMismatchError,
-        ScriptError,
-        StorageError,
-        TextError,
-        TooLargeError,
-        UnavailableError,
-        UnreachableError,
-        WeightError,
-        WorkerError,
-        WritesLostError,
-    )
+    from es_simhash.engines.connect import connect, connect_async
+    from es_simhash.errors import DocumentError, EngineError, EsSimhashError, InputError, SchemeError
+    from es_simhash.groups.of_index.keeping import Keep
+    from es_simhash.groups.of_index.options import GroupOptions
+    from es_simhash.groups.of_index.writing import WriteOptions
+    from es_simhash.groups.pairs.deduplicator import Deduplicator
     from es_simhash.index import AsyncIndex, Index
+    from es_simhash.live.backfill.scope import BackfillOptions, UpdateOptions
+    from es_simhash.live.reindex.prospect import ReindexOptions
+    from es_simhash.plans.options import FindOptions
+    from es_simhash.quality.evaluation import evaluate
+    from es_simhash.quality.labels import Labels
+    from es_simhash.quality.options import Wish
+    from es_simhash.quality.tuning import tuned_by_labels, tuned_by_similarity
     from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
     from es_simhash.scheme.presets import PRESETS
     from es_simhash.scheme.rerank import Match, Matches
     from es_simhash.scheme.scheme import Scheme
-    from es_simhash.scheme.settings import Layout, MinHash, SimHash
+    from es_simhash.scheme.settings import Layout, MinHash, SimHash, Verification
     from es_simhash.text.hashing.registry import HashFunction, custom_hash
     from es_simhash.text.idf import IdfTable
     from es_simhash.text.normalise import Normalisation
     from es_simhash.text.stop_words import load_stop_words
     from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Words
 
-# Modules are loaded when a name of theirs is first asked for: the command line answers before numpy is there.
-_MODULES = {
-    "documents.documents": ("Documents", "Rejected"),
+_NAMES = {
+    "documents.distinct": (
+        "canonical_only",
+        "collapsed",
+    ),
+    "documents.documents": (
+        "Documents",
+        "Rejected",
+    ),
+    "engines.connect": (
+        "connect",
+        "connect_async",
+    ),
     "errors": (
-        "AccessError",
-        "ClientVersionError",
         "DocumentError",
         "EngineError",
         "EsSimhashError",
-        "FormatError",
-        "HashError",
-        "IndexStateError",
         "InputError",
-        "InUseError",
-        "MappingError",
-        "MissingError",
-        "MissingExtraError",
-        "ReaderLostError",
         "SchemeError",
-        "SchemeMismatchError",
-        "ScriptError",
-        "StorageError",
-        "TextError",
-        "TooLargeError",
-        "UnavailableError",
-        "UnreachableError",
-        "WeightError",
-        "WorkerError",
-        "WritesLostError",
     ),
-    "scheme.fingerprint": ("Fingerprint", "Fingerprints"),
-    "text.hashing.registry": ("HashFunction", "custom_hash"),
-    "text.idf": ("IdfTable",),
-    "index": ("AsyncIndex", "Index"),
+    "groups.of_index.keeping": ("Keep",),
+    "groups.of_index.options": ("GroupOptions",),
+    "groups.of_index.writing": ("WriteOptions",),
+    "groups.pairs.deduplicator": ("Deduplicator",),
+    "index": (
+        "AsyncIndex",
+        "Index",
+    ),
+    "live.backfill.scope": (
+        "BackfillOptions",
+        "UpdateOptions",
+    ),
+    "live.reindex.prospect": ("ReindexOptions",),
+    "plans.options": ("FindOptions",),
+    "quality.evaluation": ("evaluate",),
+    "quality.labels": ("Labels",),
+    "quality.options": ("Wish",),
+    "quality.tuning": (
+        "tuned_by_labels",
+        "tuned_by_similarity",
+    ),
+    "scheme.fingerprint": (
+        "Fingerprint",
+        "Fingerprints",
+    ),
     "scheme.presets": ("PRESETS",),
-    "scheme.rerank": ("Match", "Matches"),
+    "scheme.rerank": (
+        "Match",
+        "Matches",
+    ),
     "scheme.scheme": ("Scheme",),
-    "scheme.settings": ("Layout", "MinHash", "SimHash"),
-    "text.stop_words": ("load_stop_words",),
+    "scheme.settings": (
+        "Layout",
+        "MinHash",
+        "SimHash",
+        "Verification",
+    ),
+    "text.hashing.registry": (
+        "HashFunction",
+        "custom_hash",
+    ),
+    "text.idf": ("IdfTable",),
     "text.normalise": ("Normalisation",),
-    "text.tokens.kinds": ("Chars", "Chinese", "Custom", "Keywords", "Words"),
+    "text.stop_words": ("load_stop_words",),
+    "text.tokens.kinds": (
+        "Chars",
+        "Chinese",
+        "Custom",
+        "Keywords",
+        "Words",
+    ),
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "PRESETS",
-    "AccessError",
     "AsyncIndex",
+    "BackfillOptions",
     "Chars",
     "Chinese",
-    "ClientVersionError",
     "Custom",
+    "Deduplicator",
     "DocumentError",
     "Documents",
     "EngineError",
     "EsSimhashError",
+    "FindOptions",
     "Fingerprint",
     "Fingerprints",
-    "FormatError",
-    "HashError",
+    "GroupOptions",
     "HashFunction",
     "IdfTable",
-    "InUseError",
     "Index",
-    "IndexStateError",
     "InputError",
+    "Keep",
     "Keywords",
+    "Labels",
     "Layout",
-    "MappingError",
     "Match",
     "Matches",
     "MinHash",
-    "MissingError",
-    "MissingExtraError",
     "Normalisation",
-    "ReaderLostError",
+    "ReindexOptions",
     "Rejected",
     "Scheme",
     "SchemeError",
-    "SchemeMismatchError",
-    "ScriptError",
     "SimHash",
-    "StorageError",
-    "TextError",
-    "TooLargeError",
-    "UnavailableError",
-    "UnreachableError",
-    "WeightError",
+    "UpdateOptions",
+    "Verification",
+    "Wish",
     "Words",
-    "WorkerError",
-    "WritesLostError",
+    "WriteOptions",
     "__version__",
+    "canonical_only",
+    "collapsed",
+    "connect",
+    "connect_async",
     "custom_hash",
+    "evaluate",
     "load_stop_words",
+    "tuned_by_labels",
+    "tuned_by_similarity",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """A public name, from the module that it lives in."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return __all__
+__getattr__, __dir__ = lazily(__name__, _NAMES)

@@ -1,1 +1,80 @@
-"""Fingerprints of any features, and the keys by which they are found: SimHash, MinHash, blocks and bands."""
+"""Fingerprints of any features, and the keys by which they are found: SimHash, MinHash, blocks and bands.
+
+The modules `simhash`, `hamming`, `minhash` and `similarity` are imported from here as well.
+
+    from es_simhash.sketches import Blocks, hamming, simhash
+"""
+
+from __future__ import annotations
+
+from es_simhash._core.exports import lazily
+
+TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
+if TYPE_CHECKING:
+    from es_simhash.sketches.all_pairs import iter_self_join, self_join
+    from es_simhash.sketches.bands import Bands
+    from es_simhash.sketches.blocks import Blocks
+    from es_simhash.sketches.in_memory import SEARCHES, Search, SearchResult
+    from es_simhash.sketches.manku import PrefixTables
+    from es_simhash.sketches.minhash.codec import SignatureCodec
+    from es_simhash.sketches.minhash.estimate import standard_error
+    from es_simhash.sketches.tradeoffs import (
+        BandPlan,
+        BlockPlan,
+        band_candidates,
+        band_probability,
+        block_candidates,
+        manku_postings,
+        plan_bands,
+        plan_blocks,
+    )
+
+_NAMES = {
+    "sketches.all_pairs": (
+        "iter_self_join",
+        "self_join",
+    ),
+    "sketches.bands": ("Bands",),
+    "sketches.blocks": ("Blocks",),
+    "sketches.in_memory": (
+        "SEARCHES",
+        "Search",
+        "SearchResult",
+    ),
+    "sketches.manku": ("PrefixTables",),
+    "sketches.minhash.codec": ("SignatureCodec",),
+    "sketches.minhash.estimate": ("standard_error",),
+    "sketches.tradeoffs": (
+        "BandPlan",
+        "BlockPlan",
+        "band_candidates",
+        "band_probability",
+        "block_candidates",
+        "manku_postings",
+        "plan_bands",
+        "plan_blocks",
+    ),
+}
+
+__all__ = [
+    "SEARCHES",
+    "BandPlan",
+    "Bands",
+    "BlockPlan",
+    "Blocks",
+    "PrefixTables",
+    "Search",
+    "SearchResult",
+    "SignatureCodec",
+    "band_candidates",
+    "band_probability",
+    "block_candidates",
+    "iter_self_join",
+    "manku_postings",
+    "plan_bands",
+    "plan_blocks",
+    "self_join",
+    "standard_error",
+]
+
+__getattr__, __dir__ = lazily(__name__, _NAMES)

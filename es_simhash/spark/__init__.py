@@ -8,9 +8,30 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from es_simhash._core.exports import lazily
 from es_simhash.errors import MissingExtraError
 
 # PySpark runs no function on Arrow's columns without pandas, though nothing here uses it.
 for _name in ("pyspark", "pyarrow", "pandas"):
     if find_spec(_name) is None:
         raise MissingExtraError(f"{_name}, which working on Spark needs,", "spark")
+
+TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
+if TYPE_CHECKING:
+    from es_simhash.spark.deduplicator import SparkDeduplicator
+    from es_simhash.spark.fields import add_fields
+    from es_simhash.spark.result import SparkDuplicates
+
+_NAMES = {
+    "spark.deduplicator": ("SparkDeduplicator",),
+    "spark.fields": ("add_fields",),
+    "spark.result": ("SparkDuplicates",),
+}
+
+__all__ = [
+    "SparkDeduplicator",
+    "SparkDuplicates",
+    "add_fields",
+]
+
+__getattr__, __dir__ = lazily(__name__, _NAMES)

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from es_simhash.cli.demo.corpus import Planted, make
+from es_simhash.cli.demo.corpus import Planted, make_corpus
 
 _SITES = ("coast.example", "hills.example", "harbour.example")
 
@@ -25,7 +25,7 @@ def content(name: str) -> bytes:
 @cache
 def _planted() -> list[Planted]:
     """Stories in three languages with copies, and others that only look like copies."""
-    return make(120)
+    return make_corpus(120)
 
 
 def _articles() -> list[dict[str, Any]]:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,16 @@ import pytest
 import es_simhash
 from es_simhash import errors
 
+PACKAGES = ["es_simhash", "es_simhash.sketches", "es_simhash.testing"]
+if find_spec("pyspark"):
+    PACKAGES.append("es_simhash.spark")
 
-def test_all_names_what_is_public() -> None:
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_all_names_what_is_public(name: str) -> None:
     """What type checkers see, what is loaded when it is asked for, and what is documented are the same."""
-    tree = ast.parse(Path(es_simhash.__file__).read_text(encoding="utf-8"))
+    package = import_module(name)
+    tree = ast.parse(Path(package.__file__ or "").read_text(encoding="utf-8"))
     imported = {
         (node.module, alias.name)
         for block in tree.body
@@ -22,10 +30,15 @@ def test_all_names_what_is_public() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    loaded = {(f"es_simhash.{module}", name) for name, module in es_simhash._HOMES.items()}
+    loaded = {(f"es_simhash.{module}", each) for module, names in package._NAMES.items() for each in names}
     assert imported == loaded
-    assert sorted({name for _, name in imported} | {"__version__"}) == sorted(es_simhash.__all__) == dir(es_simhash)
-    assert all(getattr(es_simhash, name) is not None for name in es_simhash.__all__)
+    version = {"__version__"} if name == "es_simhash" else set()
+    assert sorted({each for _, each in imported} | version) == sorted(package.__all__) == dir(package)
+    assert all(getattr(package, each) is not None for each in package.__all__)
+
+
+def test_there_are_no_more_names_than_a_page_can_show() -> None:
+    assert len(es_simhash.__all__) <= 48
 
 
 def test_other_names_are_not_there() -> None:
@@ -38,13 +51,12 @@ def test_nothing_is_loaded_before_it_is_used() -> None:
         "import sys, es_simhash; print([name for name in sys.modules if name.startswith(('numpy', 'es_simhash.'))])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "['es_simhash._version']\n"
+    assert done.stdout == "['es_simhash._core', 'es_simhash._core.exports', 'es_simhash._version']\n"
 
 
 def test_every_exception_is_public_and_below_one_root() -> None:
     tree = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
-    assert all(issubclass(each, es_simhash.EsSimhashError) for each in tree)
-    assert {each.__name__ for each in tree} <= set(es_simhash.__all__)
+    assert all(issubclass(each, errors.EsSimhashError) for each in tree)
     assert all(each.__name__ in (errors.__doc__ or "") for each in tree)
 
 

@@ -46,7 +46,7 @@ def command(size: int, keep: bool, target: Target, output: Output) -> None:
     from es_simhash.cli.demo import corpus, page, trial
     from es_simhash.cli.demo.report import report
 
-    documents = corpus.make(size)
+    documents = corpus.make_corpus(size)
     is_named = any(click.get_current_context().params[name] for name in _NAMES_OF_TARGETS)
     chosen = target if is_named else None
     with saying_if_interrupted(lambda: "What the demo made is removed."), _place(chosen, keep, output) as place:

@@ -63,7 +63,7 @@ class Planted:
         return {"_id": self.id, **own}
 
 
-def make(size: int, seed: int = 1) -> list[Planted]:
+def make_corpus(size: int, seed: int = 1) -> list[Planted]:
     """About ``size`` documents, a third in each language, the same for the same seed."""
     return [document for code in LANGUAGES for document in _in_language(language(code), size // 3, seed)]
 

@@ -16,7 +16,7 @@ import pytest
 
 from es_simhash.cli.app import run
 from es_simhash.cli.demo import trial
-from es_simhash.cli.demo.corpus import KINDS, make
+from es_simhash.cli.demo.corpus import KINDS, make_corpus
 from es_simhash.engines.connect import connect
 from es_simhash.errors import MissingError
 from es_simhash.plans.operations import DeleteIndex, GetMappings
@@ -73,7 +73,7 @@ def check_report(report: dict[str, Any]) -> None:
 
 
 def test_the_report_counts_what_was_made_and_loaded(kept: dict[str, Any]) -> None:
-    documents = make(300)
+    documents = make_corpus(300)
     assert kept["languages"] == {"en": 100, "zh": 100, "ja": 100}
     assert kept["kinds"] == {kind: sum(each.kind == kind for each in documents) for kind in KINDS}
     assert kept["loading"]["done"] == 300

@@ -13,15 +13,15 @@ from statistics import median
 
 import pytest
 
-from es_simhash.cli.demo.corpus import KINDS, LANGUAGES, Planted, make
+from es_simhash.cli.demo.corpus import KINDS, LANGUAGES, Planted, make_corpus
 from es_simhash.cli.demo.grammar import language
 
-DOCUMENTS = make(600)
+DOCUMENTS = make_corpus(600)
 BY_ID = {each.id: each for each in DOCUMENTS}
 DIGEST = """
 import hashlib
-from es_simhash.cli.demo.corpus import make
-print(hashlib.sha256(repr(make(90)).encode()).hexdigest())
+from es_simhash.cli.demo.corpus import make_corpus
+print(hashlib.sha256(repr(make_corpus(90)).encode()).hexdigest())
 """
 
 
@@ -66,16 +66,16 @@ def edit_distance(a: list[str], b: list[str]) -> int:
 def test_the_same_seed_makes_the_same_corpus_in_every_process() -> None:
     environment = {**os.environ, "PYTHONHASHSEED": "12345"}
     done = subprocess.run([sys.executable, "-c", DIGEST], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == hashlib.sha256(repr(make(90)).encode()).hexdigest()
+    assert done.stdout.strip() == hashlib.sha256(repr(make_corpus(90)).encode()).hexdigest()
 
 
 def test_another_seed_makes_another_corpus() -> None:
-    assert not {each.body for each in make(90)} & {each.body for each in make(90, seed=2)}
+    assert not {each.body for each in make_corpus(90)} & {each.body for each in make_corpus(90, seed=2)}
 
 
 @pytest.mark.parametrize("size", [100, 300, 2000])
 def test_a_corpus_of_any_size_has_all_kinds_in_all_languages(size: int) -> None:
-    documents = make(size)
+    documents = make_corpus(size)
     assert size - 3 < len(documents) <= size
     assert len({each.id for each in documents}) == len(documents)
     assert {(each.language, each.kind) for each in documents} == {(code, kind) for code in LANGUAGES for kind in KINDS}

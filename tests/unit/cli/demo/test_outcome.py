@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.cli.demo import outcome
-from es_simhash.cli.demo.corpus import Planted, make
+from es_simhash.cli.demo.corpus import Planted, make_corpus
 from es_simhash.cli.demo.differences import marked
 from es_simhash.cli.demo.grammar import Writer, language
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash
 
 SCHEME = Scheme()
-DOCUMENTS = make(150)
+DOCUMENTS = make_corpus(150)
 VERIFIER = outcome.verifier(SCHEME, DOCUMENTS)
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from es_simhash._core.bit_codes import Codes, from_ints
 from es_simhash.errors import HashError, SchemeError
-from es_simhash.sketches import self_join as module
+from es_simhash.sketches import all_pairs as module
+from es_simhash.sketches.all_pairs import iter_self_join, self_join
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.hamming import distance
-from es_simhash.sketches.self_join import iter_self_join, self_join
 from tests.support.fingerprints import at_distance, fingerprint_sets, random_codes
 
 Found = list[tuple[int, int, int]]
