@@ -28,6 +28,7 @@ from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
 from tests.support.documentation import read
 from tests.support.page_running import run_page
+from tools.nodes import Node
 
 try:
     import es_simhash.spark  # noqa: F401 - or nothing of what follows can be imported
@@ -305,10 +306,10 @@ def test_a_text_that_is_refused_is_told_by_how_it_begins() -> None:
     assert isinstance(error, TextError)
 
 
-def test_the_page_does_what_it_says(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_page_does_what_it_says(spark: SparkSession, opensearch_node: Node, tmp_path: Path) -> None:
     page = read(ROOT / "docs" / "spark.md")
     assert page.place == "spark"
-    names = run_page(page, tmp_path)
+    names = run_page(page, tmp_path, opensearch_node)
     texts, later = names["texts"].count(), names["later"].count()
     assert len(spark.read.json(names["data"] + "/unique").collect()) == texts - later < texts
     fields = spark.read.json(names["data"] + "/with-fields").select("id", "dedup.*")
