@@ -90,7 +90,7 @@ class Ways:
 
     def backfill(self, slices: int) -> None:
         """Do what a user does."""
-        done = self.index.backfill(BackfillOptions(slices=slices))
+        done = self.index.backfill(BackfillOptions(parallel=slices))
         assert done.written == self.count, done
 
     @property

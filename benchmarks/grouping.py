@@ -94,7 +94,7 @@ def _alone(url: str, path: str) -> None:
         nonlocal read
         read = time.perf_counter()
 
-    with index.group(progress=reading) as grouped, Path(path).open("w", encoding="ascii") as out:
+    with index.group(on_progress=reading) as grouped, Path(path).open("w", encoding="ascii") as out:
         for group in grouped:
             out.write(json.dumps([member.id for member in group.members]) + "\n")
     end = time.perf_counter()

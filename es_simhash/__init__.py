@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents, Rejected
     from es_simhash.engines.connect import connect, connect_async
     from es_simhash.errors import DocumentError, EngineError, EsSimhashError, InputError, SchemeError
-    from es_simhash.groups.of_index.keeping import Keep
+    from es_simhash.groups.of_index.canonical import Canonical
     from es_simhash.groups.of_index.options import GroupOptions
     from es_simhash.groups.of_index.writing import WriteOptions
     from es_simhash.groups.pairs.deduplicator import Deduplicator
@@ -58,7 +58,7 @@ _NAMES = {
         "InputError",
         "SchemeError",
     ),
-    "groups.of_index.keeping": ("Keep",),
+    "groups.of_index.canonical": ("Canonical",),
     "groups.of_index.options": ("GroupOptions",),
     "groups.of_index.writing": ("WriteOptions",),
     "groups.pairs.deduplicator": ("Deduplicator",),
@@ -115,6 +115,7 @@ __all__ = [
     "PRESETS",
     "AsyncIndex",
     "BackfillOptions",
+    "Canonical",
     "Chars",
     "Chinese",
     "Custom",
@@ -131,7 +132,6 @@ __all__ = [
     "IdfTable",
     "Index",
     "InputError",
-    "Keep",
     "Keywords",
     "Labels",
     "Layout",

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from es_simhash.groups.of_index.options import GroupOptions
     from es_simhash.groups.of_index.result import Grouped
-    from es_simhash.groups.of_index.run import OnRead
+    from es_simhash.groups.of_index.run import OnProgress as OnGrouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
-    from es_simhash.groups.of_index.writing import OnWritten as OnGroupsWritten
+    from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
     from es_simhash.live.backfill.scope import BackfillOptions, UpdateOptions
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.reindex.plan import Reindexed
@@ -178,25 +178,25 @@ class Index:
         self,
         options: BackfillOptions | None = None,
         *,
-        progress: OnProgress | None = None,
-        on_undone: OnUndone | None = None,
+        on_progress: OnProgress | None = None,
+        on_reject: OnUndone | None = None,
     ) -> Progress:
         """Give the documents that are in the index their fingerprints; see `es_simhash.live.backfill`.
 
         Those that have a current one are left alone, so that a run which was stopped is gone on with by running again.
-        What cannot be done is told to ``on_undone``, and counted.
+        What cannot be done is told to ``on_reject``, and counted.
         """
         from es_simhash.live.backfill.run import Backfill
 
-        return Backfill(self.engine, self.name, self.documents, options).run(progress, on_undone)
+        return Backfill(self.engine, self.name, self.documents, options).run(on_progress, on_reject)
 
     def reindex(
         self,
         destination: str,
         options: ReindexOptions | None = None,
         *,
-        progress: OnProgress | None = None,
-        on_undone: OnUndone | None = None,
+        on_progress: OnProgress | None = None,
+        on_reject: OnUndone | None = None,
     ) -> Reindexed:
         """Copy the index, with fingerprints, into another that is made for it; see `es_simhash.live.reindex`.
 
@@ -207,22 +207,22 @@ class Index:
         from es_simhash.live.reindex.run import Reindexing
 
         documents = self._plans.documents_of_copy()
-        return Reindexing(self.engine, self.name, destination, documents, options).run(progress, on_undone)
+        return Reindexing(self.engine, self.name, destination, documents, options).run(on_progress, on_reject)
 
     def remove_fields(
         self,
         options: UpdateOptions | None = None,
         *,
-        progress: OnProgress | None = None,
-        on_undone: OnUndone | None = None,
+        on_progress: OnProgress | None = None,
+        on_reject: OnUndone | None = None,
     ) -> Removed:
         """Take the fields of fingerprints out of all documents, and our note out of the mapping; it cannot lose fields.
 
-        To go on where a run was stopped, run it again. What cannot be done is told to ``on_undone``, and counted.
+        To go on where a run was stopped, run it again. What cannot be done is told to ``on_reject``, and counted.
         """
         from es_simhash.live.removal import Removal
 
-        return Removal(self.engine, self.name, self.documents, options).run(progress, on_undone)
+        return Removal(self.engine, self.name, self.documents, options).run(on_progress, on_reject)
 
     def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
         """What would go wrong with a backfill, found out without changing anything; see `es_simhash.live.doctor`.
@@ -233,17 +233,17 @@ class Index:
 
         return self._run(diagnose(self.name, self._plans.wanted_documents(), options, self._plans.brings_fields))
 
-    def group(self, options: GroupOptions | None = None, *, progress: OnRead | None = None) -> Grouped:
+    def group(self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None) -> Grouped:
         """All groups of near-duplicates among the documents that have fingerprints; close the result in the end.
 
-        Nothing is written. ``progress`` hears how many documents were read.
+        Nothing is written. ``on_progress`` hears how many documents were read.
         """
         from es_simhash.groups.of_index.run import group
 
-        return group(self.engine, self.name, self.documents, options, progress)
+        return group(self.engine, self.name, self.documents, options, on_progress)
 
     def write_groups(
-        self, grouped: Grouped, *, progress: OnGroupsWritten | None = None, **options: Unpack[WriteOptions]
+        self, grouped: Grouped, options: WriteOptions | None = None, *, on_progress: OnGroupsWritten | None = None
     ) -> GroupsWritten:
         """Store groups on their documents, for searches to use; see `es_simhash.groups.of_index.writing.write_groups`.
 
@@ -252,7 +252,7 @@ class Index:
         """
         from es_simhash.groups.of_index.writing import write_groups
 
-        return write_groups(self.engine, grouped, self.documents, on_written=progress, **options)
+        return write_groups(self.engine, grouped, self.documents, options, on_progress)
 
     def pipeline(self, *, install: bool = False, default: bool = False) -> Ingest:
         """The ingest pipeline by which the server makes the fingerprints of whatever is written to the index.
@@ -411,43 +411,43 @@ class AsyncIndex:
         self,
         options: BackfillOptions | None = None,
         *,
-        progress: OnProgress | None = None,
-        on_undone: OnUndone | None = None,
+        on_progress: OnProgress | None = None,
+        on_reject: OnUndone | None = None,
     ) -> Progress:
         """See `Index.backfill`."""
         from es_simhash.live.backfill.run_async import AsyncBackfill
 
         engine, documents = await self.engine(), await self.documents()
         run = await AsyncBackfill.begin(engine, self.name, documents, options)
-        return await run.run(progress, on_undone)
+        return await run.run(on_progress, on_reject)
 
     async def reindex(
         self,
         destination: str,
         options: ReindexOptions | None = None,
         *,
-        progress: OnProgress | None = None,
-        on_undone: OnUndone | None = None,
+        on_progress: OnProgress | None = None,
+        on_reject: OnUndone | None = None,
     ) -> Reindexed:
         """See `Index.reindex`."""
         from es_simhash.live.reindex.run import AsyncReindexing
 
         documents = self._plans.documents_of_copy()
         run = await AsyncReindexing.begin(await self.engine(), self.name, destination, documents, options)
-        return await run.run(progress, on_undone)
+        return await run.run(on_progress, on_reject)
 
     async def remove_fields(
         self,
         options: UpdateOptions | None = None,
         *,
-        progress: OnProgress | None = None,
-        on_undone: OnUndone | None = None,
+        on_progress: OnProgress | None = None,
+        on_reject: OnUndone | None = None,
     ) -> Removed:
         """See `Index.remove_fields`."""
         from es_simhash.live.removal import AsyncRemoval
 
         run = await AsyncRemoval.begin(await self.engine(), self.name, await self.documents(), options)
-        return await run.run(progress, on_undone)
+        return await run.run(on_progress, on_reject)
 
     async def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
         """See `Index.doctor`."""
@@ -456,24 +456,24 @@ class AsyncIndex:
         plans = self._plans
         return await self._run(diagnose(self.name, plans.wanted_documents(), options, plans.brings_fields))
 
-    async def group(self, options: GroupOptions | None = None, *, progress: OnRead | None = None) -> Grouped:
+    async def group(self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None) -> Grouped:
         """See `Index.group`; it is done in a thread."""
         from es_simhash.groups.of_index.run import group
 
-        return await self._in_thread(group, self.name, await self.documents(), options, progress)
+        return await self._in_thread(group, self.name, await self.documents(), options, on_progress)
 
     async def write_groups(
-        self, grouped: Grouped, *, progress: OnGroupsWritten | None = None, **options: Unpack[WriteOptions]
+        self, grouped: Grouped, options: WriteOptions | None = None, *, on_progress: OnGroupsWritten | None = None
     ) -> GroupsWritten:
         """See `Index.write_groups`; it is done in a thread."""
         from es_simhash.groups.of_index.writing import write_groups
 
-        return await self._in_thread(write_groups, grouped, await self.documents(), progress, **options)
+        return await self._in_thread(write_groups, grouped, await self.documents(), options, on_progress)
 
-    async def _in_thread(self, work: Callable[..., Result], *given: Any, **options: Any) -> Result:
+    async def _in_thread(self, work: Callable[..., Result], *given: Any) -> Result:
         """Do work in a thread, which ends when it is no longer awaited."""
         engine, stop = FromThread(await self.engine(), asyncio.get_running_loop()), Stop()
-        working = asyncio.ensure_future(asyncio.to_thread(work, engine, *given, stop=stop, **options))
+        working = asyncio.ensure_future(asyncio.to_thread(work, engine, *given, stop=stop))
         try:
             await asyncio.wait([working])
         except BaseException:

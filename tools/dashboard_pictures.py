@@ -20,7 +20,7 @@ from es_simhash.cli.reports.dashboards.looking import look
 from es_simhash.cli.reports.dashboards.objects import Panel, panels, placed
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import run
-from es_simhash.groups.of_index.keeping import keep_named
+from es_simhash.groups.of_index.canonical import canonical_named
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
@@ -81,7 +81,7 @@ def main() -> None:
     with start_node("opensearch") as node, Index("demo", node.url, fields=("title", "body")) as index:
         index.init()
         index.add(map(json.loads, documents.splitlines()), refresh=True)
-        with index.group(GroupOptions(keep=keep_named("oldest:published", ()))) as grouped:
+        with index.group(GroupOptions(canonical=canonical_named("oldest:published", ()))) as grouped:
             index.write_groups(grouped)
         index.refresh()
         named = Subject("demo", date_field="published", by_field="site.keyword")

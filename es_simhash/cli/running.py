@@ -32,7 +32,14 @@ def patience_option(command: Command) -> Command:
 def run_options(command: Command) -> Command:
     """How a run goes about it: the keywords of `RunOptions`, and ``rejects``."""
     options = (
-        click.option("--slices", type=click.IntRange(1), default=1, show_default=True, help="Work on so many at once."),
+        click.option(
+            "--slices",
+            "parallel",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            help="Work on so many at once.",
+        ),
         click.option("--max-rate", type=float, metavar="N", help="Write at most N documents a second."),
         patience_option,
         click.option(

@@ -82,7 +82,7 @@ class Source:
         from es_simhash.cli.jobs.evaluate_documents import gather_files
         from es_simhash.cli.jobs.sample_documents import Sampled, sample_of_files
         from es_simhash.documents.files import total_bytes
-        from es_simhash.groups.of_index.keeping import keep_named
+        from es_simhash.groups.of_index.canonical import canonical_named
 
         scheme, absent = scheme_named(self.scheme), AbsentFields(self.fields)
         with output.progress("Reading", total_bytes(self.files.paths)) as advance:
@@ -92,7 +92,7 @@ class Source:
                 advance(done, 0, self.files.bytes_read)
 
             if size is None:
-                documents = gather_files(found, keep_named("first", ()), rejects, on_read).documents
+                documents = gather_files(found, canonical_named("first", ()), rejects, on_read).documents
                 sampled = Sampled(documents, len(documents))
             else:
                 sampled = sample_of_files(found, size, on_read)

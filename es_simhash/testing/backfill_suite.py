@@ -106,25 +106,25 @@ class BackfillSuite(IndexBase):
 
         with pytest.raises(RuntimeError, match="stopped"):
             # At this rate the second page has to wait, so that it is not on its way when the first is told.
-            index.backfill(BackfillOptions(max_rate=20), progress=stop)
+            index.backfill(BackfillOptions(max_rate=20), on_progress=stop)
         rest = index.backfill()
         assert 0 < rest.written < self.count
         self.assert_right(engine, index, self.documents)
 
     def test_progress_is_told_on_the_way(self, engine: Any, index: Any) -> None:
         told: list[int] = []
-        index.backfill(progress=lambda progress: told.append(progress.done))
+        index.backfill(on_progress=lambda progress: told.append(progress.done))
         assert told == sorted(told)
         assert len(told) > 1
         assert told[-1] == self.count
 
     @pytest.mark.parametrize("slices", [2, 5])
     def test_slices_do_it_together(self, engine: Any, index: Any, slices: int) -> None:
-        assert index.backfill(BackfillOptions(slices=slices)).written == self.count
+        assert index.backfill(BackfillOptions(parallel=slices)).written == self.count
         self.assert_right(engine, index, self.documents)
 
     def test_machines_do_a_share_each(self, engine: Any, index: Any) -> None:
-        written = [index.backfill(BackfillOptions(share=(i, 3), slices=2)).written for i in range(3)]
+        written = [index.backfill(BackfillOptions(shard=(i, 3), parallel=2)).written for i in range(3)]
         assert sum(written) == self.count
         assert all(written)
         self.assert_right(engine, index, self.documents)
@@ -142,7 +142,7 @@ class BackfillSuite(IndexBase):
         assert index.info().documents == 20
 
     def test_only_what_a_query_finds_is_done(self, engine: Any, index: Any) -> None:
-        assert index.backfill(BackfillOptions(query={"range": {"number": {"lt": 10}}})).written == 10
+        assert index.backfill(BackfillOptions(filter={"range": {"number": {"lt": 10}}})).written == 10
         assert index.backfill(BackfillOptions(since=("when", "2026-01-28"))).written == sum(
             each["when"] == "2026-01-28" and each["number"] >= 10 for each in self.documents.values()
         )
@@ -161,7 +161,7 @@ class BackfillSuite(IndexBase):
         index = self.open(name, engine, fields=["body"])
         index.init()
         told: list[Undone] = []
-        progress = index.backfill(on_undone=told.append)
+        progress = index.backfill(on_reject=told.append)
         assert (progress.written, progress.rejected) == (1, 1)
         assert [(each.index, each.id) for each in told] == [(name, "bad")]
         assert "'body'" in told[0].reason
@@ -173,7 +173,7 @@ class BackfillSuite(IndexBase):
             self.change(engine, index.name, id_, {"body": f"another text of {id_}"})
             documents[id_] |= {"body": f"another text of {id_}"}
         assert index.backfill().written == 0
-        progress = index.backfill(BackfillOptions(stale=True))
+        progress = index.backfill(BackfillOptions(refresh_stale=True))
         assert (progress.written, progress.current) == (3, self.count - 3)
         self.assert_right(engine, index, documents)
 
@@ -189,7 +189,7 @@ class BackfillSuite(IndexBase):
         index.backfill()
         id_, *_ = self.documents
         self.change(engine, index.name, id_, {"title": "", "body": ""})
-        index.backfill(BackfillOptions(stale=True))
+        index.backfill(BackfillOptions(refresh_stale=True))
         fields = {name: value for name, value in self.sources(engine, index.name, [id_])[id_]["dedup"].items() if value}
         assert set(fields) == {"content", "scheme", "status"}
 
@@ -220,7 +220,7 @@ class BackfillSuite(IndexBase):
         with pytest.raises(MissingError):
             self.open(names(), engine).backfill()
 
-    @pytest.mark.parametrize("wrong", [{"slices": 0}, {"share": (3, 3)}, {"max_rate": 0.0}])
+    @pytest.mark.parametrize("wrong", [{"parallel": 0}, {"shard": (3, 3)}, {"max_rate": 0.0}])
     def test_options_that_mean_nothing_are_refused(self, wrong: Json) -> None:
         with pytest.raises(InputError):
             BackfillOptions(**wrong)

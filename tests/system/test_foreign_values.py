@@ -269,7 +269,7 @@ def test_a_backfill_stops_and_once_that_is_accepted_leaves_such_documents_alone(
         index.backfill()
     assert of(engine, index.name, *THEIRS, "due") == before
     told: list[Undone] = []
-    done = index.backfill(BackfillOptions(accept=frozenset({"foreign-values"})), on_undone=told.append)
+    done = index.backfill(BackfillOptions(accept=frozenset({"foreign-values"})), on_reject=told.append)
     assert (done.written, done.rejected, {each.id for each in told}) == (1, 2, set(THEIRS))
     assert all("where the fields belong" in each.reason and "--prefix" in each.reason for each in told)
     assert of(engine, index.name, *THEIRS) == before[:2]
@@ -296,7 +296,7 @@ def test_what_comes_while_a_backfill_runs_is_left_alone_too(engine: Engine, inde
     meddler = Meddler(engine)
     meddler.before = once(OpenReader, lambda _: fill(engine, index.name, THEIRS))
     told: list[Undone] = []
-    done = Index(index.name, meddler).backfill(on_undone=told.append)
+    done = Index(index.name, meddler).backfill(on_reject=told.append)
     assert (done.written, {each.id for each in told}) == (1, set(THEIRS))
     assert [each["_source"] for each in of(engine, index.name, *THEIRS)] == list(THEIRS.values())
 

@@ -251,7 +251,7 @@ class Work(NamedTuple):
 
 WORK = {
     "backfill": Work(lambda index: index.backfill(), False),
-    "backfill in slices": Work(lambda index: index.backfill(BackfillOptions(slices=3)), False),
+    "backfill in slices": Work(lambda index: index.backfill(BackfillOptions(parallel=3)), False),
     "reindex": Work(lambda index: index.reindex(f"{index.name}-copy"), False),
     "remove": Work(lambda index: index.remove_fields()),
     "group": Work(group),

@@ -12,6 +12,7 @@ import pytest
 
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, InputError
+from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.scope import BackfillOptions, UpdateOptions
 from es_simhash.plans.operations import Count, CreateIndex, DeleteIndex, GetDocuments, Refresh
@@ -72,7 +73,7 @@ async def groups_written_async(index: AsyncIndex) -> None:
 
 @pytest.mark.parametrize(
     "update",
-    [Index.remove_fields, groups_written, lambda index: index.backfill(BackfillOptions(stale=True))],
+    [Index.remove_fields, groups_written, lambda index: index.backfill(BackfillOptions(refresh_stale=True))],
     ids=["remove", "group", "backfill"],
 )
 def test_nothing_is_updated_that_would_lose_a_field(team: Team, update: Callable[[Index], Any]) -> None:
@@ -120,9 +121,9 @@ def test_whoever_accepts_the_loss_is_warned_and_has_it_done(team: Team, tmp_path
 def test_in_python_too(team: Team) -> None:
     index = Index(team.name, team.engine)
     with index.group() as grouped:
-        assert index.write_groups(grouped, accept=ACCEPTED).written == len(DOCUMENTS)
+        assert index.write_groups(grouped, WriteOptions(accept=ACCEPTED)).written == len(DOCUMENTS)
         with pytest.raises(InputError, match="'closed' is nothing that can be accepted"):
-            index.write_groups(grouped, accept=["closed"])
+            index.write_groups(grouped, WriteOptions(accept=["closed"]))
     assert index.remove_fields(UpdateOptions(accept=ACCEPTED)).left == 0
 
 

@@ -113,11 +113,11 @@ def _options(given: dict[str, Any]) -> BackfillOptions:
 
     query, since = given["query"], given["since"]
     return BackfillOptions(
-        query=None if query is None else json_object(query, "--query", '{"term": {"lang": "en"}}'),
+        filter=None if query is None else json_object(query, "--query", '{"term": {"lang": "en"}}'),
         since=None if since is None else _since(since),
-        stale=given["stale"],
-        slices=given["slices"],
-        share=(0, 1) if given["share"] is None else _share(given["share"]),
+        refresh_stale=given["stale"],
+        parallel=given["slices"],
+        shard=(0, 1) if given["share"] is None else _share(given["share"]),
         max_rate=given["max_rate"],
         patience=given["patience"],
         without_refresh=given["no_refresh"],
@@ -146,7 +146,7 @@ def _checkpoint(target: Target, index: str, documents: Documents, options: Backf
     from es_simhash.live.backfill.checkpoint import Checkpoint
 
     place = target.place if is_server(target.place) else str(Path(target.place).resolve())
-    aims = (place, index, documents.prefix, documents.scheme.id, options.query, options.since, options.share)
+    aims = (place, index, documents.prefix, documents.scheme.id, options.filter, options.since, options.shard)
     name = hashlib.sha256(repr(aims).encode()).hexdigest()[:16]
     state = os.environ.get(STATE_HOME) or Path.home() / ".local" / "state"
     return Checkpoint(Path(state) / "es-simhash" / "backfill" / f"{name}.json", repr(aims))

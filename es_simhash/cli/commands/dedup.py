@@ -133,9 +133,9 @@ class _Noted:
     """What ``--keep`` and ``--date`` ask of each document, noted while they are read."""
 
     def __init__(self, keep: str, fields: tuple[str, ...], date_field: str | None) -> None:
-        from es_simhash.groups.of_index.keeping import keep_named
+        from es_simhash.groups.of_index.canonical import canonical_named
 
-        self._keep = keep_named(keep, fields)
+        self._keep = canonical_named(keep, fields)
         if keep == "longest" and not fields:
             raise click.UsageError("The longest text is that of certain fields. Name them with --field.")
         self._ranks: list[Any] = []

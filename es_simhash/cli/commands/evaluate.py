@@ -137,13 +137,13 @@ def _from_files(
     from es_simhash.cli.jobs.evaluate_documents import gather_files
     from es_simhash.documents.files import total_bytes
     from es_simhash.documents.sources import patterns
-    from es_simhash.groups.of_index.keeping import keep_named
+    from es_simhash.groups.of_index.canonical import canonical_named
 
     absent = AbsentFields(fields)
     with output.progress("Reading", total_bytes(files.paths)) as advance:
         found = texts(files.read(rejects), fields, rejects, absent, patterns(strip))
         gathered = gather_files(
-            found, keep_named(keep, fields), rejects, lambda done: advance(done, 0, files.bytes_read)
+            found, canonical_named(keep, fields), rejects, lambda done: advance(done, 0, files.bytes_read)
         )
     output.warn(absent.warning)
     return gathered
@@ -162,12 +162,12 @@ class _FromIndex:
         """The scheme of the index, and its documents."""
         from es_simhash.cli.jobs.evaluate_documents import gather_index
         from es_simhash.documents.sources import patterns
-        from es_simhash.groups.of_index.keeping import keep_named
+        from es_simhash.groups.of_index.canonical import canonical_named
         from es_simhash.index import Index
 
         query = None if self.query is None else json_object(self.query, "--query", '{"term": {"lang": "en"}}')
         with self.target.opened(output) as engine, output.progress("Reading") as advance:
             opened = Index(self.index, engine, prefix=self.prefix)
             warn_of_indices_without_fields(output, opened)
-            rule = keep_named(keep, opened.documents.fields)
+            rule = canonical_named(keep, opened.documents.fields)
             return opened.scheme, gather_index(opened, rule, query, patterns(strip), rejects, advance, _PATIENCE)

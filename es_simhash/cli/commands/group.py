@@ -78,6 +78,7 @@ def command(
 
     Example: es-simhash group articles --keep oldest:published --write
     """
+    from es_simhash.groups.of_index.writing import WriteOptions
     from es_simhash.index import Index
 
     if not write and (singles or max_rate or accept):
@@ -102,14 +103,9 @@ def command(
             saying_if_interrupted(lambda: "Nothing was written to the index."),
             output.progress("Reading") as advance,
         ):
-            grouped = opened.group(options, progress=advance)
+            grouped = opened.group(options, on_progress=advance)
         with grouped:
-            how: WriteOptions = {
-                "singles": singles,
-                "max_rate": max_rate,
-                "patience": options.patience,
-                "accept": accept,
-            }
+            how = WriteOptions(singles, max_rate, options.patience, accept)
             written = _write(output, opened, grouped, how) if write else None
             _write_files(grouped, link, **{name: given[name] for name in _FILES})
             if given["report_file"]:
@@ -122,7 +118,7 @@ _FILES = ("groups_file", "pairs_file", "delete_script", "output_format")
 
 
 def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
-    from es_simhash.groups.of_index.keeping import keep_named
+    from es_simhash.groups.of_index.canonical import canonical_named
     from es_simhash.groups.of_index.options import GroupOptions
 
     query = given["query"]
@@ -139,8 +135,8 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
         "state",
     )
     return GroupOptions(
-        query=None if query is None else json_object(query, "--query", '{"term": {"lang": "en"}}'),
-        keep=keep_named(given["keep"], index.documents.fields),
+        filter=None if query is None else json_object(query, "--query", '{"term": {"lang": "en"}}'),
+        canonical=canonical_named(given["keep"], index.documents.fields),
         memory=given["memory"],
         patience=given["patience"],
         **{name: given[name] for name in names},
@@ -171,7 +167,7 @@ def _write(output: Output, index: Index, grouped: Grouped, how: WriteOptions) ->
         saying_if_interrupted(lambda: f"{_were_written(so_far)} Run the command again for the rest."),
         output.progress("Writing") as advance,
     ):
-        return index.write_groups(grouped, progress=tell, **how)
+        return index.write_groups(grouped, how, on_progress=tell)
 
 
 def _link(index: Index, kibana_url: str, distribution: str | None) -> Link:

@@ -13,7 +13,7 @@ from es_simhash.documents.files import FileDocument, OnReject
 from es_simhash.documents.sources import text_of
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
-from es_simhash.groups.of_index.keeping import Keep
+from es_simhash.groups.of_index.canonical import Canonical
 from es_simhash.index import Index
 from es_simhash.live.sweep.found import Place
 from es_simhash.live.sweep.progress import OnUndone
@@ -28,7 +28,7 @@ OnRead = Callable[[int], object]
 class Gathered:
     """Documents as (id, text) pairs, and what those of a group are ordered by."""
 
-    keep: Keep
+    keep: Canonical
     documents: list[tuple[str, str]] = field(default_factory=list)
     _ranks: list[Any] = field(default_factory=list)
     _ids: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ class Gathered:
 
 
 def gather_files(
-    found: Iterable[tuple[FileDocument, str]], keep: Keep, on_reject: OnReject, on_read: OnRead
+    found: Iterable[tuple[FileDocument, str]], keep: Canonical, on_reject: OnReject, on_read: OnRead
 ) -> Gathered:
     """The documents of files with their texts; one with the id of an earlier one is rejected."""
     gathered = Gathered(keep)
@@ -64,7 +64,7 @@ def gather_files(
 
 def gather_index(
     index: Index,
-    keep: Keep,
+    keep: Canonical,
     query: Json | None,
     strip: Sequence[re.Pattern[str]],
     on_undone: OnUndone,
@@ -94,7 +94,7 @@ def with_texts(hits: Iterable[Json], fields: Sequence[str], on_undone: OnUndone)
             on_undone(Place.at(hit).undone(error.problem))
 
 
-def _hits(index: Index, keep: Keep, query: Json | None, patience: float) -> Iterator[Json]:
+def _hits(index: Index, keep: Canonical, query: Json | None, patience: float) -> Iterator[Json]:
     documents = index.documents
     scheme: Json = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
     wanted: Json = {"bool": {"filter": [scheme, *([query] if query else [])]}}

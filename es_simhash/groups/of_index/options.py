@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from es_simhash.errors import InputError
-from es_simhash.groups.of_index.keeping import FIRST, Keep
+from es_simhash.groups.of_index.canonical import FIRST, Canonical
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.query import By, Criteria
@@ -23,8 +23,8 @@ _LEAST_MEMORY = 16 << 20
 class GroupOptions:
     """What is grouped, and what a group is.
 
-    ``by``, ``distance`` and ``similarity`` say what is near, as in a search. ``query`` restricts it to documents that a
-    query finds. ``keep`` says which document of a group stands for it (see `es_simhash.groups.of_index.keeping`).
+    ``by``, ``distance`` and ``similarity`` say what is near, as in a search. ``filter``, a query, restricts the
+    documents. ``canonical`` says which document stands for its group (see `es_simhash.groups.of_index.canonical`).
 
     Links make groups. With the ``linkage`` "star" every member is near the one that stands for the group, and who is
     not may have a group of their own; with "complete" every member is near every other; with "single" a group is what
@@ -46,9 +46,9 @@ class GroupOptions:
     by: By | None = None
     distance: int | None = None
     similarity: float | None = None
-    query: Json | None = None
+    filter: Json | None = None
     linkage: Linkage = "star"
-    keep: Keep = FIRST
+    canonical: Canonical = FIRST
     verify: Verify = "estimate"
     strip: Sequence[str] = ()
     common: float | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from es_simhash.errors import InputError
-from es_simhash.groups.of_index.keeping import Keep
+from es_simhash.groups.of_index.canonical import Canonical
 from es_simhash.groups.of_index.places import Places
 from es_simhash.groups.of_index.texts import Looking
 from es_simhash.scheme.own_fields import Json
@@ -15,19 +15,19 @@ from es_simhash.scheme.own_fields import Json
 class Ranking:
     """Orders documents, of which what the order needs is read once."""
 
-    def __init__(self, keep: Keep, places: Places, looking: Looking) -> None:
-        self._keep = keep
+    def __init__(self, canonical: Canonical, places: Places, looking: Looking) -> None:
+        self._canonical = canonical
         self._places = places
         self._looking = looking
         self._ranks: dict[int, Any] = {}
 
     def read(self, positions: Sequence[int]) -> None:
         """Read what the order needs of documents."""
-        if not self._keep.fields:
+        if not self._canonical.fields:
             return
-        hits = self._looking.look(self._places.take(positions), self._keep.fields)
+        hits = self._looking.look(self._places.take(positions), self._canonical.fields)
         for position, hit in zip(positions, hits, strict=True):
-            self._ranks[position] = self._keep.rank(_source(hit))
+            self._ranks[position] = self._canonical.rank(_source(hit))
 
     def ordered(self, positions: Sequence[int], keys: Mapping[int, tuple[str, str]]) -> list[int]:
         """Documents, with their indices and ids, in their order; what it leaves open, these decide, the ids first."""
@@ -36,7 +36,7 @@ class Ranking:
             return sorted(positions, key=order.__getitem__)
         except TypeError as error:
             raise InputError(
-                f"Documents cannot be ordered by {self._keep.name!r}: {error}. Let it give comparable values."
+                f"Documents cannot be ordered by {self._canonical.name!r}: {error}. Let it give comparable values."
             ) from error
 
 

@@ -40,7 +40,7 @@ from es_simhash.plans.operations import Count, GetMappings, Share
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.own_fields import Json
 
-OnRead = Callable[[int], object]
+OnProgress = Callable[[int], object]
 
 _SPOOL_SHARE = 32
 _RANKED_AT_ONCE = 10_000
@@ -51,10 +51,10 @@ def group(
     index: str,
     documents: Documents,
     options: GroupOptions | None = None,
-    on_read: OnRead | None = None,
+    on_progress: OnProgress | None = None,
     stop: Stop | None = None,
 ) -> Grouped:
-    """All groups of near-duplicates in an index, or in those behind a name; ``on_read`` hears how many are read.
+    """All groups of near-duplicates in an index, or in those behind a name; ``on_progress`` hears how many are read.
 
     By ``stop`` another thread can end it.
     """
@@ -66,7 +66,7 @@ def group(
             room = Room(options.memory // _SPOOL_SHARE, options.directory)
             try:
                 grouping = _Grouping(stoppable, documents, options, room)
-                grouping.read(index, on_read or (lambda _: None))
+                grouping.read(index, on_progress or (lambda _: None))
                 return grouping.result()
             except ReaderLostError:
                 # To read on would be to read some documents twice, which would be near-duplicates of themselves.
@@ -103,7 +103,7 @@ class _Grouping:
         self._indices: dict[str, list[int] | None] = {}
         self._unread: dict[str, str] = {}
 
-    def read(self, index: str, on_read: OnRead) -> None:
+    def read(self, index: str, on_progress: OnProgress) -> None:
         """Keep what the documents of the indices behind a name tell."""
         mappings = self._engine.perform(GetMappings(index))
         ours = entries(mappings, self._documents.prefix)
@@ -119,7 +119,7 @@ class _Grouping:
                     self._places.append(found.places, found.stored)
                     self._kept.add(found.condensed)
                     self._others += found.others
-                    on_read(len(self._kept) + self._others)
+                    on_progress(len(self._kept) + self._others)
             if self._is_incremental:
                 self._places.flush()
                 self._new.append(self._places.changed_after(first, changes or []))
@@ -165,18 +165,18 @@ class _Grouping:
     def _what(self) -> Json:
         """What is kept of which documents."""
         own = self._documents
-        return {"scheme": own.scheme.id, "prefix": own.prefix, "query": self._options.query, **asdict(self._criteria)}
+        return {"scheme": own.scheme.id, "prefix": own.prefix, "query": self._options.filter, **asdict(self._criteria)}
 
     @property
     def _query(self) -> Json:
         scheme: Json = {"term": {f"{self._documents.prefix}.scheme": self._documents.scheme.id}}
-        return {"bool": {"filter": [scheme, *([self._options.query] if self._options.query else [])]}}
+        return {"bool": {"filter": [scheme, *([self._options.filter] if self._options.filter else [])]}}
 
     @property
     def _note(self) -> tuple[str, Json]:
         """Under which name an index notes when its groups were written, and what must agree if they are added to."""
         same = {"scheme": self._documents.scheme.id, **asdict(self._criteria), "linkage": self._options.linkage}
-        return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.query}
+        return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.filter}
 
     def _since(self, mapping: Json) -> list[int] | None:
         """The changes of an index by which its groups were last written in the same way."""
@@ -194,7 +194,7 @@ class _Grouping:
         links = link(self._kept, self._criteria, comparison, options.memory, self._room, bounds)
         joined = self._places.joined() if self._is_incremental else (np.empty(0, dtype=np.int64),) * 2
         links.union.union(*joined)
-        ranking = Ranking(options.keep, self._places, looking)
+        ranking = Ranking(options.canonical, self._places, looking)
         members = (position for component in links.union.groups() for position in component)
         while some := list(islice(members, _RANKED_AT_ONCE)):
             ranking.read(some)

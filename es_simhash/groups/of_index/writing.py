@@ -11,7 +11,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, TypedDict
 
 from es_simhash._core.prefetch import Stop, ahead
 from es_simhash.documents.documents import Documents
@@ -32,10 +31,7 @@ from es_simhash.plans.sending import Pressure
 from es_simhash.scheme import group_fields, mapping
 from es_simhash.scheme.own_fields import Json, content_hash
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-OnWritten = Callable[["GroupsWritten"], object]
+OnProgress = Callable[["GroupsWritten"], object]
 
 _AT_ONCE, _WRITERS = 500, 2
 # How often groups are made anew because documents of them were changed meanwhile; the rest is for the next run.
@@ -56,16 +52,19 @@ class GroupsWritten:
     rejected: list[Undone] = field(default_factory=list)
 
 
-class WriteOptions(TypedDict, total=False):
-    """How groups are written: with ``singles``, documents that are in none get one of their own, of the size 1, as
-    ``collapse`` wants it. At most ``max_rate`` documents a second are written. An engine that is away or overloaded is
-    waited for ``patience`` seconds. ``accept`` has the codes of what the doctor finds that is no reason to stop.
+@dataclass(frozen=True)
+class WriteOptions:
+    """How groups are written.
+
+    With ``singles``, documents in no group get one of their own, of size 1, as ``collapse`` needs it. At most
+    ``max_rate`` documents a second are written. The engine is waited for ``patience`` seconds while it is away or
+    overloaded. ``accept`` has the codes of the doctor's findings that shall not stop the writing.
     """
 
-    singles: bool
-    max_rate: float | None
-    patience: float
-    accept: Collection[str]
+    singles: bool = False
+    max_rate: float | None = None
+    patience: float = 600.0
+    accept: Collection[str] = ()
 
 
 def look(indices: Iterable[str], accepted: Collection[str] = ()) -> Plan[list[Finding]]:
@@ -85,21 +84,22 @@ def write_groups(
     engine: Engine,
     grouped: Grouped,
     documents: Documents,
-    on_written: OnWritten | None = None,
+    options: WriteOptions | None = None,
+    on_progress: OnProgress | None = None,
     stop: Stop | None = None,
-    **options: Unpack[WriteOptions],
 ) -> GroupsWritten:
     """Write the fields of groups into their members, and take them out of documents that are in no group any more.
 
     If the doctor finds what stops it, that is raised (see `look`). By ``stop`` another thread can end it.
     """
+    options = options or WriteOptions()
     stoppable = StoppableEngine(engine, stop)
     with stoppable.stopped_by_errors():
-        run(look(grouped.indices, options.get("accept", ())), stoppable)
+        run(look(grouped.indices, options.accept), stoppable)
         writing = _Writing(stoppable, grouped, documents, options)
         writing.prepare()
         for _ in range(_ROUNDS):
-            lost = writing.go_through(on_written or (lambda _: None))
+            lost = writing.go_through(on_progress or (lambda _: None))
             if not lost:
                 break
             grouped.leave_out(lost)
@@ -114,9 +114,9 @@ class _Writing:
         self._engine = engine
         self._grouped = grouped
         self._documents = documents
-        self._singles = options.get("singles", False)
-        self._pace = Pace(options.get("max_rate"))
-        self._patience = options.get("patience", 600.0)
+        self._singles = options.singles
+        self._pace = Pace(options.max_rate)
+        self._patience = options.patience
         self._there = dict(grouped.stored())
         self.done = GroupsWritten()
 
@@ -133,7 +133,7 @@ class _Writing:
             if before and before["of"] != same:
                 run(note(index, name, None), self._engine)
 
-    def go_through(self, on_written: OnWritten) -> set[int]:
+    def go_through(self, on_progress: OnProgress) -> set[int]:
         """Write what differs; the result has the documents that were changed or deleted meanwhile."""
         lost: set[int] = set()
         pressure = Pressure()
@@ -146,7 +146,7 @@ class _Writing:
                 self.done.refusals += outcome.refusals
                 self.done.rejected += outcome.rejected
                 self.done.lost += len(positions) - len(outcome.rejected)
-                on_written(self.done)
+                on_progress(self.done)
         return lost
 
     def finish(self) -> None:

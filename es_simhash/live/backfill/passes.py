@@ -116,7 +116,7 @@ def _noted_again(watch: Watch, documents: Documents) -> Plan[int]:
 
 def _are_left(part: Part, query: Json, options: BackfillOptions, rejected: int) -> Plan[bool]:
     """Whether more is due than could not be done; one of several machines cannot say that of its share."""
-    if options.stale or not options.is_alone:
+    if options.refresh_stale or not options.is_alone:
         return False
     return (yield from patiently(Count(part.index, query), options.patience)) > rejected
 

@@ -18,24 +18,24 @@ from es_simhash.scheme.own_fields import DEFERRED, Json
 class RunOptions:
     """How a run goes about it.
 
-    ``slices`` read and write side by side. At most ``max_rate`` documents a second are written. An engine that is away
-    or overloaded is waited for ``patience`` seconds.
+    ``parallel`` slices are read and written side by side. At most ``max_rate`` documents a second are written. An
+    engine that is away or overloaded is waited for ``patience`` seconds.
     """
 
-    slices: int = 1
+    parallel: int = 1
     max_rate: float | None = None
     patience: float = 600.0
 
     def __post_init__(self) -> None:
-        if self.slices < 1:
-            raise InputError(f"An index cannot be read in {self.slices} slices. Choose 1 or more.")
+        if self.parallel < 1:
+            raise InputError(f"An index cannot be read in {self.parallel} slices. Choose 1 or more.")
         if self.max_rate is not None and self.max_rate <= 0:
             raise InputError(f"{self.max_rate} documents a second are none. Choose a rate above 0, or none.")
 
     @property
     def shares(self) -> list[Share | None]:
         """The share of each slice; None where one reads all."""
-        return shares_of(self.slices, 0, 1)
+        return shares_of(self.parallel, 0, 1)
 
     @property
     def is_alone(self) -> bool:
@@ -43,11 +43,11 @@ class RunOptions:
         return True
 
 
-def shares_of(slices: int, number: int, count: int) -> list[Share | None]:
+def shares_of(parallel: int, number: int, count: int) -> list[Share | None]:
     """The shares of the slices of one of ``count`` machines; None where one reads all."""
-    if slices * count == 1:
+    if parallel * count == 1:
         return [None]
-    return [Share(number * slices + i, count * slices) for i in range(slices)]
+    return [Share(number * parallel + i, count * parallel) for i in range(parallel)]
 
 
 @dataclass(frozen=True)
@@ -68,25 +68,25 @@ class UpdateOptions(RunOptions):
 class BackfillOptions(UpdateOptions):
     """How a backfill goes about it, beside what `UpdateOptions` say.
 
-    ``query`` restricts it to documents that a query finds, ``since`` to those whose date in a field is not before a
-    moment: ``("published", "2026-11-01")``. ``stale`` also looks at documents that have a fingerprint, whether it is
-    that of their text. ``share`` (number from 0, and count) is the part of one of several machines.
+    ``filter``, a query, restricts the documents, and so does ``since``, to those whose date in a field is not before a
+    moment: ``("published", "2026-11-01")``. ``refresh_stale`` also reads documents that have a fingerprint, and
+    replaces those of older texts. ``shard`` (number from 0, and count) is the part of one of several machines.
 
     ``without_refresh`` and ``without_replicas`` do so meanwhile, and set that back in the end (see `tuning`).
     """
 
-    query: Json | None = None
+    filter: Json | None = None
     since: tuple[str, str] | None = None
-    stale: bool = False
-    share: tuple[int, int] = (0, 1)
+    refresh_stale: bool = False
+    shard: tuple[int, int] = (0, 1)
     without_refresh: bool = False
     without_replicas: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        number, count = self.share
+        number, count = self.shard
         if not 0 <= number < count:
-            raise InputError(f"There is no share {number + 1} of {count}. Choose one from 1 to {max(1, count)}.")
+            raise InputError(f"There is no shard {number + 1} of {count}. Choose one from 1 to {max(1, count)}.")
         if count > 1 and self.settings:
             raise InputError(
                 "Of several machines, none can tell when the last has finished and settings must be set back. "
@@ -102,17 +102,17 @@ class BackfillOptions(UpdateOptions):
     @property
     def shares(self) -> list[Share | None]:
         """The share of each slice; None where one reads all."""
-        return shares_of(self.slices, *self.share)
+        return shares_of(self.parallel, *self.shard)
 
     @property
     def is_alone(self) -> bool:
         """Whether no other machine does a part of it."""
-        return self.share == (0, 1)
+        return self.shard == (0, 1)
 
     @property
     def filters(self) -> list[Json]:
         """What the documents must be besides."""
-        filters = [self.query] if self.query else []
+        filters = [self.filter] if self.filter else []
         if self.since:
             field, moment = self.since
             filters.append({"range": {field: {"gte": moment}}})
@@ -134,8 +134,8 @@ class Part:
 
 
 def due_query(documents: Documents, options: BackfillOptions) -> Json:
-    """What is to be looked at: without a fingerprint of the scheme, or with ``stale`` all."""
-    if options.stale:
+    """What is to be looked at: without a fingerprint of the scheme, or with ``refresh_stale`` all."""
+    if options.refresh_stale:
         return _all_of(options.filters)
     scheme = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
     deferred = {"term": {f"{documents.prefix}.status": DEFERRED}}

@@ -16,6 +16,7 @@ from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import Engine
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.result import Group
+from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import CreateIndex, Search
 from es_simhash.scheme.group_fields import PROPERTIES
@@ -167,7 +168,7 @@ def test_groups_of_one_document_are_no_groups(grouped: Grouped) -> None:
         index.init()
         index.add(({"_id": str(number), **each} for number, each in enumerate(corpus(3))), refresh=True)
         with index.group() as found:
-            index.write_groups(found, singles=True)
+            index.write_groups(found, WriteOptions(singles=True))
         index.refresh()
         subject = Subject(index.name)
         ask = Grouped(grouped.engine, subject, []).ask

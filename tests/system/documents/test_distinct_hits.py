@@ -9,6 +9,7 @@ import pytest
 from es_simhash.documents import distinct
 from es_simhash.engines.base import Engine
 from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
 from es_simhash.scheme.own_fields import Json
@@ -32,10 +33,10 @@ def index(engine: Engine) -> Iterator[Index]:
 
 
 def write(index: Index, singles: bool = False) -> None:
-    from es_simhash.groups.of_index.keeping import Keep
+    from es_simhash.groups.of_index.canonical import Canonical
 
-    with index.group(GroupOptions(keep=Keep.newest("number"))) as grouped:
-        index.write_groups(grouped, singles=singles)
+    with index.group(GroupOptions(canonical=Canonical.newest("number"))) as grouped:
+        index.write_groups(grouped, WriteOptions(singles=singles))
 
 
 def hits(index: Index, body: Json) -> list[Json]:

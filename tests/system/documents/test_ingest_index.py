@@ -166,7 +166,7 @@ def test_an_update_in_a_bulk_request_passes_by_the_pipeline_and_is_found_by_a_ba
     fill(index.engine, index.name, {"1": ORIGINAL})
     bulk(index, Action("update", "1", {"doc": {"body": OTHER["body"]}}))
     assert own(index, "1") == [made_of(index, ORIGINAL)]
-    index.backfill(BackfillOptions(stale=True))
+    index.backfill(BackfillOptions(refresh_stale=True))
     assert own(index, "1") == [made_of(index, {**ORIGINAL, "body": OTHER["body"]})]
 
 

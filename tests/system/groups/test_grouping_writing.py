@@ -13,7 +13,7 @@ import pytest
 
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError
-from es_simhash.groups.of_index.keeping import Keep
+from es_simhash.groups.of_index.canonical import Canonical
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.writing import GroupsWritten
 from es_simhash.index import AsyncIndex, Index
@@ -231,7 +231,7 @@ def test_a_backfill_takes_a_changed_text_out_of_its_group(engine: Engine, index:
 
     written(index)
     change(engine, index, "2 copy 0", dict(ORIGINALS[11]))
-    index.backfill(BackfillOptions(stale=True))
+    index.backfill(BackfillOptions(refresh_stale=True))
     assert stored(engine, index)["2 copy 0"] == {}
 
 
@@ -381,15 +381,15 @@ def test_with_singles_every_document_is_in_a_group(engine: Engine, index: Index)
 @pytest.mark.parametrize(
     ("keep", "expected"),
     [
-        (Keep.newest("number"), "z new"),
-        (Keep.oldest("number"), "a old"),
-        (Keep.order("inner.value", ["good", "bad"]), "m good"),
-        (Keep.longest(FIELDS), "m good"),
-        (Keep.by(lambda document: -document["number"]), "z new"),
+        (Canonical.newest("number"), "z new"),
+        (Canonical.oldest("number"), "a old"),
+        (Canonical.order("inner.value", ["good", "bad"]), "m good"),
+        (Canonical.longest(FIELDS), "m good"),
+        (Canonical.by(lambda document: -document["number"]), "z new"),
     ],
 )
 def test_an_order_says_who_stands_for_a_group(
-    engine: Engine, index: Index, names: Callable[[], str], keep: Keep, expected: str
+    engine: Engine, index: Index, names: Callable[[], str], keep: Canonical, expected: str
 ) -> None:
     text = ORIGINALS[0]
     documents: dict[str, Json] = {
@@ -402,7 +402,7 @@ def test_an_order_says_who_stands_for_a_group(
     own = Index(name, engine, fields=FIELDS)
     own.init()
     fill(engine, name, {id_: own.documents.add_fields(each) for id_, each in documents.items()})
-    with own.group(GroupOptions(keep=keep)) as grouped:
+    with own.group(GroupOptions(canonical=keep)) as grouped:
         [group] = grouped
     assert group.canonical.id == expected
 
@@ -510,7 +510,7 @@ def test_parts_of_another_scheme_or_query_are_not_taken(
     with pytest.raises(RuntimeError, match="stopped"):
         index.group(GroupOptions(state=tmp_path))
     query = {"term": {"number": 0}}
-    with index.group(GroupOptions(state=tmp_path, query=query)) as grouped:
+    with index.group(GroupOptions(state=tmp_path, filter=query)) as grouped:
         assert grouped.counts.documents == 4
     assert len(list(tmp_path.iterdir())) == 1
 

@@ -222,7 +222,7 @@ def test_a_text_that_changes_after_all_was_done_but_not_told_is_found_by_the_nex
         index.backfill()
     meddler.before = lambda operation: None
     changed = change(engine, index, ["id3"])
-    assert index.backfill(BackfillOptions(query={"ids": {"values": ["id4"]}})).written == 0
+    assert index.backfill(BackfillOptions(filter={"ids": {"values": ["id4"]}})).written == 0
     assert index.backfill().written == 1
     assert_right(engine, index, changed)
     assert_nothing_is_noted(engine, index)
@@ -263,7 +263,7 @@ def test_a_document_that_changes_again_and_again_is_told(engine: Engine, meddler
 
     meddler.before = always
     told: list[Undone] = []
-    assert index.backfill(on_undone=told.append).rejected == 1
+    assert index.backfill(on_reject=told.append).rejected == 1
     assert [each.id for each in told] == ["id7"]
     assert "Try later" in told[0].reason
 
@@ -340,20 +340,21 @@ def test_a_page_whose_answer_is_lost_is_read_again(
         return result
 
     meddler.after = lose
-    done = sum(index.backfill(BackfillOptions(stale=True, share=(i, share[1]))).written for i in range(share[1]))
+    shards = [BackfillOptions(refresh_stale=True, shard=(i, share[1])) for i in range(share[1])]
+    done = sum(index.backfill(shard).written for shard in shards)
     assert done == COUNT
     assert_right(engine, index, changed)
 
 
 def test_slices_of_one_machine_share_a_reader(meddler: Meddler, index: Index) -> None:
-    assert index.backfill(BackfillOptions(slices=3)).written == COUNT
+    assert index.backfill(BackfillOptions(parallel=3)).written == COUNT
     assert len([operation for operation in meddler.seen if isinstance(operation, OpenReader)]) == 1
     assert len([operation for operation in meddler.seen if isinstance(operation, CloseReader)]) == 1
 
 
 def test_a_reader_that_slices_share_is_replaced_if_it_is_lost(engine: Engine, meddler: Meddler, index: Index) -> None:
     meddler.before = once(ReadPage, lambda page: engine.perform(CloseReader(page.reader)), after=2)
-    index.backfill(BackfillOptions(slices=3))
+    index.backfill(BackfillOptions(parallel=3))
     assert_right(engine, index)
 
 
@@ -390,7 +391,7 @@ def test_a_document_that_is_always_refused_does_not_hold_up_the_others(
 
     meddler.after = refuse
     told: list[Undone] = []
-    assert index.backfill(BackfillOptions(patience=60), on_undone=told.append).written == COUNT - 1
+    assert index.backfill(BackfillOptions(patience=60), on_reject=told.append).written == COUNT - 1
     assert [each.id for each in told] == ["id5"]
     assert "again and again" in told[0].reason
 
@@ -412,7 +413,7 @@ def test_a_document_that_is_too_large_for_any_request_is_told(engine: Engine, me
 
     meddler.before = refuse
     told: list[Undone] = []
-    assert index.backfill(on_undone=told.append).written == COUNT - 1
+    assert index.backfill(on_reject=told.append).written == COUNT - 1
     assert [each.id for each in told] == ["id5"]
 
 
@@ -491,7 +492,7 @@ def test_settings_are_set_back_however_a_run_ends(engine: Engine, index: Index, 
         raise error
 
     with pytest.raises(error):
-        index.backfill(OPTIONS, progress=stop)
+        index.backfill(OPTIONS, on_progress=stop)
     # A slow server does it a little later.
     for thread in [each for each in enumerate_threads() if each.name == "es-simhash"]:
         thread.join()

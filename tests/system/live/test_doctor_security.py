@@ -76,7 +76,7 @@ def test_a_privilege_that_is_missing_is_named_and_stops_a_backfill(client: str, 
         stop = told(index.doctor(), "stop")["privileges"]
         assert stop.endswith(f"Have these privileges granted: {missing}.")
         with pytest.raises(IndexStateError, match=missing):
-            index.backfill(BackfillOptions(stale=True))
+            index.backfill(BackfillOptions(refresh_stale=True))
 
 
 @every_client
@@ -98,7 +98,7 @@ def test_the_privileges_that_the_doctor_asks_for_are_enough(client: str, node: N
         assert told(found, "stop") == {}
         assert set(told(found, "warning")) == {"changes-unknown"}
         assert "privileges" in told(found, "ok")
-        assert index.backfill(BackfillOptions(stale=True)).done == 1
+        assert index.backfill(BackfillOptions(refresh_stale=True)).done == 1
 
 
 @every_client
@@ -117,7 +117,7 @@ def test_who_does_not_see_everything_is_stopped_and_the_server_would_do_so_too(
         [result] = index.engine.perform(Bulk(INDEX, [update]))
         assert "if field or document level security is enabled" in str(result.error)
         with pytest.raises(IndexStateError, match="hidden-parts"):
-            index.backfill(BackfillOptions(stale=True))
+            index.backfill(BackfillOptions(refresh_stale=True))
 
 
 @every_client

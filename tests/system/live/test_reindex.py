@@ -118,7 +118,7 @@ def test_the_mapping_is_that_of_the_source_with_the_fields(engine: Engine, index
 
 @pytest.mark.parametrize("slices", [2, 5])
 def test_slices_do_it_together(engine: Engine, index: Index, copy: str, slices: int) -> None:
-    assert index.reindex(copy, ReindexOptions(slices=slices)).is_whole
+    assert index.reindex(copy, ReindexOptions(parallel=slices)).is_whole
     assert_copied(engine, copy, DOCUMENTS)
 
 
@@ -140,7 +140,7 @@ def test_an_asynchronous_index_does_the_same(engine: Engine, kind: str, request:
 
     async def work() -> tuple[int, bool, int]:
         async with AsyncIndex(source, url, fields=FIELDS) as index:
-            done = await index.reindex(copy, ReindexOptions(slices=2))
+            done = await index.reindex(copy, ReindexOptions(parallel=2))
         async with AsyncIndex(copy, url) as index:
             removed = await index.remove_fields()
         return done.progress.written, done.is_whole, removed.progress.written
@@ -188,7 +188,7 @@ def test_a_document_that_cannot_be_fingerprinted_is_copied_and_told(
     }
     fill(engine, name, documents)
     told: list[Undone] = []
-    done = Index(name, engine, fields=["body"]).reindex(copy, on_undone=told.append)
+    done = Index(name, engine, fields=["body"]).reindex(copy, on_reject=told.append)
     assert (done.progress.written, done.progress.unfit, done.is_whole) == (9, 2, True)
     assert sorted(each.id for each in told) == ["0", "5"]
     assert "without a fingerprint" in told[0].reason
@@ -280,7 +280,7 @@ def test_copies_of_documents_that_were_deleted_are_told(engine: Engine, index: I
     gone = ["id 3/é", "id 4/é"]
     delete(engine, index.name, *gone)
     told: list[Undone] = []
-    done = index.reindex(copy, on_undone=told.append)
+    done = index.reindex(copy, on_reject=told.append)
     assert (done.is_whole, done.verified.extra, done.verified.missing) == (False, 2, 0)
     assert sorted((each.index, each.id) for each in told) == [(copy, id_) for id_ in gone]
     delete(engine, copy, *gone)
@@ -294,7 +294,7 @@ def test_a_copy_that_somebody_has_changed_is_told_and_set_right_by_the_next_run(
     index.reindex(copy)
     fill(engine, copy, {"id 3/é": {"title": "meddled with"}})
     told: list[Undone] = []
-    if (done := index.reindex(copy, on_undone=told.append)).progress.written == 0:
+    if (done := index.reindex(copy, on_reject=told.append)).progress.written == 0:
         assert (done.is_whole, [each.id for each in told]) == (False, ["id 3/é"])
         assert index.reindex(copy).is_whole
     assert_copied(engine, copy, DOCUMENTS)
@@ -317,7 +317,7 @@ def test_a_document_that_the_copy_refuses_is_told_and_the_copy_is_not_whole(
     engine.perform(CreateIndex(other, {"settings": SETTINGS, "mappings": mappings}))
     told: list[Undone] = []
     options = ReindexOptions(into_existing=True, aliases=(names(),))
-    done = index.reindex(other, options, on_undone=told.append)
+    done = index.reindex(other, options, on_reject=told.append)
     assert (done.progress.rejected, done.verified.missing, done.is_whole) == (COUNT - 128, COUNT - 128, False)
     assert {each.id for each in told} >= {f"id {i}/é" for i in range(128, COUNT)}
     assert done.aliases == []
@@ -369,7 +369,7 @@ def test_a_fast_copy_has_no_refreshes_and_replicas_meanwhile(
 def test_settings_that_a_stopped_run_left_are_set_back_by_the_next(engine: Engine, index: Index, copy: str) -> None:
     engine.perform(PutSettings(index.name, {"index.refresh_interval": "7s"}))
     with pytest.raises(RuntimeError):
-        index.reindex(copy, ReindexOptions(fast=True), progress=stop)
+        index.reindex(copy, ReindexOptions(fast=True), on_progress=stop)
     assert engine.perform(GetSettings(copy))[copy]["index.refresh_interval"] == "-1"
     index.reindex(copy)
     assert engine.perform(GetSettings(copy))[copy]["index.refresh_interval"] == "7s"
@@ -475,7 +475,7 @@ def test_what_comes_into_the_source_while_the_alias_moves_is_told(
     late = {"late": {"title": "late", "body": "text"}}
     meddler.before = once(UpdateAliases, lambda _: fill(engine, index.name, late))
     told: list[Undone] = []
-    done = index.reindex(copy, ReindexOptions(aliases=(names(),)), on_undone=told.append)
+    done = index.reindex(copy, ReindexOptions(aliases=(names(),)), on_reject=told.append)
     assert (done.late, done.is_whole, [each.id for each in told]) == (1, False, ["late"])
 
 
@@ -518,7 +518,7 @@ def test_an_empty_index_is_filled_on_request(engine: Engine, index: Index, names
     other = names()
     create(engine, other)
     with pytest.raises(RuntimeError):
-        index.reindex(other, ReindexOptions(into_existing=True), progress=stop)
+        index.reindex(other, ReindexOptions(into_existing=True), on_progress=stop)
     assert index.reindex(other).is_whole
     assert_copied(engine, other, DOCUMENTS)
 
@@ -568,7 +568,7 @@ def test_a_copy_with_documents_stays_whatever_ends_the_run(engine: Engine, index
         raise EngineError("refused")
 
     with pytest.raises(EngineError, match=r"^refused$"):
-        index.reindex(copy, progress=refuse)
+        index.reindex(copy, on_progress=refuse)
     assert_copied(engine, copy, DOCUMENTS)
 
 
@@ -641,7 +641,7 @@ def test_an_index_that_does_not_keep_its_documents_whole_is_refused(
         Index(name, engine, fields=FIELDS).reindex(copy)
 
 
-@pytest.mark.parametrize("wrong", [{"slices": 0}, {"max_rate": 0.0}, {"sample": -1}])
+@pytest.mark.parametrize("wrong", [{"parallel": 0}, {"max_rate": 0.0}, {"sample": -1}])
 def test_options_that_mean_nothing_are_refused(wrong: Json) -> None:
     with pytest.raises(InputError):
         ReindexOptions(**wrong)

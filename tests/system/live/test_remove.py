@@ -71,7 +71,7 @@ def test_what_others_keep_in_our_object_stays_and_so_does_another_scheme(engine:
 
 @pytest.mark.parametrize("slices", [2, 5])
 def test_slices_do_it_together(engine: Engine, index: Index, slices: int) -> None:
-    assert index.remove_fields(UpdateOptions(slices=slices)).progress.written == COUNT
+    assert index.remove_fields(UpdateOptions(parallel=slices)).progress.written == COUNT
     assert contents(engine, index.name, list(DOCUMENTS)) == DOCUMENTS
 
 
@@ -153,7 +153,7 @@ def test_fields_in_another_form_are_told(engine: Engine, index: Index) -> None:
     own = index.documents.add_fields({"title": "a", "body": "text"})["dedup"]
     fill(engine, index.name, {"list": {"title": "a", "body": "text", "dedup": [own]}})
     told: list[Undone] = []
-    removed = index.remove_fields(on_undone=told.append)
+    removed = index.remove_fields(on_reject=told.append)
     assert (removed.progress.written, removed.progress.rejected, removed.left) == (COUNT, 1, 1)
     assert [each.id for each in told] == ["list"]
     assert Index(index.name, engine).documents

@@ -31,7 +31,7 @@ def group_all(index: Index) -> None:
 
 WORK: dict[str, Callable[[Index], object]] = {
     "a backfill": lambda index: index.backfill(BackfillOptions(patience=PATIENCE)),
-    "a backfill in slices": lambda index: index.backfill(BackfillOptions(slices=2, patience=PATIENCE)),
+    "a backfill in slices": lambda index: index.backfill(BackfillOptions(parallel=2, patience=PATIENCE)),
     "groups": group_all,
 }
 

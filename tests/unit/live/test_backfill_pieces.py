@@ -90,21 +90,21 @@ def test_what_somebody_else_has_in_the_place_of_our_fields_is_not_overwritten() 
 
 
 def test_shares_of_machines_and_their_slices_are_the_whole() -> None:
-    shares = [share for i in range(3) for share in BackfillOptions(share=(i, 3), slices=2).shares]
+    shares = [share for i in range(3) for share in BackfillOptions(shard=(i, 3), parallel=2).shares]
     assert shares == [Share(i, 6) for i in range(6)]
     assert BackfillOptions().shares == [None]
 
 
 def test_settings_are_not_changed_by_one_of_several_machines() -> None:
     with pytest.raises(ValueError, match="before and after"):
-        BackfillOptions(share=(0, 2), without_refresh=True)
+        BackfillOptions(shard=(0, 2), without_refresh=True)
 
 
 def test_the_users_query_restricts_every_pass() -> None:
     query = {"term": {"lang": "en"}}
-    options = BackfillOptions(query=query, since=("when", "2026-01-01"))
+    options = BackfillOptions(filter=query, since=("when", "2026-01-01"))
     asked = [due_query(DOCUMENTS, options), changed_query(options, [9, 4])]
-    asked.append(due_query(DOCUMENTS, BackfillOptions(query=query, since=("when", "2026-01-01"), stale=True)))
+    asked.append(due_query(DOCUMENTS, BackfillOptions(filter=query, since=("when", "2026-01-01"), refresh_stale=True)))
     for each in asked:
         assert query in each["bool"]["filter"]
         assert {"range": {"when": {"gte": "2026-01-01"}}} in each["bool"]["filter"]

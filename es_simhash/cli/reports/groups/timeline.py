@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Literal, TypeAlias
 
-from es_simhash.groups.of_index.keeping import moment
+from es_simhash.groups.of_index.canonical import moment
 
 Unit: TypeAlias = Literal["day", "month", "year"]
 

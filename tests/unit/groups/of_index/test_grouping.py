@@ -130,7 +130,7 @@ def test_little_memory_changes_nothing(index: Index) -> None:
 
 def test_only_what_a_query_finds_is_grouped(index: Index) -> None:
     query = {"ids": {"values": ["0/é ", "copy 0-0", "copy 0-1", "copy 1-0"]}}
-    assert [sorted(group) for group in ids(index.group(GroupOptions(query=query)))] == [
+    assert [sorted(group) for group in ids(index.group(GroupOptions(filter=query)))] == [
         ["0/é ", "copy 0-0", "copy 0-1"]
     ]
 
@@ -154,7 +154,7 @@ def test_documents_that_are_all_different_make_no_group(tmp_path: Path) -> None:
 
 def test_how_many_documents_were_read_is_told(index: Index) -> None:
     told: list[int] = []
-    index.group(progress=told.append).close()
+    index.group(on_progress=told.append).close()
     assert told[-1] == len(EVERYTHING)
 
 

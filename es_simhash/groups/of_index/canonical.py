@@ -25,7 +25,7 @@ Rank = Callable[[Json], Any]
 
 
 @dataclass(frozen=True)
-class Keep:
+class Canonical:
     """An order of documents by what is in them.
 
     ``fields`` are the parts of documents that ``rank`` looks at: paths, True for all of them, or none where the ids
@@ -37,47 +37,47 @@ class Keep:
     rank: Rank = lambda document: 0
 
     @classmethod
-    def longest(cls, text_fields: Sequence[str]) -> Keep:
+    def longest(cls, text_fields: Sequence[str]) -> Canonical:
         """The document with the longest text comes first."""
         return cls("longest", text_fields, lambda document: -_length(document, text_fields))
 
     @classmethod
-    def oldest(cls, field: str) -> Keep:
+    def oldest(cls, field: str) -> Canonical:
         """That with the earliest date comes first; those without one, or with what is none, last."""
         return cls(f"oldest:{field}", [field], lambda document: _moment(document, field, inf))
 
     @classmethod
-    def newest(cls, field: str) -> Keep:
+    def newest(cls, field: str) -> Canonical:
         """That with the latest date comes first; those without one, or with what is none, last."""
         return cls(f"newest:{field}", [field], lambda document: -_moment(document, field, -inf))
 
     @classmethod
-    def order(cls, field: str, values: Sequence[str]) -> Keep:
+    def order(cls, field: str, values: Sequence[str]) -> Canonical:
         """Those whose field has the first of some values come first, then those with the second, and so on."""
         places = {value: place for place, value in enumerate(values)}
         return cls(f"order:{field}={','.join(values)}", [field], lambda document: _place(document, field, places))
 
     @classmethod
-    def by(cls, rank: Rank, fields: Sequence[str] | bool = True) -> Keep:
+    def by(cls, rank: Rank, fields: Sequence[str] | bool = True) -> Canonical:
         """A function says: that of whose results is the least comes first."""
         return cls(getattr(rank, "__name__", "function"), fields, rank)
 
 
-FIRST = Keep("first")
+FIRST = Canonical("first")
 
 
-def keep_named(text: str, text_fields: Sequence[str]) -> Keep:
+def canonical_named(text: str, text_fields: Sequence[str]) -> Canonical:
     """The order that a text names: ``first``, ``longest``, ``oldest:F``, ``newest:F``, ``order:F=a,b,c``."""
     kind, _, field = text.partition(":")
     if text == "first":
         return FIRST
     if text == "longest":
-        return Keep.longest(text_fields)
+        return Canonical.longest(text_fields)
     if field and kind in ("oldest", "newest"):
-        return Keep.oldest(field) if kind == "oldest" else Keep.newest(field)
+        return Canonical.oldest(field) if kind == "oldest" else Canonical.newest(field)
     path, equals, values = field.partition("=")
     if kind == "order" and path and equals and values:
-        return Keep.order(path, values.split(","))
+        return Canonical.order(path, values.split(","))
     raise InputError(
         f"No order of documents is called {text!r}. Choose from: first, longest, oldest:FIELD, newest:FIELD, "
         "order:FIELD=VALUE,VALUE…."

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import InputError
-from es_simhash.groups.of_index.keeping import Keep, keep_named, moment
+from es_simhash.groups.of_index.canonical import Canonical, canonical_named, moment
 from es_simhash.groups.of_index.naming import names
 from es_simhash.scheme.own_fields import Json
 
@@ -42,30 +42,30 @@ def test_a_date_is_a_moment_whatever_its_form(value: Any, expected: float | None
     assert moment(value) == expected
 
 
-def ordered(keep: Keep, documents: list[Json]) -> list[int]:
+def ordered(keep: Canonical, documents: list[Json]) -> list[int]:
     return sorted(range(len(documents)), key=lambda i: (keep.rank(documents[i]), i))
 
 
 def test_documents_without_a_date_come_last_either_way() -> None:
     documents: list[Json] = [{"at": "x"}, {"at": "2026-01-02"}, {}, {"at": ["2025-01-01", "2027-01-01"]}]
-    assert ordered(Keep.oldest("at"), documents) == [3, 1, 0, 2]
-    assert ordered(Keep.newest("at"), documents) == [1, 3, 0, 2]
+    assert ordered(Canonical.oldest("at"), documents) == [3, 1, 0, 2]
+    assert ordered(Canonical.newest("at"), documents) == [1, 3, 0, 2]
 
 
 def test_an_order_of_values_puts_others_last() -> None:
     documents: list[Json] = [{"a": {"b": "z"}}, {"a": {"b": "y"}}, {}, {"a.b": ["q", "x"]}]
-    assert ordered(keep_named("order:a.b=x,y", ["body"]), documents) == [3, 1, 0, 2]
+    assert ordered(canonical_named("order:a.b=x,y", ["body"]), documents) == [3, 1, 0, 2]
 
 
 def test_the_longest_counts_all_text_fields() -> None:
     documents: list[Json] = [{"title": "abc"}, {"title": "a", "body": ["bc", "de"]}, {"other": "x" * 99}]
-    assert ordered(keep_named("longest", ["title", "body"]), documents) == [1, 0, 2]
+    assert ordered(canonical_named("longest", ["title", "body"]), documents) == [1, 0, 2]
 
 
 @pytest.mark.parametrize("text", ["", "last", "oldest", "oldest:", "order:a", "order:=x", "order:a=", "first:x"])
 def test_what_names_no_order_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="Choose from: first, longest"):
-        keep_named(text, ["body"])
+        canonical_named(text, ["body"])
 
 
 def named(groups: dict[str, str]) -> list[str]:
