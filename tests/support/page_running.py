@@ -122,9 +122,12 @@ def _compare(printed: str, shown: Block | None) -> None:
 
 
 def shows(printed: str, page: str) -> bool:
-    """Whether what a page shows is in what was printed: all lines, in order; ``…`` stands for anything."""
-    lines = iter([line.strip() for line in printed.splitlines()])
-    for shown in filter(None, (line.strip() for line in page.splitlines())):
+    """Whether what a page shows is in what was printed: all lines, in order; ``…`` stands for anything.
+
+    Pages align columns, which are separated by tabs in what was printed.
+    """
+    lines = iter([" ".join(line.split()) for line in printed.splitlines()])
+    for shown in filter(None, (" ".join(line.split()) for line in page.splitlines())):
         pattern = re.compile(re.escape(shown).replace("…", ".*"))
         if shown != "…" and not any(pattern.fullmatch(line) for line in lines):
             return False

@@ -1,4 +1,4 @@
-"""Pages of the documentation are read and run by the convention in CONTRIBUTING.md."""
+"""Pages of the documentation are read and run by the conventions in CONTRIBUTING.md."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run(text: str, folder: Path) -> dict[str, object]:
     return run_page(read(folder / "page.md"), folder)
 
 
-def test_a_page_is_read_as_its_blocks(path: Path) -> None:
+def test_a_page_is_read_as_blocks(path: Path) -> None:
     page = read(path)
     assert (page.place, page.settings("indices"), page.is_run) == ("servers", ["articles", "news"], True)
     assert [block.kind for block in page.blocks] == ["console", "jsonl", "python", "http", "console", "text"]
@@ -80,26 +80,27 @@ def test_a_page_is_read_as_its_blocks(path: Path) -> None:
     assert requests(http) == [Request("GET", "/a/_search", '{"size": 0}'), Request("PUT", "/b", '{"c": 1}')]
 
 
-def test_a_block_of_commands_is_read_as_lines_with_what_they_print(path: Path) -> None:
+def test_a_console_block_is_read_as_commands_with_their_output(path: Path) -> None:
     path.write_text("```console\n$ a \\\n  b\none\n$ c\n# exit 2\ntwo\n…\n```\n", encoding="utf-8")
     assert commands(read(path).blocks[0]) == [Command("a \\\n  b", "one\n", 0), Command("c", "two\n…\n", 2)]
 
 
-def test_of_a_table_of_cron_the_commands_are_read(path: Path) -> None:
+def test_a_crontab_is_read_as_its_commands(path: Path) -> None:
     path.write_text("```cron\n7 * * * * es-simhash demo\n```\n", encoding="utf-8")
     assert commands(read(path).blocks[0]) == [Command("es-simhash demo", "", 0)]
 
 
-def test_what_a_page_shows_must_be_printed_in_its_order() -> None:
+def test_shown_lines_must_be_printed_in_their_order() -> None:
     printed = "one\n  two 2\nthree\n"
     assert shows(printed, "one\nthree\n")
     assert shows(printed, "two …\n…\n")
+    assert shows("a\tb\n", "a  b\n")
     assert shows(printed, "")
     assert not shows(printed, "three\none\n")
     assert not shows(printed, "two\n")
 
 
-def test_what_a_page_shows_must_be_in_the_reply() -> None:
+def test_a_shown_reply_must_be_part_of_the_reply() -> None:
     reply = {"a": [{"b": 1, "c": 2}], "d": 3}
     assert holds(reply, {"a": [{"b": 1}]})
     assert not holds(reply, {"a": []})
@@ -143,12 +144,12 @@ text
         "```http\nGET /\n```\n",
     ],
 )
-def test_a_page_that_is_wrong_fails(page: str, tmp_path: Path) -> None:
+def test_a_wrong_page_fails(page: str, tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         run(page, tmp_path)
 
 
-def test_options_are_checked_wherever_the_command_stands_in_a_line() -> None:
+def test_options_are_checked_anywhere_in_a_line() -> None:
     check_options("cat a.jsonl | es-simhash load articles - --field body > out && es-simhash find articles --id 1")
     check_options("pip install es-simhash")
     with pytest.raises(Exception, match="No such option"):
@@ -169,7 +170,5 @@ def test_options_are_checked_wherever_the_command_stands_in_a_line() -> None:
         ("ls", None),
     ],
 )
-def test_a_line_is_run_without_a_shell_only_if_that_would_change_nothing(
-    line: str, arguments: list[str] | None
-) -> None:
+def test_a_line_runs_without_a_shell_only_if_that_changes_nothing(line: str, arguments: list[str] | None) -> None:
     assert alone(line) == arguments
