@@ -10,8 +10,10 @@ are medians of {rounds} rounds, on one shard merged to one segment.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from statistics import mean
+from unittest.mock import patch
 
 from benchmarks.latency import in_turns
 from benchmarks.million import BATCH, Million, lines_of
@@ -20,8 +22,9 @@ from benchmarks.tables import Table
 from es_simhash import Fingerprint, Matches, Scheme, SimHash
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run as carry_out
-from es_simhash.plans.finding import find_fingerprinted
-from es_simhash.plans.options import Options, Rerank
+from es_simhash.plans import finding
+from es_simhash.plans.candidates import Sifting
+from es_simhash.plans.options import Options
 from es_simhash.plans.wanted import Wanted
 from es_simhash.scheme import own_fields
 
@@ -29,7 +32,7 @@ COUNT, PLANTED = 100_000, 500
 QUERIES, ROUNDS = 200, 5
 __doc__ = __doc__.format(count=COUNT, planted=PLANTED, rounds=ROUNDS)
 SIMHASHES = (SimHash(64, 6, 3), SimHash(64, 6, 4), SimHash(64, 4, 3), SimHash(64, 5, 4), SimHash(64, 6, 5))
-WAYS: dict[str, Rerank | None] = {"here": "local", "server": "server", "default": None}
+WAYS: dict[str, Sifting | None] = {"here": Sifting.NEVER, "server": Sifting.ALWAYS, "default": None}
 
 
 def run(share: float = 1.0) -> Iterator[Table]:
@@ -55,12 +58,17 @@ def _measure(table: Table, server: Server, million: Million, scheme: Scheme) -> 
     prints = list(million.fingerprints(million.pairs[: 2 * QUERIES, 0]))
     wanted = Wanted("", {})
 
-    def way(rerank: Rerank | None) -> Callable[[Fingerprint], Matches]:
-        options = Options(distance=simhash.distance, size=100, rerank=rerank)
-        engine = server.engine
-        return lambda each: carry_out(find_fingerprinted(index, documents, [wanted], [each], options, None), engine)[0]
+    def way(who: Sifting | None) -> Callable[[Fingerprint], Matches]:
+        options = Options(distance=simhash.distance, size=100)
 
-    ways = {name: way(rerank) for name, rerank in WAYS.items()}
+        def ask(each: Fingerprint) -> Matches:
+            with patch.object(finding, "sifting", return_value=who) if who else nullcontext():
+                plan = finding.find_fingerprinted(index, documents, [wanted], [each], options, None)
+                return carry_out(plan, server.engine)[0]
+
+        return ask
+
+    ways = {name: way(who) for name, who in WAYS.items()}
     half = len(prints) // 2
     latencies = in_turns(ways, prints[half:], ROUNDS, prints[:half])
     found = {name: [ask(each) for each in prints[half:]] for name, ask in ways.items()}

@@ -99,7 +99,7 @@ def find_options(command: Command) -> Command:
 
     @wraps(command)
     def with_wanted(**given: Any) -> Any:
-        wanted = {name: given.pop(name) for name in ("by", "distance", "similarity", "measure", "size", "rerank")}
+        wanted = {name: given.pop(name) for name in ("by", "distance", "similarity", "measure", "size")}
         wanted["verify"] = {None: None, True: "exact", False: "estimate"}[given.pop("verify")]
         wanted["filter"] = _query(given.pop("filter_"))
         return command(wanted=wanted, **given)
@@ -114,11 +114,6 @@ def find_options(command: Command) -> Command:
             "--measure",
             type=click.Choice(["jaccard", "containment", "overlap", "cosine"]),
             help="What similarity of texts is.  [default: as the scheme says]",
-        ),
-        click.option(
-            "--rerank",
-            type=click.Choice(["local", "server"]),
-            help="Where bits are compared first; the matches are the same. [default: where it is quicker]",
         ),
         click.option("--filter", "filter_", metavar="QUERY", help="A query, as JSON, that matches must pass."),
         click.option("--size", type=click.IntRange(1), default=10, show_default=True, help="How many matches to show."),

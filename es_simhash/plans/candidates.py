@@ -13,10 +13,9 @@ from functools import cache
 from typing import Protocol
 
 from es_simhash.documents.painless.stored_scripts import readable
-from es_simhash.errors import EngineError, SchemeError, ScriptError, UnreachableError
+from es_simhash.errors import EngineError, UnreachableError
 from es_simhash.plans.operations import MultiSearch, Plan, Search
 from es_simhash.plans.options import Options
-from es_simhash.plans.servers import is_server
 from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
@@ -37,7 +36,6 @@ class Sifting(Enum):
     NEVER = "never"
     LATER = "from the second list on"
     ALWAYS = "from the first list on"
-    DEMANDED = "from the first list on, or not at all"
 
 
 class Asking(Protocol):
@@ -53,15 +51,10 @@ class Asking(Protocol):
 
 
 def sifting(options: Options, settings: Settings, criteria: Criteria) -> Sifting:
-    """Who compares first, the server or this process; a server that was asked for, and cannot, is a `SchemeError`."""
-    if options.rerank == "local":
-        return Sifting.NEVER
-    problem = _problem(options, settings, criteria)
-    if options.rerank == "server":
-        if problem:
-            raise SchemeError(f"The server cannot compare the candidates: {problem}, or leave rerank='server' out.")
-        return Sifting.DEMANDED
-    if problem:
+    """Choose what compares bits first, the server or this process."""
+    # Scripts can read neither signatures in a search, nor a SimHash without doc values.
+    is_by_bits = options.candidates == "keys" and criteria.distance is not None and criteria.similarity is None
+    if not is_by_bits or readable(settings) is None:
         return Sifting.NEVER
     assert settings.simhash
     assert criteria.distance is not None
@@ -76,17 +69,6 @@ def _meets_many(bits: int, blocks: int, shared: int) -> bool:
     return tradeoffs.block_candidates(bits, blocks, shared, _DOCUMENTS) > _FETCHED
 
 
-def _problem(options: Options, settings: Settings, criteria: Criteria) -> str | None:
-    """Why the server cannot leave out anything, and what to do about it."""
-    if options.candidates == "more_like_this":
-        return "without fingerprints in the index it has nothing to compare. Find by keys"
-    if criteria.distance is None or criteria.similarity is not None:
-        return "similarities are told by the signature, which scripts cannot read in a search. Find by='simhash'"
-    if readable(settings) is None:
-        return "scripts cannot read the SimHash, which is without doc values. Use a scheme with Layout(doc_values=True)"
-    return None
-
-
 def all_candidates(
     index: str, asking: Sequence[Asking], most: int, sifting: Sifting
 ) -> Plan[list[tuple[list[Json], bool]]]:
@@ -99,15 +81,14 @@ def all_candidates(
     unfinished, length = list(range(len(asking))), _FIRST_LIST
     while unfinished:
         size, is_first = min(length, most), length == _FIRST_LIST
-        sifted = sifting in (Sifting.ALWAYS, Sifting.DEMANDED) or (sifting is Sifting.LATER and not is_first)
+        sifted = sifting is Sifting.ALWAYS or (sifting is Sifting.LATER and not is_first)
         scored = not is_first or size == most
         bodies = [asking[i].body(size, scored=scored, sifted=sifted) for i in unfinished]
         try:
             found = yield from _search(index, bodies)
         except EngineError as error:
-            if not sifted:
+            if not sifted or isinstance(error, UnreachableError):
                 raise
-            yield from _check_dispensable(sifting, error)
             sifting = Sifting.NEVER
             continue
         for i, reply in zip(unfinished, found, strict=True):
@@ -124,16 +105,3 @@ def _search(index: str, bodies: Sequence[Json]) -> Plan[list[Json]]:
         return [(yield Search(index, bodies[0]))]
     replies: list[Json] = yield MultiSearch(index, bodies)
     return replies
-
-
-def _check_dispensable(sifting: Sifting, error: EngineError) -> Plan[None]:
-    """Raise what kept the server from leaving out anything, unless all can be compared here instead.
-
-    The embedded engine is here.
-    """
-    if isinstance(error, UnreachableError):
-        raise error
-    if sifting is Sifting.DEMANDED and (yield from is_server()):
-        if isinstance(error, ScriptError):
-            raise ScriptError(f"{error} Or choose rerank='local', which needs none.") from error
-        raise error

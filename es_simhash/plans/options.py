@@ -13,7 +13,6 @@ from es_simhash.scheme.verification import measure_named
 from es_simhash.text.idf import IdfTable
 
 Candidates: TypeAlias = Literal["keys", "more_like_this"]
-Rerank: TypeAlias = Literal["local", "server"]
 
 # What engines return at most for one query unless an index says otherwise (index.max_result_window).
 MOST_CANDIDATES = 10_000
@@ -33,7 +32,6 @@ class FindOptions(TypedDict, total=False):
     idf: IdfTable | None
     candidates: Candidates
     max_candidates: int
-    rerank: Rerank | None
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,6 @@ class Options:
     - ``measure`` and ``idf``, a table of weights, stand in for those of the scheme, and imply "exact".
     - ``candidates="more_like_this"`` needs no field in the index, and implies "exact" too.
     - ``max_candidates``: how many candidates are compared at most.
-    - ``rerank="server"``: what is too far away in bits is left out by a script, ``"local"``: all is compared here; the
-      matches are the same, and without it the quicker is chosen (see `es_simhash.plans.candidates`).
     """
 
     by: By | None = None
@@ -65,7 +61,6 @@ class Options:
     idf: IdfTable | None = None
     candidates: Candidates = "keys"
     max_candidates: int = MOST_CANDIDATES
-    rerank: Rerank | None = None
 
     def __post_init__(self) -> None:
         if self.candidates not in get_args(Candidates):
@@ -78,10 +73,6 @@ class Options:
             measure_named(self.measure)
         if self.verify == "estimate" and self._needs_texts:
             raise InputError("Measures, weights and more_like_this need texts. Leave verify='estimate' out.")
-        if self.rerank not in (None, *get_args(Rerank)):
-            raise InputError(
-                f"Candidates cannot be compared by {self.rerank!r}. Choose from: {', '.join(get_args(Rerank))}."
-            )
         if self.size < 1 or not 1 <= self.max_candidates <= MOST_CANDIDATES:
             raise InputError(
                 f"{self.size} matches of {self.max_candidates} candidates cannot be found. Choose a size from 1, and "

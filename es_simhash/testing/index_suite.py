@@ -18,9 +18,10 @@ from es_simhash.errors import (
     MissingError,
     SchemeError,
     SchemeMismatchError,
-    ScriptError,
     TextError,
 )
+from es_simhash.plans import finding
+from es_simhash.plans.candidates import Sifting
 from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
@@ -302,14 +303,14 @@ class IndexSuite(IndexBase):
         assert (len(matches), matches.complete) == (133, True)
         assert [match.same_text for match in matches] == [True] * 130 + [False] * 3
 
-    def test_who_compares_makes_no_difference(self, filled: Any) -> None:
+    def test_who_compares_makes_no_difference(self, filled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         for distance in (0, 3, 5):
-            here = filled.find(id="1", distance=distance, rerank="local")
-            assert filled.find(id="1", distance=distance).matches == here.matches
-            try:
-                assert filled.find(id="1", distance=distance, rerank="server").matches == here.matches
-            except ScriptError:  # a server may run none
-                continue
+            found = [filled.find(id="1", distance=distance)]
+            for who in (Sifting.ALWAYS, Sifting.NEVER):
+                monkeypatch.setattr(finding, "sifting", lambda *_, who=who: who)
+                found.append(here := filled.find(id="1", distance=distance))
+            monkeypatch.undo()
+            assert all(each.matches == here.matches for each in found)
         assert ids(here) == ["1a"]
 
     def test_find_many_finds_what_find_does_in_order(self, filled: Any) -> None:

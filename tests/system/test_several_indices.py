@@ -70,7 +70,7 @@ def test_the_groups_are_those_of_ours(engine: Engine, stem: str) -> None:
     assert contents(engine, f"{stem}-theirs", ["1"]) == FOREIGN
 
 
-@pytest.mark.parametrize("options", [{}, {"by": "simhash", "rerank": "server"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"by": "simhash"}], ids=str)
 def test_near_duplicates_are_found_in_ours(engine: Engine, stem: str, options: Json) -> None:
     text = TEXT
     alone, together = Index(f"{stem}-ours", engine), Index(f"{stem}-*", engine)

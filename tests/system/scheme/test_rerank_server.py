@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,10 +12,11 @@ import pytest
 from es_simhash._core import bit_codes
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
-from es_simhash.errors import EngineError, InputError, SchemeError, ScriptError, UnreachableError
+from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.index import Index
+from es_simhash.plans import finding
 from es_simhash.plans.candidates import Sifting, all_candidates, sifting
-from es_simhash.plans.operations import Action, Bulk, EngineInfo, GetInfo, MultiSearch, Operation, Search
+from es_simhash.plans.operations import Action, Bulk, MultiSearch, Operation, Search
 from es_simhash.plans.options import Options
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
@@ -33,6 +34,7 @@ TEXT = "A text whose SimHash is what all others are compared with, and which sha
 # With six blocks and this distance, one block in common makes a candidate.
 FARTHEST = 5
 FAR, NEAR = 240, 18
+HERE, SERVER = Sifting.NEVER, Sifting.ALWAYS
 SCHEMES = {
     "64 bits": Scheme(),
     "128 bits": Scheme(simhash=SimHash(128, 6, 3)),
@@ -77,6 +79,13 @@ def opened(engine: Engine, name: str, scheme: Scheme, actions: list[Action]) -> 
     return index
 
 
+def by(who: Sifting, search: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Search, with bits compared by the server or here."""
+    with patch.object(finding, "sifting", return_value=who):
+        found = search(*arguments, **options)
+        return list(found) if isinstance(found, Iterator) else found
+
+
 def compared(matches: Matches) -> list[tuple[Any, ...]]:
     return [(match.id, match.distance, match.similarity) for match in matches]
 
@@ -91,7 +100,7 @@ def test_the_matches_are_those_of_an_oracle_and_in_the_same_order(
     for distance in range(FARTHEST + 1):
         oracle = sorted((bin(own ^ each).count("1"), id_) for id_, each in simhashes.items())
         expected = [(id_, far) for far, id_ in oracle if far <= distance]
-        found = [index.find(TEXT, distance=distance, by="simhash", size=50, rerank=who) for who in ("local", "server")]
+        found = [by(who, index.find, TEXT, distance=distance, by="simhash", size=50) for who in (HERE, SERVER)]
         default = index.find(TEXT, distance=distance, by="simhash", size=50)
         assert [(match.id, match.distance) for match in found[0]] == expected
         assert compared(found[0]) == compared(found[1]) == compared(default)
@@ -102,22 +111,22 @@ def test_the_matches_are_those_of_an_oracle_and_in_the_same_order(
 @servers
 def test_the_server_returns_only_what_is_near(engine: Engine, names: Callable[[], str]) -> None:
     index = opened(engine, names(), Scheme(), documents_of(Scheme(), around(Scheme())))
-    assert index.find(TEXT, distance=FARTHEST, rerank="server").candidates == NEAR
+    assert by(SERVER, index.find, TEXT, distance=FARTHEST).candidates == NEAR
     assert index.find(TEXT, distance=FARTHEST).candidates == NEAR
-    assert index.find(TEXT, distance=FARTHEST, rerank="local").candidates == FAR + NEAR
+    assert by(HERE, index.find, TEXT, distance=FARTHEST).candidates == FAR + NEAR
 
 
 @servers
 def test_the_server_compares_more_than_are_fetched(engine: Engine, names: Callable[[], str]) -> None:
     """What a cut-off list leaves out, a script does not."""
     index = opened(engine, names(), Scheme(), documents_of(Scheme(), around(Scheme())))
-    whole = index.find(TEXT, distance=FARTHEST, rerank="local", size=50)
-    cut_off = index.find(TEXT, distance=FARTHEST, rerank="local", size=50, max_candidates=NEAR + 1)
-    by_server = index.find(TEXT, distance=FARTHEST, rerank="server", size=50, max_candidates=NEAR + 1)
+    whole = by(HERE, index.find, TEXT, distance=FARTHEST, size=50)
+    cut_off = by(HERE, index.find, TEXT, distance=FARTHEST, size=50, max_candidates=NEAR + 1)
+    by_server = by(SERVER, index.find, TEXT, distance=FARTHEST, size=50, max_candidates=NEAR + 1)
     assert not cut_off.complete
     assert by_server.complete
     assert by_server.matches == whole.matches
-    assert not index.find(TEXT, distance=FARTHEST, rerank="server", max_candidates=NEAR).complete
+    assert not by(SERVER, index.find, TEXT, distance=FARTHEST, max_candidates=NEAR).complete
 
 
 def test_documents_of_other_schemes_and_without_a_fingerprint_are_told_as_ever(
@@ -130,7 +139,7 @@ def test_documents_of_other_schemes_and_without_a_fingerprint_are_told_as_ever(
     hollow: Json = {**documents_of(Scheme(), around(Scheme()))[0].body}  # type: ignore[dict-item]
     hollow["dedup"] = {name: value for name, value in hollow["dedup"].items() if name != "simhash"}
     index = opened(engine, names(), Scheme(), [*own, *others, Action("index", "hollow", hollow)])
-    found = [index.find(TEXT, distance=FARTHEST, rerank=who) for who in ("local", "server")]
+    found = [by(who, index.find, TEXT, distance=FARTHEST) for who in (HERE, SERVER)]
     assert [each.foreign for each in found] == [3, 3]
     assert found[0].matches == found[1].matches
 
@@ -139,16 +148,16 @@ def test_filters_and_the_document_itself_are_left_out_as_ever(engine: Engine, na
     index = opened(engine, names(), Scheme(), documents_of(Scheme(), around(Scheme())))
     index.add([{"_id": "itself", "body": TEXT}], refresh=True)
     only: Json = {"ids": {"values": ["near 0", "near 6", "near 1", "far 1"]}}
-    found = index.find(id="itself", distance=0, rerank="server", filter=only)
+    found = by(SERVER, index.find, id="itself", distance=0, filter=only)
     assert [match.id for match in found] == ["near 0", "near 6"]
-    assert "itself" not in [match.id for match in index.find(id="itself", distance=0, rerank="server", size=50)]
+    assert "itself" not in [match.id for match in by(SERVER, index.find, id="itself", distance=0, size=50)]
 
 
 def test_many_at_once(engine: Engine, names: Callable[[], str]) -> None:
     index = opened(engine, names(), Scheme(), documents_of(Scheme(), around(Scheme())))
     texts = [TEXT, "", "Another text, which has nothing in common with the first one."]
-    local = list(index.find_many(texts, distance=FARTHEST, rerank="local"))
-    by_server = list(index.find_many(texts, distance=FARTHEST, rerank="server"))
+    local = list(by(HERE, index.find_many, texts, distance=FARTHEST))
+    by_server = list(by(SERVER, index.find_many, texts, distance=FARTHEST))
     default = list(index.find_many(texts, distance=FARTHEST))
     assert (
         [each.matches for each in by_server] == [each.matches for each in default] == [each.matches for each in local]
@@ -176,29 +185,19 @@ def test_by_default_the_server_does_where_random_simhashes_already_meet_many(
     scheme: Scheme, distance: int, expected: Sifting
 ) -> None:
     assert sifting(Options(), scheme, Criteria(distance, None)) is expected
-    assert sifting(Options(rerank="local"), scheme, Criteria(distance, None)) is Sifting.NEVER
 
 
 @pytest.mark.parametrize(
-    ("options", "scheme", "criteria", "reason"),
+    ("options", "scheme", "criteria"),
     [
-        (Options(candidates="more_like_this", rerank="server"), Scheme(), BY_SIMHASH, "without fingerprints"),
-        (Options(rerank="server"), Scheme(), Criteria(None, 0.6), "told by the signature"),
-        (Options(rerank="server"), Scheme(), Criteria(3, 0.6), "told by the signature"),
-        (Options(rerank="server"), Scheme.preset("strict"), BY_SIMHASH, "without doc values"),
+        pytest.param(Options(candidates="more_like_this"), Scheme(), BY_SIMHASH, id="no fingerprints"),
+        pytest.param(Options(), Scheme(), Criteria(None, 0.6), id="a signature"),
+        pytest.param(Options(), Scheme(), Criteria(3, 0.6), id="both"),
+        pytest.param(Options(), Scheme.preset("strict"), BY_SIMHASH, id="no doc values"),
     ],
 )
-def test_a_server_that_cannot_compare_is_refused_if_it_was_asked_for(
-    options: Options, scheme: Scheme, criteria: Criteria, reason: str
-) -> None:
-    with pytest.raises(SchemeError, match=rf"cannot compare the candidates.*{reason}.*leave rerank='server' out\.$"):
-        sifting(options, scheme, criteria)
-    assert sifting(replace(options, rerank=None), scheme, criteria) is Sifting.NEVER
-
-
-def test_who_else_might_compare_is_refused() -> None:
-    with pytest.raises(InputError, match=r"cannot be compared by 'client'. Choose from: local, server\.$"):
-        Options(rerank="client")  # type: ignore[arg-type]
+def test_what_no_script_can_compare_is_compared_here(options: Options, scheme: Scheme, criteria: Criteria) -> None:
+    assert sifting(options, scheme, criteria) is Sifting.NEVER
 
 
 class Asked:
@@ -266,16 +265,6 @@ def test_an_engine_that_is_gone_or_refuses_the_search_itself_is_an_error() -> No
         told(Sifting.LATER, EngineError("no such query."))
 
 
-def test_a_script_that_was_asked_for_and_is_refused_is_an_error_but_where_there_is_no_server() -> None:
-    server, here = EngineInfo("opensearch", (3, 8, 0)), EngineInfo("embedded", (0, 27))
-    with pytest.raises(ScriptError, match=r"no scripts\. Or choose rerank='local', which needs none\.$"):
-        told(Sifting.DEMANDED, ScriptError("no scripts."), server)
-    with pytest.raises(EngineError, match="another reason"):
-        told(Sifting.DEMANDED, EngineError("another reason."), server)
-    asked = [(100, True), GetInfo(), (100, False)]
-    assert told(Sifting.DEMANDED, EngineError("no such query."), here, hits(3)) == (asked, [(3, True)])
-
-
 @servers
 def test_one_query_may_need_a_longer_list_than_others(meddler: Meddler, names: Callable[[], str]) -> None:
     # By three of six blocks, all of these are candidates.
@@ -284,9 +273,7 @@ def test_one_query_may_need_a_longer_list_than_others(meddler: Meddler, names: C
     index = opened(meddler, names(), Scheme(), documents_of(Scheme(), alike))
     found, other = index.find_many([TEXT, "A text that is like none of them."], distance=3, size=150)
     assert [type(each) for each in meddler.seen[-2:]] == [MultiSearch, Search]
-    assert [match.id for match in found] == [
-        match.id for match in index.find(TEXT, distance=3, size=150, rerank="local")
-    ]
+    assert [match.id for match in found] == [match.id for match in by(HERE, index.find, TEXT, distance=3, size=150)]
     assert len(found) == sum(bin(i).count("1") <= 3 for i in range(150))
     assert not other
 
@@ -300,14 +287,13 @@ def scriptless() -> Iterator[Node]:
         yield node
 
 
-def test_where_scripts_are_forbidden_all_is_compared_here_unless_the_server_was_asked_for(scriptless: Node) -> None:
+def test_where_scripts_are_forbidden_all_is_compared_here(scriptless: Node) -> None:
     engine = connect(scriptless.url)
     index = opened(engine, "scriptless", Scheme(), documents_of(Scheme(), around(Scheme())))
-    local = index.find(TEXT, distance=FARTHEST, rerank="local")
+    local = by(HERE, index.find, TEXT, distance=FARTHEST)
     assert index.find(TEXT, distance=FARTHEST) == local
     assert list(index.find_many([TEXT, TEXT], distance=FARTHEST)) == [local, local]
-    with pytest.raises(ScriptError, match=r"allowed_types.*Or choose rerank='local', which needs none\.$"):
-        index.find(TEXT, distance=FARTHEST, rerank="server")
+    assert by(SERVER, index.find, TEXT, distance=FARTHEST) == local
     engine.close()
 
 
@@ -315,10 +301,9 @@ def test_where_there_is_no_painless_too(opensearch2_node: Node) -> None:
     engine = connect(opensearch2_node.url)
     index = opened(engine, "without-painless", Scheme(), documents_of(Scheme(), around(Scheme())))
     try:
-        local = index.find(TEXT, distance=FARTHEST, rerank="local")
+        local = by(HERE, index.find, TEXT, distance=FARTHEST)
         assert index.find(TEXT, distance=FARTHEST) == local
-        with pytest.raises(ScriptError, match=r"Painless.*Or choose rerank='local'"):
-            index.find(TEXT, distance=FARTHEST, rerank="server")
+        assert by(SERVER, index.find, TEXT, distance=FARTHEST) == local
     finally:
         opensearch2_node.request("DELETE", "/without-painless")
         engine.close()
