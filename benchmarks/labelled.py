@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from benchmarks.corpora import CORPORA_VARIABLE
 from es_simhash._core.arrays import Integers
-from es_simhash.documents.files import RejectedLine
+from es_simhash.documents.rejected import Rejected
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
@@ -95,7 +95,7 @@ def _documents(path: Path) -> Iterator[tuple[str, str]]:
             yield str(document["id"]), document["text"]
 
 
-def _refuse(rejected: RejectedLine) -> None:
+def _refuse(rejected: Rejected) -> None:
     raise ValueError(f"{rejected.file}:{rejected.line}: {rejected.reason}")
 
 

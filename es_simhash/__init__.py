@@ -12,7 +12,8 @@ from es_simhash._version import __version__
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
     from es_simhash.documents.distinct import canonical_only, collapsed
-    from es_simhash.documents.documents import Documents, Rejected
+    from es_simhash.documents.documents import Documents
+    from es_simhash.documents.rejected import Rejected
     from es_simhash.engines.connect import connect, connect_async
     from es_simhash.errors import DocumentError, EngineError, EsSimhashError, InputError, SchemeError
     from es_simhash.groups.of_index.canonical import Canonical
@@ -43,10 +44,8 @@ _NAMES = {
         "canonical_only",
         "collapsed",
     ),
-    "documents.documents": (
-        "Documents",
-        "Rejected",
-    ),
+    "documents.documents": ("Documents",),
+    "documents.rejected": ("Rejected",),
     "engines.connect": (
         "connect",
         "connect_async",

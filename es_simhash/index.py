@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from es_simhash._core.batched import Items, async_chunks, chunks
 from es_simhash._core.prefetch import Stop
 from es_simhash.documents.actions import Document
-from es_simhash.documents.documents import Documents, OnReject
+from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import Stored
+from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, FromThread, run, run_async
 from es_simhash.engines.connect import connect, connect_async
 from es_simhash.errors import InputError
@@ -34,6 +35,7 @@ from es_simhash.scheme.scheme import Scheme
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from es_simhash.documents.rejected import OnReject
     from es_simhash.groups.of_index.options import GroupOptions
     from es_simhash.groups.of_index.result import Grouped
     from es_simhash.groups.of_index.run import OnProgress as OnGrouped
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.reindex.prospect import ReindexOptions
     from es_simhash.live.removal import Removed
-    from es_simhash.live.sweep.progress import OnProgress, OnUndone, Progress
+    from es_simhash.live.sweep.progress import OnProgress, Progress
     from es_simhash.plans.explaining.explanation import Explanation
 
 Result = TypeVar("Result")
@@ -179,7 +181,7 @@ class Index:
         options: BackfillOptions | None = None,
         *,
         on_progress: OnProgress | None = None,
-        on_reject: OnUndone | None = None,
+        on_reject: OnReject | None = None,
     ) -> Progress:
         """Give the documents that are in the index their fingerprints; see `es_simhash.live.backfill`.
 
@@ -196,7 +198,7 @@ class Index:
         options: ReindexOptions | None = None,
         *,
         on_progress: OnProgress | None = None,
-        on_reject: OnUndone | None = None,
+        on_reject: OnReject | None = None,
     ) -> Reindexed:
         """Copy the index, with fingerprints, into another that is made for it; see `es_simhash.live.reindex`.
 
@@ -214,7 +216,7 @@ class Index:
         options: UpdateOptions | None = None,
         *,
         on_progress: OnProgress | None = None,
-        on_reject: OnUndone | None = None,
+        on_reject: OnReject | None = None,
     ) -> Removed:
         """Take the fields of fingerprints out of all documents, and our note out of the mapping; it cannot lose fields.
 
@@ -412,7 +414,7 @@ class AsyncIndex:
         options: BackfillOptions | None = None,
         *,
         on_progress: OnProgress | None = None,
-        on_reject: OnUndone | None = None,
+        on_reject: OnReject | None = None,
     ) -> Progress:
         """See `Index.backfill`."""
         from es_simhash.live.backfill.run_async import AsyncBackfill
@@ -427,7 +429,7 @@ class AsyncIndex:
         options: ReindexOptions | None = None,
         *,
         on_progress: OnProgress | None = None,
-        on_reject: OnUndone | None = None,
+        on_reject: OnReject | None = None,
     ) -> Reindexed:
         """See `Index.reindex`."""
         from es_simhash.live.reindex.run import AsyncReindexing
@@ -441,7 +443,7 @@ class AsyncIndex:
         options: UpdateOptions | None = None,
         *,
         on_progress: OnProgress | None = None,
-        on_reject: OnUndone | None = None,
+        on_reject: OnReject | None = None,
     ) -> Removed:
         """See `Index.remove_fields`."""
         from es_simhash.live.removal import AsyncRemoval

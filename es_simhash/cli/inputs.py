@@ -14,7 +14,8 @@ import click
 from es_simhash.cli.output import Advance, Output
 
 if TYPE_CHECKING:
-    from es_simhash.documents.files import FileDocument, OnReject, RejectFile
+    from es_simhash.documents.files import FileDocument, RejectFile
+    from es_simhash.documents.rejected import OnReject
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

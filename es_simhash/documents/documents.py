@@ -6,14 +6,14 @@ Nothing that the caller gave is altered: documents and actions are copied as far
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 from es_simhash._core.batched import Items, async_chunks, chunks
 from es_simhash._core.prefetch import ahead
 from es_simhash.documents.actions import Document, Slot, Target, Task
+from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import check_sources, text_of
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.scheme import group_fields, own_fields
@@ -24,29 +24,6 @@ from es_simhash.scheme.scheme import Scheme
 
 # How many actions are fingerprinted together: as many as the clients send at a time.
 _BATCH = 500
-
-
-@dataclass(frozen=True)
-class Rejected:
-    """A document that cannot be indexed: its id, its place among those given, and the reason."""
-
-    id: str | None
-    position: int
-    reason: str
-
-    @classmethod
-    def of(cls, id: str | None, position: int, problem: str) -> Rejected:
-        """A document with a problem, which the reason names by its id or else by its place."""
-        return cls(id, position, f"Document {position if id is None else repr(id)} {problem}")
-
-    def hand_to(self, on_reject: OnReject | None) -> None:
-        """Call ``on_reject`` with it; without one, raise a `DocumentError`."""
-        if on_reject is None:
-            raise DocumentError(self.reason) from None
-        on_reject(self)
-
-
-OnReject: TypeAlias = Callable[[Rejected], object]
 
 
 @dataclass(frozen=True)
@@ -146,7 +123,7 @@ class Documents:
             try:
                 result = task.result()
             except DocumentError as error:
-                Rejected.of(task.id, position, error.problem).hand_to(on_reject)
+                Rejected.given(task.id, position, error.problem).hand_to(on_reject)
             else:
                 yield result
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, Engine, run, run_async
 from es_simhash.live.backfill.passes import Pass
 from es_simhash.live.backfill.run import Runner
@@ -19,7 +20,7 @@ from es_simhash.live.doctor.finding import Finding, of_error, stopped
 from es_simhash.live.doctor.source import losses
 from es_simhash.live.sweep.found import Place, Prepared, Update
 from es_simhash.live.sweep.notes import note
-from es_simhash.live.sweep.progress import OnProgress, OnUndone, Progress, Teller
+from es_simhash.live.sweep.progress import OnProgress, Progress, Teller
 from es_simhash.live.sweep.work import as_they_are_now
 from es_simhash.plans.closed import closed_index, closed_ones
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
@@ -67,7 +68,7 @@ class Removing:
         source: Json = hit.get("_source") or {}
         own = source.get(self.documents.prefix)
         if found := foreign_in(self.documents, source):
-            prepared.rejected.append(place.undone(f"{found}. {REMEDY}"))
+            prepared.rejected.append(place.rejected(f"{found}. {REMEDY}"))
         elif isinstance(own, dict) and any(name in own for name in self.documents.all_names):
             prepared.updates.append((place, self._action(place, source)))
         else:
@@ -158,7 +159,7 @@ class Removal:
         self.prospect = run(look(index, documents, self._options), engine)
         self.progress = Progress.of(index, self.prospect.parts, self.prospect.left_out)
 
-    def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Removed:
+    def run(self, on_progress: OnProgress | None = None, on_undone: OnReject | None = None) -> Removed:
         """Do what is to be done. If the doctor found what stops it, that is raised."""
         self.prospect.check()
         teller = Teller(self.progress, on_progress, on_undone)
@@ -183,7 +184,7 @@ class AsyncRemoval:
         options = options or UpdateOptions()
         return cls(engine, await run_async(look(index, documents, options), engine), options)
 
-    async def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Removed:
+    async def run(self, on_progress: OnProgress | None = None, on_undone: OnReject | None = None) -> Removed:
         """See `Removal.run`."""
         self.prospect.check()
         teller = Teller(self.progress, on_progress, on_undone)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from es_simhash.documents.actions import Document
-from es_simhash.documents.documents import Documents, OnReject, Rejected
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import InputError
 from es_simhash.plans.finding import find_fingerprinted
 from es_simhash.plans.operations import Plan
@@ -131,7 +132,7 @@ def _fingerprinted(
     for batch in documents.batches([each.text for each in wanted.values()]):
         if isinstance(batch, InputError):
             position = next(positions)
-            Rejected.of(wanted[position].id, position, batch.problem).hand_to(on_reject)
+            Rejected.given(wanted[position].id, position, batch.problem).hand_to(on_reject)
         else:
             made.update(zip(islice(positions, len(batch[1])), zip(*batch, strict=True), strict=True))
     return made

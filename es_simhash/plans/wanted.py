@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from es_simhash.documents.actions import Document, check_mapping, id_of
-from es_simhash.documents.documents import Documents, OnReject, Rejected
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError, MissingError
 from es_simhash.plans.operations import GetDocuments, Plan, Search
@@ -62,7 +63,7 @@ def wanted_of(
         try:
             wanted[position] = Wanted.of_action(documents, action)
         except DocumentError as error:
-            Rejected.of(id_of(action), position, error.problem).hand_to(on_reject)
+            Rejected.given(id_of(action), position, error.problem).hand_to(on_reject)
     return wanted
 
 

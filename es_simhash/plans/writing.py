@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from es_simhash.documents.actions import Document
-from es_simhash.documents.documents import Documents, Rejected
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import Rejected
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan
 from es_simhash.plans.sending import Pressure, send
 
@@ -80,7 +81,7 @@ class Writer:
 
         def reject(one: Rejected) -> None:
             rejected.add(one.position)
-            written.reject(Rejected(one.id, one.position + first, one.reason))
+            written.reject(replace(one, position=one.position + first))
 
         parsed = [_action(action) for action in self.documents.actions(actions, reject)]
         positions = [position + first for position in range(len(actions)) if position not in rejected]
@@ -92,7 +93,7 @@ class Writer:
                 if result.error is None:
                     written.done += 1
                 else:
-                    written.reject(Rejected(result.id, positions[place], result.error))
+                    written.reject(Rejected(id=result.id, position=positions[place], reason=result.error))
 
         yield from send(Bulk(self.index, parsed, self.refresh), take, self._pressure, self.patience)
 

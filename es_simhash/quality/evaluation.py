@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash.documents.files import OnReject
+from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.deduplicator import Deduplicator

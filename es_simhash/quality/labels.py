@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from es_simhash.documents.files import FileDocument, OnReject, RejectedLine, read_documents
+from es_simhash.documents.files import FileDocument, read_documents
 from es_simhash.documents.files.data_file import as_id
+from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import InputError
 
 Kind: TypeAlias = Literal["clusters", "pairs"]
@@ -29,9 +30,9 @@ class Origin:
     file: str = ""
     line: int = 0
 
-    def rejected(self, reason: str, id_: str | None = None) -> RejectedLine:
+    def rejected(self, reason: str, id_: str | None = None) -> Rejected:
         """What is told of a label that cannot be used."""
-        return RejectedLine(self.file, self.line, reason, id=id_)
+        return Rejected(file=self.file, line=self.line, reason=reason, id=id_)
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,11 @@ def read_labels(path: str, on_reject: OnReject, format: str | None = None) -> La
         try:
             labels = list(_labels_of(each))
         except _UnusableError as error:
-            on_reject(RejectedLine(each.file, each.line, str(error), excerpt=str(each.document)))
+            on_reject(Rejected(file=each.file, line=each.line, reason=str(error), excerpt=str(each.document)))
             continue
         if found and labels and type(labels[0]) is not type(found[0]):
             reason = "The file has clusters and pairs. Give one kind of labels."
-            on_reject(RejectedLine(each.file, each.line, reason, excerpt=str(each.document)))
+            on_reject(Rejected(file=each.file, line=each.line, reason=reason, excerpt=str(each.document)))
             continue
         found += labels
     if not found:

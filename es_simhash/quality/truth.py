@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, spread
-from es_simhash.documents.files import OnReject
+from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.sorting import Numbers

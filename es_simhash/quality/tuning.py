@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 
 from es_simhash._core.arrays import Integers
-from es_simhash.documents.files import OnReject
+from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers

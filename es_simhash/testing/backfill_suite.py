@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import InputError, MappingError, MissingError
 from es_simhash.live.backfill.scope import BackfillOptions
-from es_simhash.live.sweep.found import Undone
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments
 from es_simhash.scheme.own_fields import DEFERRED, Json
@@ -160,7 +160,7 @@ class BackfillSuite(IndexBase):
         self.fill(engine, name, {"good": {"body": "a text as it should be"}, "bad": {"body": {"no": "text"}}})
         index = self.open(name, engine, fields=["body"])
         index.init()
-        told: list[Undone] = []
+        told: list[Rejected] = []
         progress = index.backfill(on_reject=told.append)
         assert (progress.written, progress.rejected) == (1, 1)
         assert [(each.index, each.id) for each in told] == [(name, "bad")]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.documents.documents import Rejected
+from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import (
     DocumentError,
     InputError,

@@ -10,8 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from es_simhash.documents.files import FileDocument, RejectedLine, read_documents
+from es_simhash.documents.files import FileDocument, read_documents
 from es_simhash.documents.files.compression import zstd
+from es_simhash.documents.rejected import Rejected
 
 
 def _zstd(content: bytes) -> bytes:
@@ -28,20 +29,18 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def never(rejected: RejectedLine) -> None:
+def never(rejected: Rejected) -> None:
     """For ``on_reject`` where nothing is to be rejected."""
     raise AssertionError(rejected)
 
 
-def read(path: Path, **options: Any) -> tuple[list[FileDocument], list[RejectedLine]]:
+def read(path: Path, **options: Any) -> tuple[list[FileDocument], list[Rejected]]:
     """All that is read from a file, and all that is rejected."""
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     return list(read_documents([path], on_reject=rejected.append, **options)), rejected
 
 
-def read_bytes(
-    folder: Path, name: str, content: bytes, **options: Any
-) -> tuple[list[FileDocument], list[RejectedLine]]:
+def read_bytes(folder: Path, name: str, content: bytes, **options: Any) -> tuple[list[FileDocument], list[Rejected]]:
     """The same of a file with this content."""
     path = folder / name
     path.write_bytes(content)

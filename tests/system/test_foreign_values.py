@@ -15,13 +15,13 @@ import pytest
 
 from es_simhash.cli.places import is_server
 from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import IndexStateError, MappingError, MissingError
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.scope import BackfillOptions
 from es_simhash.live.reindex.copying import Copying
-from es_simhash.live.sweep.found import Undone
 from es_simhash.plans.foreign_values import foreign_in
 from es_simhash.plans.operations import (
     Action,
@@ -268,7 +268,7 @@ def test_a_backfill_stops_and_once_that_is_accepted_leaves_such_documents_alone(
     ):
         index.backfill()
     assert of(engine, index.name, *THEIRS, "due") == before
-    told: list[Undone] = []
+    told: list[Rejected] = []
     done = index.backfill(BackfillOptions(accept=frozenset({"foreign-values"})), on_reject=told.append)
     assert (done.written, done.rejected, {each.id for each in told}) == (1, 2, set(THEIRS))
     assert all("where the fields belong" in each.reason and "--prefix" in each.reason for each in told)
@@ -295,7 +295,7 @@ def test_of_several_indices_none_gets_the_fields_where_one_has_such_values(engin
 def test_what_comes_while_a_backfill_runs_is_left_alone_too(engine: Engine, index: Index) -> None:
     meddler = Meddler(engine)
     meddler.before = once(OpenReader, lambda _: fill(engine, index.name, THEIRS))
-    told: list[Undone] = []
+    told: list[Rejected] = []
     done = Index(index.name, meddler).backfill(on_reject=told.append)
     assert (done.written, {each.id for each in told}) == (1, set(THEIRS))
     assert [each["_source"] for each in of(engine, index.name, *THEIRS)] == list(THEIRS.values())

@@ -21,7 +21,8 @@ from es_simhash.cli.texts import json_object
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.evaluate_documents import Gathered
-    from es_simhash.documents.files import OnReject, RejectFile
+    from es_simhash.documents.files import RejectFile
+    from es_simhash.documents.rejected import OnReject
     from es_simhash.scheme.settings import Settings
 
 _PATIENCE = 600.0

@@ -9,8 +9,9 @@ from typing import IO
 
 from es_simhash.cli.jobs.absent_fields import AbsentFields
 from es_simhash.cli.jobs.compared_pairs import compared
-from es_simhash.documents.files import FileDocument, OnReject
+from es_simhash.documents.files import FileDocument
 from es_simhash.documents.files.tables import write_rows
+from es_simhash.documents.rejected import OnReject
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.pairs.result import Duplicates

@@ -9,14 +9,14 @@ from functools import partial
 from typing import Any
 
 from es_simhash._core.prefetch import BRIEFLY, in_a_moment
-from es_simhash.documents.files import FileDocument, OnReject
+from es_simhash.documents.files import FileDocument
+from es_simhash.documents.rejected import OnReject
 from es_simhash.documents.sources import text_of
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.canonical import Canonical
 from es_simhash.index import Index
 from es_simhash.live.sweep.found import Place
-from es_simhash.live.sweep.progress import OnUndone
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import GetMappings, Refresh
 from es_simhash.scheme.own_fields import Json
@@ -67,7 +67,7 @@ def gather_index(
     keep: Canonical,
     query: Json | None,
     strip: Sequence[re.Pattern[str]],
-    on_undone: OnUndone,
+    on_undone: OnReject,
     on_read: OnRead,
     patience: float,
 ) -> Gathered:
@@ -85,13 +85,13 @@ def gather_index(
     return gathered
 
 
-def with_texts(hits: Iterable[Json], fields: Sequence[str], on_undone: OnUndone) -> Iterator[tuple[Json, str]]:
+def with_texts(hits: Iterable[Json], fields: Sequence[str], on_undone: OnReject) -> Iterator[tuple[Json, str]]:
     """Yield hits with the texts in these fields; one whose text cannot be read goes to ``on_undone``."""
     for hit in hits:
         try:
             yield hit, text_of(hit.get("_source") or {}, fields)
         except DocumentError as error:
-            on_undone(Place.at(hit).undone(error.problem))
+            on_undone(Place.at(hit).rejected(error.problem))
 
 
 def _hits(index: Index, keep: Canonical, query: Json | None, patience: float) -> Iterator[Json]:

@@ -8,8 +8,8 @@ from random import Random
 
 from es_simhash.cli.jobs.evaluate_documents import hits_of, with_texts
 from es_simhash.documents.files import FileDocument
+from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine
-from es_simhash.live.sweep.progress import OnUndone
 from es_simhash.plans.operations import Count, Refresh, Sample
 from es_simhash.scheme.own_fields import Json
 
@@ -42,7 +42,7 @@ def sample_of_files(
 
 
 def sample_of_index(
-    engine: Engine, index: str, fields: Sequence[str], query: Json | None, size: int, on_undone: OnUndone
+    engine: Engine, index: str, fields: Sequence[str], query: Json | None, size: int, on_undone: OnReject
 ) -> Sampled:
     """So many documents with a text in the fields, which need not have fingerprints."""
     wanted = query or _ALL
@@ -57,7 +57,7 @@ def all_of_index(
     index: str,
     fields: Sequence[str],
     query: Json | None,
-    on_undone: OnUndone,
+    on_undone: OnReject,
     on_read: OnRead,
     patience: float,
 ) -> Sampled:

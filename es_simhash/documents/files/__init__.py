@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from es_simhash.documents.files.formats import FORMATS
 from es_simhash.documents.files.reader import read_documents, total_bytes
-from es_simhash.documents.files.records import FileDocument, OnReject, RejectedLine
+from es_simhash.documents.files.records import FileDocument
 from es_simhash.documents.files.reject_file import RejectFile
 from es_simhash.documents.files.whole_file import whole_file
 
 __all__ = [
     "FORMATS",
     "FileDocument",
-    "OnReject",
     "RejectFile",
-    "RejectedLine",
     "read_documents",
     "total_bytes",
     "whole_file",

@@ -11,15 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from es_simhash.documents.files.records import (
-    FileDocument,
-    Numbered,
-    OnReject,
-    Record,
-    RecordError,
-    RejectedLine,
-    decoded_excerpt,
-)
+from es_simhash.documents.files.records import FileDocument, Numbered, Record, RecordError
+from es_simhash.documents.rejected import OnReject, Rejected, decoded_excerpt
 
 STANDARD_INPUT = "-"
 
@@ -64,7 +57,7 @@ class DataFile:
             excerpt = decoded_excerpt(excerpt, self.options.line_encoding)
         elif isinstance(excerpt, dict):
             excerpt = json.dumps(excerpt, ensure_ascii=False, default=str)
-        self.options.on_reject(RejectedLine(self.name, line, reason, excerpt))
+        self.options.on_reject(Rejected(file=self.name, line=line, reason=reason, excerpt=excerpt))
 
     def documents(self, records: Iterable[Numbered]) -> Iterator[FileDocument]:
         """The documents of records; one without a usable id is rejected."""

@@ -27,9 +27,10 @@ from es_simhash.documents.files.formats import check_format, compression_by_name
 from es_simhash.documents.files.json_array import read_json
 from es_simhash.documents.files.jsonl import read_jsonl
 from es_simhash.documents.files.parquet import parquet_module, read_parquet
-from es_simhash.documents.files.records import FileDocument, Numbered, OnReject, RecordError
+from es_simhash.documents.files.records import FileDocument, Numbered, RecordError
 from es_simhash.documents.files.tables import read_table
 from es_simhash.documents.files.texts import check_directory, files_below, read_text
+from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 
 MAX_LINE = 64 << 20

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from os import PathLike
 from types import TracebackType
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from es_simhash.documents.rejected import Rejected
 
 
 class RejectFile:
-    """Appends rejections to a file of JSON lines, with what each says of itself, and counts them.
+    """Appends rejections to a file of JSON lines, each with its place and reason, and counts them.
 
         with RejectFile("rejected.jsonl") as rejects:
             for found in read_documents(paths, on_reject=rejects):
@@ -27,13 +25,13 @@ class RejectFile:
         self.count = 0
         self._file: IO[str] | None = None
 
-    def __call__(self, rejected: DataclassInstance) -> None:
+    def __call__(self, rejected: Rejected) -> None:
         """Append a rejection."""
         if self._file is None:
             # By the line, so that nothing is lost should the process be killed. A lone surrogate, as in the name of a
             # file, becomes its escape, which is right in JSON too.
             self._file = open(self.path, "a", encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
-        self._file.write(json.dumps(asdict(rejected), ensure_ascii=False) + "\n")
+        self._file.write(json.dumps(rejected.as_json(), ensure_ascii=False) + "\n")
         self.count += 1
 
     def __enter__(self) -> RejectFile:

@@ -14,12 +14,13 @@ from itertools import islice
 
 from es_simhash._core.prefetch import Stop, ahead
 from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.result import Grouped
 from es_simhash.live.doctor.finding import Finding, check_accepted, refusal, stopped
 from es_simhash.live.doctor.source import losses
-from es_simhash.live.sweep.found import Place, Prepared, Undone, Update
+from es_simhash.live.sweep.found import Place, Prepared, Update
 from es_simhash.live.sweep.notes import note, note_where_allowed, noted
 from es_simhash.live.sweep.progress import Pace
 from es_simhash.live.sweep.work import read_again
@@ -49,7 +50,7 @@ class GroupsWritten:
     conflicts: int = 0
     refusals: int = 0
     lost: int = 0
-    rejected: list[Undone] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -182,8 +183,8 @@ class _Writing:
         updates = [(places[position], settling.update(places[position], position)) for position in batch]
         run(self._pace.turn(len(updates)), self._engine)
         outcome = run(write(settling, Prepared(updates), pressure, self._patience), self._engine)
-        undone = [(each.index, each.id) for each in outcome.rejected] + list(map(_key, outcome.missing))
-        lost = settling.lost | {settling.positions[key] for key in undone}
+        undone = {(each.index, each.id) for each in outcome.rejected} | set(map(_key, outcome.missing))
+        lost = settling.lost | {position for key, position in settling.positions.items() if key in undone}
         self._there.update((position, own) for position, own in batch.items() if position not in lost)
         return outcome, lost
 

@@ -9,12 +9,13 @@ from itertools import count, takewhile
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from es_simhash._core.prefetch import BRIEFLY, ahead
+from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, leave, run
 from es_simhash.errors import EngineError
 from es_simhash.live.backfill.passes import Pass, passes, settings_for
 from es_simhash.live.backfill.scope import BackfillOptions, RunOptions
 from es_simhash.live.backfill.survey import survey
-from es_simhash.live.sweep.progress import OnProgress, OnUndone, Pace, Progress, Teller
+from es_simhash.live.sweep.progress import OnProgress, Pace, Progress, Teller
 from es_simhash.live.sweep.reading import Reading, close_all, common_reader
 from es_simhash.live.sweep.temporary_settings import all_set_back
 from es_simhash.live.sweep.work import Fingerprinting, Work
@@ -132,7 +133,7 @@ class Backfill:
         """What the doctor says of the indices that something is due in."""
         return self.survey.findings
 
-    def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Progress:
+    def run(self, on_progress: OnProgress | None = None, on_undone: OnReject | None = None) -> Progress:
         """Do what is to be done; the result counts it. If the doctor found what stops it, that is raised."""
         self.survey.check()
         parts = self.survey.parts

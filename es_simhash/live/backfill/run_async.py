@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from es_simhash._core.prefetch import BRIEFLY
+from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, leave_async, run_async
 from es_simhash.errors import EngineError
 from es_simhash.live.backfill.passes import Pass, passes, settings_for
@@ -15,7 +16,7 @@ from es_simhash.live.backfill.run import WRITERS
 from es_simhash.live.backfill.scope import BackfillOptions, RunOptions
 from es_simhash.live.backfill.survey import Survey, survey
 from es_simhash.live.sweep.found import Prepared
-from es_simhash.live.sweep.progress import OnProgress, OnUndone, Pace, Progress, Teller
+from es_simhash.live.sweep.progress import OnProgress, Pace, Progress, Teller
 from es_simhash.live.sweep.reading import Reading, close_all, common_reader
 from es_simhash.live.sweep.temporary_settings import all_set_back
 from es_simhash.live.sweep.work import Fingerprinting, Work
@@ -130,7 +131,7 @@ class AsyncBackfill:
         found = await run_async(survey(index, documents, options, brings_fields), engine)
         return cls(engine, index, documents, found, options)
 
-    async def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Progress:
+    async def run(self, on_progress: OnProgress | None = None, on_undone: OnReject | None = None) -> Progress:
         """Do what is to be done; the result counts it. If the doctor found what stops it, that is raised."""
         self.survey.check()
         parts = self.survey.parts

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from es_simhash.documents.documents import Documents
-from es_simhash.live.sweep.found import Place, Prepared, Undone, Update
+from es_simhash.documents.rejected import Rejected
+from es_simhash.live.sweep.found import Place, Prepared, Update
 from es_simhash.live.sweep.work import read_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action, Plan
@@ -40,7 +41,7 @@ class Copying:
         ]
         return Prepared(updates, unfit=unfit)
 
-    def bodies(self, hits: Sequence[Json]) -> tuple[list[Json], list[Undone]]:
+    def bodies(self, hits: Sequence[Json]) -> tuple[list[Json], list[Rejected]]:
         """The documents as they are to be in the destination, and those of them without a fingerprint."""
         unfit = {i: reason for i, hit in enumerate(hits) if (reason := self._taken(hit))}
         bodies = [hit["_source"] if i in unfit else self._without_ours(hit["_source"]) for i, hit in enumerate(hits)]
@@ -49,7 +50,7 @@ class Copying:
         made = iter(list(self.documents.actions(sources, lambda one: unfit.update({due[one.position]: one.reason}))))
         bodies = [body if i in unfit else next(made)["_source"] for i, body in enumerate(bodies)]
         told = [
-            Undone(hits[i]["_index"], hits[i]["_id"], f"Copied without a fingerprint: {reason}")
+            Rejected(index=hits[i]["_index"], id=hits[i]["_id"], reason=f"Copied without a fingerprint: {reason}")
             for i, reason in sorted(unfit.items())
         ]
         return bodies, told

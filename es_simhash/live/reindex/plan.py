@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import EngineError, UnreachableError
 from es_simhash.live.backfill.passes import Pass
 from es_simhash.live.reindex.aliases import alias_changes
 from es_simhash.live.reindex.prospect import ORIGIN, Prospect, ReindexOptions, check_copy, due_query
 from es_simhash.live.reindex.verifying import Verified, differences, find_extra, verify
 from es_simhash.live.sweep.changes import changes_of
-from es_simhash.live.sweep.found import Undone
 from es_simhash.live.sweep.notes import note
-from es_simhash.live.sweep.progress import OnUndone, Progress
+from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.live.sweep.temporary_settings import are_changed, change, set_back
 from es_simhash.plans.operations import (
@@ -60,7 +60,7 @@ class Reindexed:
         return self.is_verified and not self.late
 
 
-def reindex(prospect: Prospect, options: ReindexOptions, progress: Progress, tell: OnUndone) -> Plan[Reindexed]:
+def reindex(prospect: Prospect, options: ReindexOptions, progress: Progress, tell: OnReject) -> Plan[Reindexed]:
     """Do all that is to be done, and tell which copies are not as they should be in the end."""
     done = Reindexed(progress)
     source, destination, patience = prospect.source, prospect.destination, options.patience
@@ -157,18 +157,18 @@ def _settled(index: str, patience: float) -> Plan[list[int] | None]:
     return changes.safe if changes else None
 
 
-def _tell_differences(prospect: Prospect, verified: Verified, patience: float, tell: OnUndone) -> Plan[None]:
+def _tell_differences(prospect: Prospect, verified: Verified, patience: float, tell: OnReject) -> Plan[None]:
     for each in verified.different:
         tell(each)
     if verified.documents != verified.copies:
         verified.extra = yield from find_extra(prospect.source, prospect.destination, patience, tell)
 
 
-def _tell_late(prospect: Prospect, since: list[int] | None, patience: float, tell: OnUndone) -> Plan[int]:
+def _tell_late(prospect: Prospect, since: list[int] | None, patience: float, tell: OnReject) -> Plan[int]:
     """Tell what came into the source too late, while the alias was being moved; the result is how much."""
     if since is None or (yield from _settled(prospect.source, patience)) == since:
         return 0
-    late: set[str] = set()
+    late: set[str | None] = set()
     yield from patiently(Refresh(prospect.source), patience)
     reading = Reading(prospect.source, due_query(since), False, None, patience)
     while hits := (yield from reading.next()):
@@ -178,5 +178,5 @@ def _tell_late(prospect: Prospect, since: list[int] | None, patience: float, tel
                 continue
             late.add(each.id)
             reason = "It was changed after the last look. See whether it, or its copy, is as it should be."
-            tell(Undone(each.index, each.id, reason))
+            tell(Rejected(index=each.index, id=each.id, reason=reason))
     return len(late)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.engines.base import AsyncEngine, Engine, run, run_async
 from es_simhash.live.backfill.run import Runner
 from es_simhash.live.backfill.run_async import AsyncRunner
 from es_simhash.live.reindex.plan import Reindexed, reindex
 from es_simhash.live.reindex.prospect import Prospect, ReindexOptions, look
-from es_simhash.live.sweep.found import Undone
-from es_simhash.live.sweep.progress import OnProgress, OnUndone, Progress, Teller
+from es_simhash.live.sweep.progress import OnProgress, Progress, Teller
 from es_simhash.plans.operations import Plan
 
 
@@ -29,7 +29,7 @@ class Reindexing:
         self.prospect: Prospect = run(look(source, destination, documents, self._options), engine)
         self.progress = Progress(self.prospect.source, self.prospect.due)
 
-    def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Reindexed:
+    def run(self, on_progress: OnProgress | None = None, on_undone: OnReject | None = None) -> Reindexed:
         """Do what is to be done; what cannot be is told to ``on_undone``."""
         teller = Teller(self.progress, on_progress, on_undone)
         runner = Runner(self._engine, self.prospect.copying, self._options, teller)
@@ -58,12 +58,12 @@ class AsyncReindexing:
         options = options or ReindexOptions()
         return cls(engine, await run_async(look(source, destination, documents, options), engine), options)
 
-    async def run(self, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None) -> Reindexed:
+    async def run(self, on_progress: OnProgress | None = None, on_undone: OnReject | None = None) -> Reindexed:
         """See `Reindexing.run`."""
         teller = Teller(self.progress, on_progress, on_undone)
         runner = AsyncRunner(self._engine, self.prospect.copying, self._options, teller)
         return await run_async(reindex(self.prospect, self._options, self.progress, on_undone or _nobody), runner)
 
 
-def _nobody(undone: Undone) -> None:
+def _nobody(undone: Rejected) -> None:
     """Whom things are told if nobody asks."""

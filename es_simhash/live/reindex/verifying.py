@@ -6,9 +6,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.live.reindex.copying import Copying
-from es_simhash.live.sweep.found import Undone
-from es_simhash.live.sweep.progress import OnUndone
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import Count, GetDocuments, GetInfo, Plan, Refresh, Search, Share
 from es_simhash.plans.patience import patiently
@@ -31,7 +30,7 @@ class Verified:
     documents: int = 0
     copies: int = 0
     compared: int = 0
-    different: list[Undone] = field(default_factory=list)
+    different: list[Rejected] = field(default_factory=list)
     extra: int = 0
 
     @property
@@ -83,9 +82,9 @@ def _sample_by_share(index: str, size: int, documents: int, patience: float) -> 
     return chosen[:size]
 
 
-def differences(source: str, copying: Copying, chosen: Sequence[Json], patience: float) -> Plan[list[Undone]]:
+def differences(source: str, copying: Copying, chosen: Sequence[Json], patience: float) -> Plan[list[Rejected]]:
     """Those of some documents of the source whose copies are not what they would be if they were made now."""
-    different: list[Undone] = []
+    different: list[Rejected] = []
     for start in range(0, len(chosen), _AT_A_TIME):
         found = yield from patiently(_documents(source, chosen[start : start + _AT_A_TIME], None), patience)
         hits = [hit for hit in found if hit["found"]]
@@ -95,11 +94,11 @@ def differences(source: str, copying: Copying, chosen: Sequence[Json], patience:
             if copy.get("_source") != body:
                 how = "is another document" if copy["found"] else "is missing"
                 reason = f"The copy of it in {copying.destination!r} {how}. Run the reindexing again."
-                different.append(Undone(hit["_index"], hit["_id"], reason))
+                different.append(Rejected(index=hit["_index"], id=hit["_id"], reason=reason))
     return different
 
 
-def find_extra(source: str, destination: str, patience: float, tell: OnUndone) -> Plan[int]:
+def find_extra(source: str, destination: str, patience: float, tell: OnReject) -> Plan[int]:
     """How many documents of the copy are not in the source: they were deleted there."""
     extra: set[tuple[str, str | None]] = set()
     reading = Reading(destination, _EVERYTHING, False, None, patience)
@@ -109,7 +108,7 @@ def find_extra(source: str, destination: str, patience: float, tell: OnUndone) -
             if not there["found"] and (key := (hit["_id"], hit.get("_routing"))) not in extra:
                 extra.add(key)
                 reason = f"It is in {source!r} no more. Delete this copy of it, then run the reindexing again."
-                tell(Undone(destination, hit["_id"], reason))
+                tell(Rejected(index=destination, id=hit["_id"], reason=reason))
     return len(extra)
 
 

@@ -7,19 +7,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action
 from es_simhash.scheme.own_fields import DEFERRED, Json, content_hash
-
-
-@dataclass(frozen=True)
-class Undone:
-    """A document that could not be done, and why."""
-
-    index: str
-    id: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -47,9 +39,9 @@ class Place:
         """The routing value, where it has one."""
         return {} if self.routing is None else {"routing": self.routing}
 
-    def undone(self, reason: str) -> Undone:
+    def rejected(self, reason: str) -> Rejected:
         """The document as one that cannot be done."""
-        return Undone(self.index, self.id, f"Document {self.id!r} {reason}")
+        return Rejected(index=self.index, id=self.id, reason=f"Document {self.id!r} {reason}")
 
 
 @dataclass(frozen=True)
@@ -104,8 +96,8 @@ class Prepared:
     updates: list[Update] = field(default_factory=list)
     current: int = 0
     gone: int = 0
-    rejected: list[Undone] = field(default_factory=list)
-    unfit: list[Undone] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    unfit: list[Rejected] = field(default_factory=list)
     characters: int = 0
 
 
@@ -122,14 +114,14 @@ def prepare(documents: Documents, hits: Sequence[Json]) -> Prepared:
     for found in (Found.of(documents, hit) for hit in hits):
         prepared.characters += len(found.text)
         if found.problem is not None:
-            prepared.rejected.append(found.undone(found.problem))
+            prepared.rejected.append(found.rejected(found.problem))
         elif found.is_current(documents.scheme.id):
             prepared.current += 1
         else:
             due.append(found)
     for found, fields in zip(due, documents.fields_of([found.text for found in due]), strict=True):
         if isinstance(fields, InputError):
-            prepared.rejected.append(found.undone(fields.problem))
+            prepared.rejected.append(found.rejected(fields.problem))
         else:
             prepared.updates.append((found, found.update(documents, fields)))
     return prepared

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TypeAlias
 
+from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.live.backfill.scope import Part
-from es_simhash.live.sweep.found import Undone
 from es_simhash.live.sweep.writing import Outcome
 from es_simhash.plans.operations import Plan, Wait
 
@@ -53,19 +53,18 @@ class Progress:
 
 
 OnProgress: TypeAlias = Callable[[Progress], object]
-OnUndone: TypeAlias = Callable[[Undone], object]
 
 
 class Teller:
     """Adds up what becomes of documents, from several threads, and tells it."""
 
     def __init__(
-        self, progress: Progress, on_progress: OnProgress | None = None, on_undone: OnUndone | None = None
+        self, progress: Progress, on_progress: OnProgress | None = None, on_undone: OnReject | None = None
     ) -> None:
         self.progress = progress
         self._on_progress = on_progress
         self._on_undone = on_undone
-        self._told: set[tuple[str, str, str]] = set()
+        self._told: set[tuple[str, str, str | None]] = set()
         self._lock = Lock()
 
     def add(self, outcome: Outcome, again: bool = False) -> None:
@@ -84,7 +83,7 @@ class Teller:
             if self._on_progress:
                 self._on_progress(now)
 
-    def _tell(self, kind: str, undone: Undone) -> bool:
+    def _tell(self, kind: str, undone: Rejected) -> bool:
         """Tell of a document that is undone, if that is new: it may be met again where an index is read again."""
         key = (kind, undone.index, undone.id)
         if key in self._told:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 
-from es_simhash.live.sweep.found import Place, Prepared, Undone, Update
+from es_simhash.documents.rejected import Rejected
+from es_simhash.live.sweep.found import Place, Prepared, Update
 from es_simhash.live.sweep.work import Settling
 from es_simhash.plans.operations import ActionResult, Bulk, Plan, Wait
 from es_simhash.plans.patience import delays
@@ -30,8 +31,8 @@ class Outcome:
     conflicts: int = 0
     refusals: int = 0
     characters: int = 0
-    rejected: list[Undone] = field(default_factory=list)
-    unfit: list[Undone] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    unfit: list[Rejected] = field(default_factory=list)
     missing: list[Place] = field(default_factory=list)
 
     def add(self, prepared: Prepared) -> None:
@@ -57,7 +58,7 @@ def write(work: Settling, prepared: Prepared, pressure: Pressure, patience: floa
         updates = again.updates
         if updates:
             yield Wait(next(waits, 0.0))
-    outcome.rejected += [place.undone("is changed by others again and again. Try later.") for place, _ in updates]
+    outcome.rejected += [place.rejected("is changed by others again and again. Try later.") for place, _ in updates]
     return outcome
 
 
@@ -90,4 +91,4 @@ def _sort(
             outcome.gone += 1
             outcome.missing.append(place)
         else:
-            outcome.rejected.append(place.undone(f"was refused: {result.error}"))
+            outcome.rejected.append(place.rejected(f"was refused: {result.error}"))

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import pytest
 
 from es_simhash._core.prefetch import Stop
+from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.index import Index
 from es_simhash.live.backfill.scope import BackfillOptions
-from es_simhash.live.sweep.found import Undone
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.plans.operations import (
     Action,
@@ -262,7 +262,7 @@ def test_a_document_that_changes_again_and_again_is_told(engine: Engine, meddler
             engine.perform(Bulk(index.name, [Action("update", "id7", {"doc": {"count": len(meddler.seen)}})]))
 
     meddler.before = always
-    told: list[Undone] = []
+    told: list[Rejected] = []
     assert index.backfill(on_reject=told.append).rejected == 1
     assert [each.id for each in told] == ["id7"]
     assert "Try later" in told[0].reason
@@ -390,7 +390,7 @@ def test_a_document_that_is_always_refused_does_not_hold_up_the_others(
         return [ActionResult("id5", 429, "too large") if each.id == "id5" else each for each in results]
 
     meddler.after = refuse
-    told: list[Undone] = []
+    told: list[Rejected] = []
     assert index.backfill(BackfillOptions(patience=60), on_reject=told.append).written == COUNT - 1
     assert [each.id for each in told] == ["id5"]
     assert "again and again" in told[0].reason
@@ -412,7 +412,7 @@ def test_a_document_that_is_too_large_for_any_request_is_told(engine: Engine, me
             raise TooLargeError("413")
 
     meddler.before = refuse
-    told: list[Undone] = []
+    told: list[Rejected] = []
     assert index.backfill(on_reject=told.append).written == COUNT - 1
     assert [each.id for each in told] == ["id5"]
 

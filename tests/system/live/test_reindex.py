@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.engines.embedded import EmbeddedEngine
@@ -26,7 +27,6 @@ from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.reindex import settings
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.reindex.prospect import ReindexOptions
-from es_simhash.live.sweep.found import Undone
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.plans.operations import (
     Action,
@@ -187,10 +187,10 @@ def test_a_document_that_cannot_be_fingerprinted_is_copied_and_told(
         str(i): {"body": {"no": "text"}} if i in (0, 5) else {"body": "text"} for i in range(9)
     }
     fill(engine, name, documents)
-    told: list[Undone] = []
+    told: list[Rejected] = []
     done = Index(name, engine, fields=["body"]).reindex(copy, on_reject=told.append)
     assert (done.progress.written, done.progress.unfit, done.is_whole) == (9, 2, True)
-    assert sorted(each.id for each in told) == ["0", "5"]
+    assert sorted(str(each.id) for each in told) == ["0", "5"]
     assert "without a fingerprint" in told[0].reason
     there = contents(engine, copy, list(documents))
     assert {id_: each["body"] for id_, each in there.items()} == {id_: each["body"] for id_, each in documents.items()}
@@ -279,7 +279,7 @@ def test_copies_of_documents_that_were_deleted_are_told(engine: Engine, index: I
     index.reindex(copy)
     gone = ["id 3/é", "id 4/é"]
     delete(engine, index.name, *gone)
-    told: list[Undone] = []
+    told: list[Rejected] = []
     done = index.reindex(copy, on_reject=told.append)
     assert (done.is_whole, done.verified.extra, done.verified.missing) == (False, 2, 0)
     assert sorted((each.index, each.id) for each in told) == [(copy, id_) for id_ in gone]
@@ -293,7 +293,7 @@ def test_a_copy_that_somebody_has_changed_is_told_and_set_right_by_the_next_run(
 ) -> None:
     index.reindex(copy)
     fill(engine, copy, {"id 3/é": {"title": "meddled with"}})
-    told: list[Undone] = []
+    told: list[Rejected] = []
     if (done := index.reindex(copy, on_reject=told.append)).progress.written == 0:
         assert (done.is_whole, [each.id for each in told]) == (False, ["id 3/é"])
         assert index.reindex(copy).is_whole
@@ -315,7 +315,7 @@ def test_a_document_that_the_copy_refuses_is_told_and_the_copy_is_not_whole(
     other = names()
     mappings = {"properties": {"number": {"type": "byte"}}}
     engine.perform(CreateIndex(other, {"settings": SETTINGS, "mappings": mappings}))
-    told: list[Undone] = []
+    told: list[Rejected] = []
     options = ReindexOptions(into_existing=True, aliases=(names(),))
     done = index.reindex(other, options, on_reject=told.append)
     assert (done.progress.rejected, done.verified.missing, done.is_whole) == (COUNT - 128, COUNT - 128, False)
@@ -474,7 +474,7 @@ def test_what_comes_into_the_source_while_the_alias_moves_is_told(
 ) -> None:
     late = {"late": {"title": "late", "body": "text"}}
     meddler.before = once(UpdateAliases, lambda _: fill(engine, index.name, late))
-    told: list[Undone] = []
+    told: list[Rejected] = []
     done = index.reindex(copy, ReindexOptions(aliases=(names(),)), on_reject=told.append)
     assert (done.late, done.is_whole, [each.id for each in told]) == (1, False, ["late"])
 

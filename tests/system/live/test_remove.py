@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, MappingError
 from es_simhash.index import Index
 from es_simhash.live.backfill.scope import UpdateOptions
 from es_simhash.live.removal import Removing
-from es_simhash.live.sweep.found import Undone
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
 from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
@@ -152,7 +152,7 @@ def test_every_change_has_a_condition_and_names_our_fields_alone(meddler: Meddle
 def test_fields_in_another_form_are_told(engine: Engine, index: Index) -> None:
     own = index.documents.add_fields({"title": "a", "body": "text"})["dedup"]
     fill(engine, index.name, {"list": {"title": "a", "body": "text", "dedup": [own]}})
-    told: list[Undone] = []
+    told: list[Rejected] = []
     removed = index.remove_fields(on_reject=told.append)
     assert (removed.progress.written, removed.progress.rejected, removed.left) == (COUNT, 1, 1)
     assert [each.id for each in told] == ["list"]

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from opensearchpy.helpers.actions import expand_action as expand_for_opensearch
 
-from es_simhash.documents.documents import Documents, Rejected
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.scheme.own_fields import Json, content_hash, names
 from es_simhash.scheme.scheme import Scheme
@@ -225,7 +226,7 @@ def test_rejected_documents_are_told_and_the_rest_goes_on() -> None:
 def test_a_rejected_document_without_an_id_has_its_place() -> None:
     rejected: list[Rejected] = []
     assert list(SMALL.actions(["raw json"], rejected.append)) == []  # type: ignore[list-item]
-    assert rejected == [Rejected(None, 0, "Document 0 is of type str. Give a mapping.")]
+    assert rejected == [Rejected(position=0, reason="Document 0 is of type str. Give a mapping.")]
 
 
 def test_a_document_is_told_before_those_after_it_are_yielded() -> None:

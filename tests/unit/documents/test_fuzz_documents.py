@@ -15,8 +15,9 @@ from es_simhash.cli.reports.dashboards.importing import import_objects
 from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.objects import ndjson, saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
-from es_simhash.documents.documents import Documents, Rejected
+from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import pipeline
+from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import EsSimhashError
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme

@@ -155,7 +155,7 @@ def test_each_document_is_told_once_as_undone() -> None:
     teller = Teller(Progress("index", 2), on_undone=told.append)
     found = Found.of(DOCUMENTS, hit(TEXT))
     for _ in range(2):
-        teller.add(Outcome(rejected=[found.undone("is not to be had")]))
+        teller.add(Outcome(rejected=[found.rejected("is not to be had")]))
     assert len(told) == teller.progress.rejected == 1
 
 

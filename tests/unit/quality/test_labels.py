@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from es_simhash.documents.files import RejectedLine
+from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import InputError
 from es_simhash.quality.labels import LabelledPair, Labels, Member, read_labels
 
 
-def read(path: Path, text: str) -> tuple[Labels, list[RejectedLine]]:
+def read(path: Path, text: str) -> tuple[Labels, list[Rejected]]:
     path.write_text(text, encoding="utf-8")
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     return read_labels(str(path), rejected.append), rejected
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.documents.files import RejectedLine
+from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
@@ -50,7 +50,7 @@ def test_of_pairs_only_those_are_known_that_are_labelled() -> None:
 
 
 def test_ids_that_no_document_has_are_named_and_told() -> None:
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     truth = truth_of(Labels.of_clusters([["a", "b", "x"], ["y", "x"]]), IDS, rejected.append)
     assert named(truth.positives) == ["ab"]
     assert truth.unknown == ("x", "y")
@@ -60,7 +60,7 @@ def test_ids_that_no_document_has_are_named_and_told() -> None:
 
 
 def test_pairs_that_contradict_each_other_do_not_count() -> None:
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     labels = [LabelledPair("a", "b", True), LabelledPair("b", "a", False), LabelledPair("c", "d", True)]
     truth = truth_of(Labels("pairs", labels), IDS, rejected.append)
     assert named(truth.positives) == ["cd"]
@@ -69,7 +69,7 @@ def test_pairs_that_contradict_each_other_do_not_count() -> None:
 
 
 def test_a_document_is_in_the_first_of_several_clusters() -> None:
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     labels = [Member("a", "1"), Member("b", "1"), Member("b", "2"), Member("c", "2"), Member("a", "1")]
     truth = truth_of(Labels("clusters", labels), IDS, rejected.append)
     assert named(truth.positives) == ["ab"]
@@ -78,7 +78,7 @@ def test_a_document_is_in_the_first_of_several_clusters() -> None:
 
 
 def test_a_document_makes_no_pair_with_itself() -> None:
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     truth = truth_of(Labels.of_pairs({("a", "a"): True, ("a", "b"): True}), IDS, rejected.append)
     assert named(truth.positives) == ["ab"]
     assert "one document" in rejected[0].reason

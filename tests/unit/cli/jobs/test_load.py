@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from es_simhash.cli.jobs.load import Loader, Rehearsal
-from es_simhash.documents.files import FileDocument, RejectedLine
+from es_simhash.documents.files import FileDocument
+from es_simhash.documents.rejected import Rejected
 from es_simhash.index import Index
 from es_simhash.plans.operations import Bulk, Operation
 
@@ -41,7 +42,7 @@ def test_routing_goes_with_the_action(index: Index, monkeypatch: pytest.MonkeyPa
 
 
 def test_what_is_refused_is_told_with_its_line_and_the_rest_is_written(index: Index) -> None:
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     told: list[tuple[int, int]] = []
     documents = found(1100)
     for place in (3, 700):
@@ -53,7 +54,7 @@ def test_what_is_refused_is_told_with_its_line_and_the_rest_is_written(index: In
 
 
 def test_what_is_there_is_replaced_or_refused(index: Index) -> None:
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     for op_type, done in (("index", 2), ("index", 2), ("create", 0)):
         loader = Loader(index, rejected.append, lambda _: None, op_type)  # type: ignore[arg-type]
         assert loader.load(found(2)).done == done
@@ -61,7 +62,7 @@ def test_what_is_there_is_replaced_or_refused(index: Index) -> None:
 
 
 def test_a_rehearsal_tells_what_a_load_would_do_and_writes_nothing(index: Index) -> None:
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     documents = found(1100)
     documents[700].document["text"] = {"no": "text"}
     rehearsed = Loader(Rehearsal(index.documents), rejected.append, lambda _: None).load(documents)

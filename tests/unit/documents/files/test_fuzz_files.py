@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.documents.files import FileDocument, RejectedLine, read_documents
+from es_simhash.documents.files import FileDocument, read_documents
 from es_simhash.documents.files.compression import zstd
+from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import InputError
 from es_simhash.quality.labels import Labels, read_labels
 from tests.support.fuzzing import damaged_bytes, fuzzed_in_a_directory, json_values
@@ -46,9 +47,9 @@ COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def read(path: Path, **options: Any) -> tuple[list[FileDocument], list[RejectedLine]]:
+def read(path: Path, **options: Any) -> tuple[list[FileDocument], list[Rejected]]:
     """What is read of a file; each document and each rejection must be whole."""
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     found = list(read_documents(path, on_reject=rejected.append, **options))
     for each in found:
         assert each.id
@@ -160,7 +161,7 @@ LABELS = json_values(("id", "ids", "cluster", "a", "b", "label"), (0, 1, "0", "t
 @given(records=st.lists(LABELS, min_size=1, max_size=5))
 def test_labels_are_read_or_rejected(records: list[Any], tmp_path: Path) -> None:
     (tmp_path / "labels.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
-    rejected: list[RejectedLine] = []
+    rejected: list[Rejected] = []
     try:
         labels = read_labels(str(tmp_path / "labels.jsonl"), rejected.append)
     except InputError as error:

@@ -1,0 +1,64 @@
+"""Documents that could not be processed, each with its place and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from es_simhash.errors import DocumentError
+
+_EXCERPT = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rejected:
+    """A document that could not be processed: its id, if it is known, the reason, and its place.
+
+    The place is the ``position`` among documents that were given, the ``line`` of a ``file`` (with an ``excerpt``, cut
+    and safe to print on a terminal), or an ``index``.
+    """
+
+    id: str | None = None
+    reason: str
+    position: int = 0
+    index: str = ""
+    file: str = ""
+    line: int = 0
+    excerpt: str = ""
+
+    def __post_init__(self) -> None:
+        if self.excerpt:
+            object.__setattr__(self, "excerpt", printable(self.excerpt[:_EXCERPT])[:_EXCERPT])
+
+    @classmethod
+    def given(cls, id: str | None, position: int, problem: str) -> Rejected:
+        """Reject a document that was given; the reason names it by its id, or else by its position."""
+        return cls(id=id, position=position, reason=f"Document {position if id is None else repr(id)} {problem}")
+
+    def hand_to(self, on_reject: OnReject | None) -> None:
+        """Call ``on_reject`` with it; without one, raise a `DocumentError`."""
+        if on_reject is None:
+            raise DocumentError(self.reason) from None
+        on_reject(self)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the reason and the parts that say where the document is."""
+        names = ["index", "id", "reason"] if self.index else ["id", "position", "reason"]
+        if self.file:
+            names = ["file", "line", "reason", "excerpt", "id"]
+        return {name: getattr(self, name) for name in names}
+
+
+OnReject: TypeAlias = Callable[[Rejected], object]
+
+
+def printable(text: str) -> str:
+    """Escape all that a terminal would act on: control, format and surrogate characters."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def decoded_excerpt(raw: bytes, encoding: str) -> str:
+    """Decode the beginning of a line that may be invalid."""
+    # Four bytes are the longest character; the line may be megabytes long.
+    return raw[: 4 * _EXCERPT].decode(encoding, errors="backslashreplace").strip()
