@@ -1,0 +1,119 @@
+"""The size and shape of the house in numbers, each with its bound; ``python -m tools.measure`` prints them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import click
+
+from es_simhash.cli.program import COMMANDS, app
+from tools import ROOT
+from tools.calques import calques
+from tools.doors import WAYS, doors
+
+PACKAGE = ROOT / "es_simhash"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A measured number, and the most that it may be."""
+
+    name: str
+    value: float
+    most: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        return self.most is None or self.value <= self.most
+
+
+def numbers() -> Iterator[Number]:
+    """Measure everything, in the order in which it is printed."""
+    yield Number("entries at the root of the package", len(_entries()), 15)
+    most = {"fingerprint": 4, "add": 8, "find": 8, "backfill": 9, "group": 10, "dedup": 10}
+    yield from (Number(f"doors: {way}", len(doors(way)), most[way]) for way in WAYS)
+    yield from _shape()
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    yield Number(
+        "words of README and docs", sum(len(page.read_text(encoding="utf-8").split()) for page in pages), 38_000
+    )
+    verbs = [app.get_command(click.Context(app), verb) for verb in COMMANDS]
+    slots = [len(verb.params) for verb in verbs if verb]
+    yield Number("verbs", len(slots), 20)
+    yield Number("option slots", sum(slots), 280)
+    yield from _sizes()
+    yield Number("calques", len(list(calques())), 0)
+
+
+def _entries() -> list[str]:
+    """Name the modules and folders at the root, without those that only carry the package."""
+    return sorted(path.stem for path in PACKAGE.iterdir() if re.fullmatch(r"(?!__|_version)\w+(\.py)?", path.name))
+
+
+def _shape() -> Iterator[Number]:
+    """Count arrows and layers between the entries of the root, and between all folders."""
+    roots = _arrows(depth=1)
+    yield Number("layers between entries", max(_height(roots, name) for name in roots))
+    yield Number("import arrows between entries", sum(map(len, roots.values())))
+    yield Number("import arrows between all folders", sum(map(len, _arrows(depth=9).values())))
+    yield Number("folders", len({path.parent for path in PACKAGE.rglob("*.py")}))
+
+
+def _arrows(depth: int) -> dict[str, set[str]]:
+    """Find which folders import which; ``depth`` is that of the folders looked at."""
+    arrows: dict[str, set[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        here = _folder(path.relative_to(ROOT).with_suffix("").parts, depth)
+        if here != "es_simhash":
+            seen = arrows.setdefault(here, set())
+            seen |= {_folder(parts, depth) for parts in _imports(path)} - {here, "es_simhash"}
+    return arrows
+
+
+def _folder(parts: tuple[str, ...], depth: int) -> str:
+    """Return the folder that a module stands in, or the module if it stands at the root."""
+    while len(parts) > 2 and not ROOT.joinpath(*parts).is_dir():
+        parts = parts[:-1]
+    name = ".".join(parts[1 : 1 + depth]) if len(parts) > 1 else parts[0]
+    return "es_simhash" if name.startswith("__") or name == "_version" else name
+
+
+def _imports(path: Path) -> Iterator[tuple[str, ...]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("es_simhash."):
+            for alias in node.names:
+                yield (*(node.module or "").split("."), alias.name)
+
+
+def _height(arrows: dict[str, set[str]], name: str) -> int:
+    return 1 + max((_height(arrows, other) for other in arrows.get(name, ())), default=0)
+
+
+def _sizes() -> Iterator[Number]:
+    """Count the lines of modules and of functions."""
+    modules: dict[str, int] = {}
+    functions: dict[str, int] = {}
+    for path in PACKAGE.rglob("*.py"):
+        source, name = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))
+        if lines := source.count("\n"):
+            modules[name] = lines
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                functions[f"{name}:{node.name}"] = (node.end_lineno or 0) - node.lineno + 1
+    for kind, lengths in (("module", modules), ("function", functions)):
+        longest = max(lengths, key=lengths.__getitem__)
+        yield Number(f"{kind}s", len(lengths))
+        yield Number(f"lines of the median {kind}", median(lengths.values()))
+        yield Number(f"lines of the longest {kind} ({longest})", lengths[longest])
+    yield Number("modules of under 40 lines", sum(lines < 40 for name, lines in modules.items() if "__" not in name))
+
+
+if __name__ == "__main__":
+    for each in numbers():
+        bound = "" if each.most is None else f"at most {each.most:,g}{'' if each.holds else ', MISSED'}"
+        print(f"{each.value:>9,g}  {each.name:<60} {bound}".rstrip())
