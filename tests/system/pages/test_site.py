@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import es_simhash
-from es_simhash.sketches.in_memory import __all__ as searches
+from es_simhash import sketches
 from tests import ROOT
 from tests.support.browser import Browser, started
 
@@ -78,5 +78,5 @@ def test_a_browser_asks_for_files_of_the_site_only(browser: Browser, site: Path,
 
 def test_all_public_names_are_in_the_reference(site: Path) -> None:
     pages = "".join((site / "reference" / f"{name}.html").read_text(encoding="utf-8") for name in ("python", "modules"))
-    names = {*es_simhash.__all__, *(f"search.{name}" for name in searches)}
+    names = {*es_simhash.__all__, *(f"sketches.{name}" for name in sketches.__all__)}
     assert {name for name in names if f'id="es_simhash.{name}"' not in pages} == set()
