@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from es_simhash._core import environment
-from es_simhash.cli import exits
+from es_simhash.cli.show import exits
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-# As in `es_simhash.cli.exits`.
+# As in `es_simhash.cli.show.exits`.
 _INTERRUPTED = 130
 # How long after a place where an interruption cannot be raised it is raised.
 _A_LITTLE_LATER = 0.01
@@ -30,8 +30,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command line; the result is the exit code."""
-    from es_simhash.cli import exits
     from es_simhash.cli.program import app
+    from es_simhash.cli.show import exits
 
     try:
         result: Any = app.main(arguments, prog_name="es-simhash", standalone_mode=False)

@@ -10,7 +10,7 @@ from importlib import import_module
 import click
 
 from es_simhash._version import __version__
-from es_simhash.cli import exits
+from es_simhash.cli.show import exits
 
 # Each command's module in `es_simhash.cli.commands`, and what it does in one line.
 COMMANDS = {

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 
-from es_simhash.cli.exits import FINE, USAGE, tell
+from es_simhash.cli.show.exits import FINE, USAGE, tell
 
 
 class _Closed(io.RawIOBase):

@@ -9,9 +9,9 @@ from contextlib import redirect_stderr, redirect_stdout
 import click
 import pytest
 
-from es_simhash.cli import exits
+from es_simhash.cli.options.connection import Target, target_options
 from es_simhash.cli.program import app
-from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.show import exits
 from tests.support.commands import only
 
 

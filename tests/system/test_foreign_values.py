@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.places import is_server
+from es_simhash.cli.options.places import is_server
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine

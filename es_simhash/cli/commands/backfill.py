@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.environment import STATE_HOME
-from es_simhash.cli.backfill_report import Report
-from es_simhash.cli.documents_of import wanted_documents
-from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.findings import accept_option
-from es_simhash.cli.index_options import index_argument, index_options
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.places import is_server
-from es_simhash.cli.running import patience_option
-from es_simhash.cli.target import Target, target_options
-from es_simhash.cli.texts import json_object
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.index import index_argument, index_options, wanted_documents
+from es_simhash.cli.options.inputs import json_object
+from es_simhash.cli.options.places import is_server
+from es_simhash.cli.options.run import accept_option, patience_option
+from es_simhash.cli.show.backfill import Report
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents

@@ -9,12 +9,11 @@ import click
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.commands.find import match_as_json, similarity_of
-from es_simhash.cli.documents_of import warn_of_indices_without_fields
-from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.index_options import find_options, index_argument, index_options
-from es_simhash.cli.inputs import Files, file_options
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
+from es_simhash.cli.options.inputs import Files, file_options
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from es_simhash.cli.index_options import index_argument, prefix_option
-from es_simhash.cli.kibana import KibanaTarget, kibana_options
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.places import is_server
-from es_simhash.cli.target import Target
+from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.index import index_argument, prefix_option
+from es_simhash.cli.options.kibana import KibanaTarget, kibana_options
+from es_simhash.cli.options.places import is_server
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.cli.reports.dashboards.subject import Subject

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.group_options import group_options
-from es_simhash.cli.index_options import scheme_named, scheme_option, texts_option
-from es_simhash.cli.inputs import Files, file_options
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.summary import summary
+from es_simhash.cli.options.group import group_options
+from es_simhash.cli.options.index import scheme_named, scheme_option, texts_option
+from es_simhash.cli.options.inputs import Files, file_options
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.groups import summary
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument

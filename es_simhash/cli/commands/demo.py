@@ -15,10 +15,10 @@ from uuid import uuid4
 
 import click
 
-from es_simhash.cli.exits import Interrupted, saying_if_interrupted, tell
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.places import is_server
-from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.places import is_server
+from es_simhash.cli.show.exits import Interrupted, saying_if_interrupted, tell
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.cli.demo.corpus import Planted

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from es_simhash.cli.exits import FINE, SOME_FAILED
-from es_simhash.cli.index_options import index_argument, index_options
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.index import index_argument, index_options
+from es_simhash.cli.show.exits import FINE, SOME_FAILED
+from es_simhash.cli.show.output import Output, output_options
 
 
 @click.command(name="doctor")

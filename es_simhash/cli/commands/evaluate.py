@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.documents_of import warn_of_indices_without_fields
-from es_simhash.cli.evaluation import show
-from es_simhash.cli.exits import FINE, SOME_FAILED
-from es_simhash.cli.group_options import group_options
-from es_simhash.cli.index_options import prefix_option, scheme_named, scheme_option, texts_option
-from es_simhash.cli.inputs import Files, optional_file_options
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.target import Target, target_options
-from es_simhash.cli.texts import json_object
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.group import group_options
+from es_simhash.cli.options.index import (
+    prefix_option,
+    scheme_named,
+    scheme_option,
+    texts_option,
+    warn_of_indices_without_fields,
+)
+from es_simhash.cli.options.inputs import Files, json_object, optional_file_options
+from es_simhash.cli.show.evaluation import show
+from es_simhash.cli.show.exits import FINE, SOME_FAILED
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.evaluate_documents import Gathered

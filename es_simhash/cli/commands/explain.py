@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.explanation import show
-from es_simhash.cli.index_options import index_options, near_options
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.target import Target, target_options
-from es_simhash.cli.texts import text_in
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.index import index_options, near_options
+from es_simhash.cli.options.inputs import text_in
+from es_simhash.cli.show.explanation import show
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.plans.explaining.explanation import Explanation

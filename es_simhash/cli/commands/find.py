@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import with_error
-from es_simhash.cli.documents_of import warn_of_indices_without_fields
-from es_simhash.cli.index_options import find_options, index_argument, index_options
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.target import Target, target_options
-from es_simhash.cli.texts import text_file_option, text_in
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
+from es_simhash.cli.options.inputs import text_file_option, text_in
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.scheme.rerank import Match, Matches

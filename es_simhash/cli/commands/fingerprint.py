@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from es_simhash.cli.index_options import scheme_named, scheme_option
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.texts import text_file_option, text_in
+from es_simhash.cli.options.index import scheme_named, scheme_option
+from es_simhash.cli.options.inputs import text_file_option, text_in
+from es_simhash.cli.show.output import Output, output_options
 
 
 @click.command(name="fingerprint")

@@ -11,16 +11,16 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.findings import accept_option, tell_findings
-from es_simhash.cli.group_options import group_options
-from es_simhash.cli.index_options import index_argument, prefix_option
-from es_simhash.cli.kibana import kibana_url_option
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.running import patience_option
-from es_simhash.cli.summary import summary
-from es_simhash.cli.target import Target, target_options
-from es_simhash.cli.texts import json_object
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.group import group_options
+from es_simhash.cli.options.index import index_argument, prefix_option
+from es_simhash.cli.options.inputs import json_object
+from es_simhash.cli.options.kibana import kibana_url_option
+from es_simhash.cli.options.run import accept_option, patience_option
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.groups import summary
+from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.progress import tell_findings
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.group_files import Link

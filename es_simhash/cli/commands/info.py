@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.index_options import index_argument
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.index import index_argument
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.index import Index

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.documents_of import documents_of
-from es_simhash.cli.exits import FINE, SOME_FAILED, Interrupted, saying_if_interrupted, tell
-from es_simhash.cli.index_options import index_argument, index_options
-from es_simhash.cli.inputs import Files, file_options
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.places import is_server
-from es_simhash.cli.running import patience_option
-from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.index import documents_of, index_argument, index_options
+from es_simhash.cli.options.inputs import Files, file_options
+from es_simhash.cli.options.places import is_server
+from es_simhash.cli.options.run import patience_option
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, Interrupted, saying_if_interrupted, tell
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.load import Loader

@@ -6,8 +6,8 @@ import json
 
 import click
 
-from es_simhash.cli.index_options import field_options, scheme_named, scheme_option
-from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.options.index import field_options, scheme_named, scheme_option
+from es_simhash.cli.show.output import Output, output_options
 
 
 @click.command(name="mapping")

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.index_options import index_options
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.running import counts, rates, run_options, telling
-from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.index import index_options
+from es_simhash.cli.options.run import run_options
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.progress import counts, rates, telling
 
 if TYPE_CHECKING:
     from es_simhash.live.reindex.plan import Reindexed

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.findings import accept_option, tell_findings
-from es_simhash.cli.index_options import index_argument, prefix_option
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.running import counts, planned, rates, run_options, tell_parts, telling, warn_of_left_out
-from es_simhash.cli.target import Target, target_options
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.index import index_argument, prefix_option
+from es_simhash.cli.options.run import accept_option, run_options
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.progress import counts, planned, rates, tell_findings, tell_parts, telling, warn_of_left_out
 
 if TYPE_CHECKING:
     from es_simhash.live.removal import Prospect, Removed

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.exits import FINE, SOME_FAILED
-from es_simhash.cli.output import Output, output_options
-from es_simhash.cli.sampled import Source, sampled_options
+from es_simhash.cli.options.sampled import Source, sampled_options
+from es_simhash.cli.show.exits import FINE, SOME_FAILED
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.quality.sampling import Histogram, Level

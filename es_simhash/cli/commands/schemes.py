@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.output import Output, output_options
+from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
-    from es_simhash.cli.trade_offs import TradeOffs
+    from es_simhash.cli.show.trade_offs import TradeOffs
 
 _LEGEND = """\
 sure: SimHashes that differ in up to so many bits are always found.
@@ -27,7 +27,7 @@ def command(output: Output) -> None:
 
     Example: es-simhash schemes
     """
-    from es_simhash.cli.trade_offs import SIMILARITIES, trade_offs
+    from es_simhash.cli.show.trade_offs import SIMILARITIES, trade_offs
     from es_simhash.scheme.presets import PRESETS
     from es_simhash.scheme.scheme import Scheme
 
@@ -45,7 +45,7 @@ def command(output: Output) -> None:
 
 
 def _cells(found: TradeOffs) -> list[Any]:
-    from es_simhash.cli.trade_offs import SIMILARITIES
+    from es_simhash.cli.show.trade_offs import SIMILARITIES
 
     sure = None if found.distance is None else f"{found.distance} bits"
     near = None if found.similarity is None else str(found.similarity)

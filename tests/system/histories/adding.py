@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
-from es_simhash.cli import exits
+from es_simhash.cli.show import exits
 from es_simhash.documents.documents import Documents
 from es_simhash.index import Index
 from es_simhash.scheme.own_fields import DEFERRED, Json

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias, get_args
 
-from es_simhash.cli.exits import REFUSED
+from es_simhash.cli.show.exits import REFUSED
 from es_simhash.scheme import group_fields
 from es_simhash.scheme.own_fields import DEFERRED, Json
 from tests.support.commands import run

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from es_simhash._core.environment import CONFIG
 from es_simhash.cli.app import run
-from es_simhash.cli.places import deployment, is_server, server_at
-from es_simhash.cli.profiles import SETTINGS, profile_named
+from es_simhash.cli.options.inputs import json_object
+from es_simhash.cli.options.places import deployment, is_server, server_at
+from es_simhash.cli.options.profiles import SETTINGS, profile_named
 from es_simhash.cli.program import COMMANDS, app
-from es_simhash.cli.texts import json_object
 from tests.support.fuzzing import damaged_bytes, fuzzed_in_a_directory, json_values
 
 # What would wait for a network, or for somebody to answer, is left out.

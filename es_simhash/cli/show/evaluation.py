@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.output import Output
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.quality.bootstrap import Estimate

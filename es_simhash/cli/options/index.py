@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from es_simhash.cli.texts import json_object, text_in
+from es_simhash.cli.options.inputs import json_object, text_in
 
 if TYPE_CHECKING:
+    from es_simhash.cli.show.output import Output
+    from es_simhash.documents.documents import Documents
+    from es_simhash.engines.base import Engine
+    from es_simhash.index import Index
     from es_simhash.scheme.scheme import Scheme
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -141,3 +145,30 @@ def scheme_named(name: str | None) -> Scheme | None:
 
 def _query(text: str | None) -> dict[str, Any] | None:
     return None if text is None else json_object(text, "--filter", '{"term": {"lang": "en"}}')
+
+
+def wanted_documents(engine: Engine, index: str, known: dict[str, Any]) -> Documents:
+    """What the options say, where they name fields, else what the index says."""
+    from es_simhash.documents.documents import Documents
+    from es_simhash.index import Index
+    from es_simhash.scheme.scheme import Scheme
+
+    if known["fields"]:
+        return Documents(known["scheme"] or Scheme.preset("default"), known["fields"], known["prefix"])
+    return Index(index, engine, **known).documents
+
+
+def documents_of(engine: Engine, index: str, known: dict[str, Any], dry_run: bool) -> Documents:
+    """What the index says; with fields given it gets them first, unless nothing is to be changed."""
+    from es_simhash.index import Index
+
+    opened = Index(index, engine, **known)
+    if known["fields"] and opened.init(dry_run=dry_run).bodies and dry_run:
+        return wanted_documents(engine, index, known)
+    return opened.documents
+
+
+def warn_of_indices_without_fields(output: Output, index: Index) -> None:
+    """Name the indices behind a name in which nothing can be found."""
+    for name in index.without_fields:
+        output.warn(f"Left out: the index {name!r} has no fields for fingerprints. Add them with init.")

@@ -2,57 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from es_simhash.cli.output import Output
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.live.backfill.scope import Part
     from es_simhash.live.backfill.survey import Survey
+    from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.sweep.progress import Progress
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _SECONDS_BETWEEN_EVENTS = 1.0
 
 
-def patience_option(command: Command) -> Command:
-    """How long an engine is waited for."""
-    return click.option(
-        "--patience", type=float, default=600.0, show_default=True, help="Seconds to wait for a busy engine."
-    )(command)
-
-
-def run_options(command: Command) -> Command:
-    """How a run goes about it: the keywords of `RunOptions`, and ``rejects``."""
-    options = (
-        click.option(
-            "--slices",
-            "parallel",
-            type=click.IntRange(1),
-            default=1,
-            show_default=True,
-            help="Work on so many at once.",
-        ),
-        click.option("--max-rate", type=float, metavar="N", help="Write at most N documents a second."),
-        patience_option,
-        click.option(
-            "--rejects",
-            type=click.Path(dir_okay=False),
-            default="rejected.jsonl",
-            show_default=True,
-            help="Where to append what could not be done, with its id and the reason.",
-        ),
-    )
-    for option in reversed(options):
-        option(command)
-    return command
+def tell_findings(output: Output, findings: Iterable[Finding]) -> None:
+    """Tell them beside the results of a command: what is as it should be not at all, what stops it in any case."""
+    for finding in findings:
+        text = f"{finding.level.capitalize()} ({finding.code}): {finding.message} {finding.remedy}"
+        if finding.level == "stop":
+            output.warn(text)
+        elif finding.level != "ok":
+            output.note(text)
 
 
 def tell_parts(output: Output, parts: Sequence[Part]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from es_simhash.cli.exits import tell
+from es_simhash.cli.show.exits import tell
 
 if TYPE_CHECKING:
     from rich.console import Console

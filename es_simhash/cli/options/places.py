@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import click
 
-from es_simhash.cli.given import URL_PASSWORD, URL_USER
+from es_simhash.cli.options.given import URL_PASSWORD, URL_USER
 
 # What somebody meant as an address, but no directory: localhost:9200, user:password@host, https:/host, ftp://host.
 _LIKE_AN_ADDRESS = re.compile(r"[^/\\]*[:@]")

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from es_simhash._core.environment import API_KEY, PASSWORD, PROFILE, URLS
-from es_simhash.cli.exits import tell
-from es_simhash.cli.given import Given
-from es_simhash.cli.logins import PASSWORDS, WAYS, Login, login_at
-from es_simhash.cli.output import Output
-from es_simhash.cli.places import Server, deployment, is_server, server_at
-from es_simhash.cli.profiles import DISTRIBUTIONS, profile_named
+from es_simhash.cli.options.given import Given
+from es_simhash.cli.options.logins import PASSWORDS, WAYS, Login, login_at
+from es_simhash.cli.options.places import Server, deployment, is_server, server_at
+from es_simhash.cli.options.profiles import DISTRIBUTIONS, profile_named
+from es_simhash.cli.show.exits import tell
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.engines.base import Engine

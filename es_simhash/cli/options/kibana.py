@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from es_simhash.cli.given import URL_PASSWORD, URL_USER, Given
-from es_simhash.cli.places import Server
-from es_simhash.cli.target import Target, given_options, target_beside, target_of
+from es_simhash.cli.options.connection import Target, given_options, target_beside, target_of
+from es_simhash.cli.options.given import URL_PASSWORD, URL_USER, Given
+from es_simhash.cli.options.places import Server
 
 if TYPE_CHECKING:
     from es_simhash.cli.reports.dashboards.kibana import Kibana

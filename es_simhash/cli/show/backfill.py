@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.findings import tell_findings
-from es_simhash.cli.output import Output
-from es_simhash.cli.running import counts, planned, rates, tell_parts, telling, warn_of_left_out
+from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.progress import counts, planned, rates, tell_findings, tell_parts, telling, warn_of_left_out
 
 if TYPE_CHECKING:
     from es_simhash.live.backfill.checkpoint import Checkpoint

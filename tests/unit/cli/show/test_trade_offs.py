@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from es_simhash.cli.trade_offs import SIMILARITIES, trade_offs
+from es_simhash.cli.show.trade_offs import SIMILARITIES, trade_offs
 from es_simhash.documents.documents import Documents
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from es_simhash.cli.documents_of import wanted_documents
-from es_simhash.cli.index_options import prefix_option, scheme_named, scheme_option
-from es_simhash.cli.inputs import Files, optional_file_options
-from es_simhash.cli.output import Output
-from es_simhash.cli.target import Target, target_options
-from es_simhash.cli.texts import json_object
+from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.index import prefix_option, scheme_named, scheme_option, wanted_documents
+from es_simhash.cli.options.inputs import Files, json_object, optional_file_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.sample_documents import Sampled

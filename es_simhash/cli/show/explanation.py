@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from es_simhash._core.humanize import with_error
-from es_simhash.cli.output import Output
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
-from es_simhash.cli import target
-from es_simhash.cli.given import Given
-from es_simhash.cli.profiles import SETTINGS, config_file, profile_named
+from es_simhash.cli.options import connection
+from es_simhash.cli.options.given import Given
+from es_simhash.cli.options.profiles import SETTINGS, config_file, profile_named
 from tests.support.cli_targets import target_of
 
 SECRET = "m4rk3r"
@@ -80,8 +80,8 @@ def test_what_is_not_toml_is_told_by_its_place_alone(path: Path, text: str, wher
 
 
 def test_all_settings_of_the_options_are_those_of_a_profile_and_the_password_besides() -> None:
-    assert list(SETTINGS) == [name for name in SETTINGS if name in target._OPTIONS or name == "password"]
-    assert SETTINGS.keys() | {"profile"} == target._OPTIONS.keys() | {"password"}
+    assert list(SETTINGS) == [name for name in SETTINGS if name in connection._OPTIONS or name == "password"]
+    assert SETTINGS.keys() | {"profile"} == connection._OPTIONS.keys() | {"password"}
 
 
 def test_settings_are_named_by_the_profile(path: Path) -> None:

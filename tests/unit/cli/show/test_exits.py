@@ -7,8 +7,8 @@ import errno
 import click
 import pytest
 
-from es_simhash.cli import exits
-from es_simhash.cli.exits import Interrupted, code_of, saying_if_interrupted
+from es_simhash.cli.show import exits
+from es_simhash.cli.show.exits import Interrupted, code_of, saying_if_interrupted
 from es_simhash.errors import EngineError, InputError, StorageError, WorkerError
 
 

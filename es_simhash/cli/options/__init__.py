@@ -1,0 +1,1 @@
+"""The options that commands share, and what they stand for: connections, indices, groups, files and runs."""

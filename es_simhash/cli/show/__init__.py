@@ -1,0 +1,1 @@
+"""What commands print: results, progress, findings, and how a run ends."""
