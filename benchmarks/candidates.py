@@ -21,8 +21,8 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.ceiling import similar_pairs
-from es_simhash.quality.keys import Keys
-from es_simhash.quality.predictions import predicted
+from es_simhash.quality.key_matches import KeyMatcher
+from es_simhash.quality.predictions import predict_pairs
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verification import Verifier, rarity_of
@@ -50,8 +50,8 @@ def _add(table: Table, on: LabelledSet, name: str) -> None:
     scheme = Scheme.preset(name)
     wanted = _by_comparing_all(scheme, on)
     with Deduplicator(scheme, processes=1).run(on.documents) as duplicates:
-        found = np.isin(wanted, predicted(duplicates, on.apart).pairs)
-    bands, both = (Keys.of(scheme, Criteria.of(scheme, by), on.texts).meet(wanted) for by in ("minhash", "both"))
+        found = np.isin(wanted, predict_pairs(duplicates, on.apart).pairs)
+    bands, both = (KeyMatcher.of(scheme, Criteria.of(scheme, by), on.texts).meet(wanted) for by in ("minhash", "both"))
     table.add(on.name, name, f"{len(wanted):,}", *(f"{part.mean():.4f}" for part in (bands, both, found)))
 
 

@@ -24,10 +24,10 @@ from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity
-from es_simhash.quality.judged import Judged, everything
 from es_simhash.quality.labels import Label, Labels, Member, read_labels
-from es_simhash.quality.predictions import texts_apart
-from es_simhash.quality.scores import Found
+from es_simhash.quality.pair_outcomes import PairOutcomes, everything
+from es_simhash.quality.predictions import first_positions
+from es_simhash.quality.scores import Confusion
 from es_simhash.quality.truth import Truth, truth_of
 
 UNEQUAL = "unequal texts"
@@ -59,7 +59,7 @@ class LabelledSet:
     @cached_property
     def apart(self) -> Integers:
         """For each text the first one that equals it."""
-        return texts_apart(self.texts)
+        return first_positions(self.texts)
 
     def part(self, share: float, seed: int = 0) -> tuple[LabelledSet, LabelledSet]:
         """A share of the true clusters, documents alone among them, and the rest."""
@@ -136,7 +136,7 @@ class Result:
 
 def judged(on: LabelledSet, ranked: Ranked) -> Result:
     """The scores of ranked pairs."""
-    found = Judged.of(ranked.pairs[ranked.scores >= ranked.threshold], on.truth)
+    found = PairOutcomes.of(ranked.pairs[ranked.scores >= ranked.threshold], on.truth)
     sides = positions(found.pairs)
     kinds = {"overall": everything(found.pairs), "equality": by_identity(on.apart)(*sides)}
     units = np.unique(on.truth.units, return_inverse=True)[1].reshape(-1)
@@ -164,7 +164,7 @@ def _best(truth: Truth, ranked: Ranked) -> tuple[float, float]:
         return 0.0, 1.0
     right = np.cumsum(are_right[order]).astype(np.float64)
     wrong = np.arange(1, len(order) + 1) - right
-    f1 = Found(right, wrong, len(truth.positives) - right).f1
+    f1 = Confusion(right, wrong, len(truth.positives) - right).f1
     # Pairs of the same score are found together.
     is_last = np.append(np.diff(scores[order]) != 0, True)
     place = int(np.argmax(np.where(is_last, f1, -1)))

@@ -51,10 +51,10 @@ from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality.buckets import script_of
 from es_simhash.quality.ceiling import similar_pairs
 from es_simhash.quality.evaluation import LEAST, loosened
-from es_simhash.quality.keys import Keys
+from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.predictions import predicted
-from es_simhash.quality.tuning import tuned_by_labels
+from es_simhash.quality.predictions import predict_pairs
+from es_simhash.quality.tuning import tune_by_labels
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.sketches.hamming import distances
 
@@ -75,7 +75,7 @@ Tune: TypeAlias = Callable[[Sequence[tuple[str, str]], Labels], Deduplicator]
 
 def tuned(documents: Sequence[tuple[str, str]], labels: Labels) -> Deduplicator:
     """What `es-simhash tune` chooses."""
-    return Deduplicator(tuned_by_labels(documents, labels).scheme, processes=1)
+    return Deduplicator(tune_by_labels(documents, labels).scheme, processes=1)
 
 
 def run(share: float = 1.0, tune: Tune | None = tuned) -> Iterator[Table]:
@@ -145,15 +145,15 @@ def _preset(name: str) -> Contender:
 def _by_deduplicator(on: LabelledSet, deduplicator: Deduplicator) -> Ranked:
     """What it finds, from lower thresholds on too; distances count the nearer the fewer bits."""
     settings, criteria = deduplicator.settings, deduplicator.criteria
-    candidates = float(Keys.of(settings, criteria, on.texts).meet(on.truth.positives).mean())
+    candidates = float(KeyMatcher.of(settings, criteria, on.texts).meet(on.truth.positives).mean())
     if criteria.similarity is not None:
         with loosened(deduplicator, min(LEAST, criteria.similarity), None).run(on.documents) as duplicates:
-            near = predicted(duplicates, on.apart)
+            near = predict_pairs(duplicates, on.apart)
         return Ranked(near.pairs, near.similarities, criteria.similarity, candidates)
     assert settings.simhash
     assert criteria.distance is not None
     with loosened(deduplicator, None, settings.simhash.blocks - 1).run(on.documents) as duplicates:
-        near = predicted(duplicates, on.apart)
+        near = predict_pairs(duplicates, on.apart)
     return Ranked(near.pairs, -near.distances.astype(np.float64), -criteria.distance, candidates)
 
 
@@ -205,7 +205,7 @@ def _google(on: LabelledSet) -> Ranked:
     batches = [batch.simhashes for batch in GOOGLE.fingerprint_batches(on.texts)]
     simhashes = np.concatenate([batch for batch in batches if batch is not None])
     pairs, scores = zip(*_within(simhashes, FAR_BITS), strict=True)
-    met = Keys.of(GOOGLE, Deduplicator(GOOGLE).criteria, on.texts).meet(on.truth.positives)
+    met = KeyMatcher.of(GOOGLE, Deduplicator(GOOGLE).criteria, on.texts).meet(on.truth.positives)
     return Ranked(np.concatenate(pairs), -np.concatenate(scores).astype(np.float64), -NEAR_BITS, float(met.mean()))
 
 

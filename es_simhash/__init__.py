@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from es_simhash.live.reindex.prospect import ReindexOptions
     from es_simhash.plans.options import FindOptions
     from es_simhash.quality.evaluation import evaluate
+    from es_simhash.quality.key_options import Goal
     from es_simhash.quality.labels import Labels
-    from es_simhash.quality.options import Wish
-    from es_simhash.quality.tuning import tuned_by_labels, tuned_by_similarity
+    from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
     from es_simhash.scheme.presets import PRESETS
     from es_simhash.scheme.rerank import Match, Matches
@@ -73,10 +73,10 @@ _NAMES = {
     "plans.options": ("FindOptions",),
     "quality.evaluation": ("evaluate",),
     "quality.labels": ("Labels",),
-    "quality.options": ("Wish",),
+    "quality.key_options": ("Goal",),
     "quality.tuning": (
-        "tuned_by_labels",
-        "tuned_by_similarity",
+        "tune_by_labels",
+        "tune_by_similarity",
     ),
     "scheme.fingerprint": (
         "Fingerprint",
@@ -126,6 +126,7 @@ __all__ = [
     "FindOptions",
     "Fingerprint",
     "Fingerprints",
+    "Goal",
     "GroupOptions",
     "HashFunction",
     "IdfTable",
@@ -145,7 +146,6 @@ __all__ = [
     "SimHash",
     "UpdateOptions",
     "Verification",
-    "Wish",
     "Words",
     "WriteOptions",
     "__version__",
@@ -156,8 +156,8 @@ __all__ = [
     "custom_hash",
     "evaluate",
     "load_stop_words",
-    "tuned_by_labels",
-    "tuned_by_similarity",
+    "tune_by_labels",
+    "tune_by_similarity",
 ]
 
 __getattr__, __dir__ = lazily(__name__, _NAMES)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers, offsets_from_counts
 from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.quality.predictions import Predicted, predicted
+from es_simhash.quality.predictions import PredictedPairs, predict_pairs
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verification import plain
@@ -37,7 +37,7 @@ Jaccards: TypeAlias = npt.NDArray[np.float64]
 class Similar:
     """All pairs from a similarity on; ``is_complete`` unless some may be missing."""
 
-    predicted: Predicted
+    predicted: PredictedPairs
     least: float
     is_complete: bool
 
@@ -65,7 +65,7 @@ def plain_features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
     return FeatureBatch(hashes, offsets_from_counts(counts))
 
 
-def _counted(features: FeatureBatch, feature: Integers, documents: Integers) -> Predicted:
+def _counted(features: FeatureBatch, feature: Integers, documents: Integers) -> PredictedPairs:
     counts = np.diff(features.offsets)
     postings = np.repeat(np.arange(len(counts)), counts)[np.argsort(feature, kind="stable")]
     ends = np.cumsum(documents)
@@ -88,14 +88,14 @@ def _counted(features: FeatureBatch, feature: Integers, documents: Integers) -> 
         jaccards.append(jaccard[near])
     found = np.concatenate(pairs)
     are_exact = np.ones(len(found), dtype=np.bool_)
-    return Predicted(found, np.concatenate(jaccards), are_exact, np.full(len(found), -1, dtype=np.int64))
+    return PredictedPairs(found, np.concatenate(jaccards), are_exact, np.full(len(found), -1, dtype=np.int64))
 
 
 def _by_keys(settings: Settings, texts: Sequence[str], apart: Integers) -> Similar:
     minhash = MinHash(size=_SIZE, similarity=LEAST)
     generous = replace(plain(settings), simhash=None, minhash=minhash, verification=None)
     with Deduplicator(generous, similarity=LEAST, verify="exact").run(_numbered(texts)) as duplicates:
-        return Similar(predicted(duplicates, apart), LEAST, False)
+        return Similar(predict_pairs(duplicates, apart), LEAST, False)
 
 
 def _numbered(texts: Sequence[str]) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash.quality.scores import Found
+from es_simhash.quality.scores import Confusion
 
 Axis: TypeAlias = Literal["similarity", "distance"]
 
@@ -77,7 +77,7 @@ def _points(
     """What is found from each of ascending thresholds on."""
     found = [_from(thresholds, values[chosen]) for chosen in (are_right, ~are_right)]
     right, wrong = (each.astype(np.float64) for each in found)
-    scores = Found(right, wrong, positives - right)
+    scores = Confusion(right, wrong, positives - right)
     rows = (thresholds, scores.precision, scores.recall, scores.f1)
     return [Point(point[0], *map(number, point[1:])) for point in zip(*(row.tolist() for row in rows), strict=True)]
 

@@ -20,13 +20,13 @@ from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity, by_length, by_script
 from es_simhash.quality.ceiling import Similar, similar_pairs
 from es_simhash.quality.curve import Curve, distance_curve, similarity_curve
-from es_simhash.quality.judged import Judged, PairScores, everything
-from es_simhash.quality.keys import Keys
+from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.labels import Kind, Labels
-from es_simhash.quality.predictions import Predicted, predicted, texts_apart
+from es_simhash.quality.pair_outcomes import PairOutcomes, PairScores, everything
+from es_simhash.quality.predictions import PredictedPairs, first_positions, predict_pairs
 from es_simhash.quality.scores import Contingency, Many, adjusted_rand_index, harmonic_mean
 from es_simhash.quality.truth import Truth, truth_of
-from es_simhash.quality.worst import EXAMPLES, Comparing, Error
+from es_simhash.quality.worst_errors import EXAMPLES, ErrorFinder, PairError
 
 # The lowest threshold of similarity curves: below it, keys are shared by so many that not all are compared.
 LEAST = 0.3
@@ -74,16 +74,16 @@ class Evaluation:
     texts: Sequence[str]
     truth: Truth
     counts: Counts
-    found: Predicted
-    judged: Judged
+    found: PredictedPairs
+    judged: PairOutcomes
     bootstrap: Bootstrap
     pairs: PairScores
     clusters: ClusterScores | None
     buckets: Mapping[str, Mapping[str, PairScores]]
     curves: Sequence[Curve]
     ceiling: Ceiling
-    wrong: Sequence[Error]
-    missed: Sequence[Error]
+    wrong: Sequence[PairError]
+    missed: Sequence[PairError]
 
     @property
     def kind(self) -> Kind:
@@ -92,7 +92,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Options:
+class EvaluationOptions:
     """How it is measured: by so many samples for the intervals, with so many examples of errors."""
 
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
@@ -103,10 +103,13 @@ class Options:
 
 
 def evaluate(
-    documents: Sequence[tuple[str, str]], labels: Labels, deduplicator: Deduplicator, options: Options | None = None
+    documents: Sequence[tuple[str, str]],
+    labels: Labels,
+    deduplicator: Deduplicator,
+    options: EvaluationOptions | None = None,
 ) -> Evaluation:
     """Deduplicate documents, (id, text) pairs, all of which are held in memory, and compare it with their labels."""
-    return _Evaluating(documents, labels, deduplicator, options or Options()).evaluation()
+    return _Evaluating(documents, labels, deduplicator, options or EvaluationOptions()).evaluation()
 
 
 def loosened(deduplicator: Deduplicator, similarity: float | None, distance: int | None) -> Deduplicator:
@@ -130,7 +133,11 @@ class _Evaluating:
     """One evaluation."""
 
     def __init__(
-        self, documents: Sequence[tuple[str, str]], labels: Labels, deduplicator: Deduplicator, options: Options
+        self,
+        documents: Sequence[tuple[str, str]],
+        labels: Labels,
+        deduplicator: Deduplicator,
+        options: EvaluationOptions,
     ) -> None:
         self._documents = documents
         self._deduplicator = deduplicator
@@ -139,7 +146,7 @@ class _Evaluating:
         if len(set(self._ids)) < len(self._ids):
             raise InputError("Several documents have the same id. Labels need ids that tell documents apart.")
         self._truth = truth_of(labels, self._ids, options.on_reject)
-        self._apart = texts_apart(self._texts)
+        self._apart = first_positions(self._texts)
         self._units = np.unique(self._truth.units, return_inverse=True)[1].reshape(-1)
 
     def evaluation(self) -> Evaluation:
@@ -147,19 +154,19 @@ class _Evaluating:
         options, deduplicator, truth = self._options, self._deduplicator, self._truth
         options.on_step("Finding near-duplicates")
         with deduplicator.run(self._documents, rank=options.rank) as duplicates:
-            found = predicted(duplicates, self._apart)
+            found = predict_pairs(duplicates, self._apart)
             groups, counts = duplicates.groups.firsts, duplicates.counts
-        judged = Judged.of(found.pairs, truth)
+        judged = PairOutcomes.of(found.pairs, truth)
         options.on_step("Trying other thresholds")
         near, curves = self._curves()
         options.on_step("Comparing all pairs exactly")
-        keys = Keys.of(deduplicator.settings, deduplicator.criteria, self._texts)
+        keys = KeyMatcher.of(deduplicator.settings, deduplicator.criteria, self._texts)
         similar = similar_pairs(deduplicator.settings, self._texts, self._apart)
         ceiling = self._ceiling(similar, keys)
         options.on_step("Drawing samples")
         buckets = judged.scores(self._units, self._kinds(judged.pairs), options.bootstrap)
         pairs = buckets.pop("overall").get("all")
-        comparing = Comparing(deduplicator.settings, self._texts, self._apart, keys, similar.predicted)
+        comparing = ErrorFinder(deduplicator.settings, self._texts, self._apart, keys, similar.predicted)
         return Evaluation(
             deduplicator=deduplicator,
             ids=self._ids,
@@ -208,10 +215,10 @@ class _Evaluating:
 
     # ---- other thresholds
 
-    def _curves(self) -> tuple[Predicted, list[Curve]]:
+    def _curves(self) -> tuple[PredictedPairs, list[Curve]]:
         """What is similar from the lowest threshold on, and the curves."""
         criteria, settings = self._deduplicator.criteria, self._deduplicator.settings
-        near, curves = Predicted.none(), list[Curve]()
+        near, curves = PredictedPairs.none(), list[Curve]()
         if criteria.similarity is not None:
             least = min(LEAST, criteria.similarity)
             near = self._run(least, None)
@@ -224,17 +231,17 @@ class _Evaluating:
             curves.append(distance_curve(found.distances[known], right, len(self._truth.positives), most))
         return near, curves
 
-    def _known(self, found: Predicted) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def _known(self, found: PredictedPairs) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Which pairs were labelled, and which of these are duplicates."""
         known = self._truth.are_known(found.pairs)
         return known, self._truth.are_positive(found.pairs[known])
 
-    def _run(self, similarity: float | None, distance: int | None) -> Predicted:
+    def _run(self, similarity: float | None, distance: int | None) -> PredictedPairs:
         """What another threshold finds."""
         with loosened(self._deduplicator, similarity, distance).run(self._documents) as duplicates:
-            return predicted(duplicates, self._apart)
+            return predict_pairs(duplicates, self._apart)
 
-    def _ceiling(self, similar: Similar, keys: Keys) -> Ceiling:
+    def _ceiling(self, similar: Similar, keys: KeyMatcher) -> Ceiling:
         found, threshold = similar.predicted, self._deduplicator.criteria.similarity
         known, right = self._known(found)
         positives = self._truth.positives

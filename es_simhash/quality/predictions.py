@@ -23,7 +23,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
-class Predicted:
+class PredictedPairs:
     """Pairs that are near, as numbers in ascending order.
 
     ``similarities`` are NaN, and ``distances`` -1, where they do not count; ``are_exact`` tells which similarities are
@@ -36,7 +36,7 @@ class Predicted:
     distances: npt.NDArray[np.int64]
 
     @classmethod
-    def none(cls) -> Predicted:
+    def none(cls) -> PredictedPairs:
         """No pairs."""
         return cls(np.empty(0, np.uint64), np.empty(0, np.float64), np.empty(0, np.bool_), np.empty(0, np.int64))
 
@@ -61,18 +61,18 @@ class Predicted:
         return found
 
 
-def texts_apart(texts: Sequence[str]) -> Integers:
+def first_positions(texts: Sequence[str]) -> Integers:
     """For each text the position of the first one that equals it."""
     firsts: dict[str, int] = {}
     return np.array([firsts.setdefault(text, place) for place, text in enumerate(texts)], dtype=np.int64)
 
 
-def predicted(duplicates: Duplicates, apart: Integers) -> Predicted:
-    """The pairs that were found, with those of copies, which `texts_apart` tells."""
+def predict_pairs(duplicates: Duplicates, apart: Integers) -> PredictedPairs:
+    """The pairs that were found, with those of copies, which `first_positions` tells."""
     blocks = list(duplicates.pairs())
     pairs = np.concatenate(blocks) if blocks else None
     if pairs is None or not len(pairs):
-        return Predicted.none()
+        return PredictedPairs.none()
     identical = pairs[: duplicates.counts.identical]
     copies = pairs_within(np.where(np.isin(apart, apart[identical["second"]]), apart, -1 - np.arange(len(apart))))
     near = pairs[duplicates.counts.identical :]
@@ -84,9 +84,9 @@ def predicted(duplicates: Duplicates, apart: Integers) -> Predicted:
     return _of_rows(found[order], rows[order])
 
 
-def _of_rows(pairs: Numbers, rows: Pairs) -> Predicted:
+def _of_rows(pairs: Numbers, rows: Pairs) -> PredictedPairs:
     names, count = rows.dtype.names or (), len(rows)
-    return Predicted(
+    return PredictedPairs(
         pairs,
         similarities=rows["similarity"] if "similarity" in names else np.full(count, np.nan),
         are_exact=rows["is_exact"] if "is_exact" in names else np.zeros(count, dtype=np.bool_),

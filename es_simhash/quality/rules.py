@@ -20,8 +20,8 @@ import numpy.typing as npt
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.quality.measuring import MEASURES, Measured
-from es_simhash.quality.scores import Found, Many
+from es_simhash.quality.measures import MEASURES, MeasuredPairs
+from es_simhash.quality.scores import Confusion, Many
 from es_simhash.quality.truth import Truth
 from es_simhash.scheme.settings import Measure, Settings, Verification
 from es_simhash.scheme.verification import Similarities
@@ -62,7 +62,7 @@ class Rule:
         return self.f1 - SIMPLER * self.conditions - UNESTIMATED * (self.verification.measure != "jaccard")
 
 
-class Judge:
+class RuleSearch:
     """Tries rules on labelled documents."""
 
     def __init__(self, truth: Truth, seed: int = 0) -> None:
@@ -83,7 +83,7 @@ class Judge:
         self._part_of_document = dealt[truth.units]
         self._positives = np.bincount(self._parts(truth.positives), minlength=_PARTS)
 
-    def best(self, measured: Measured, agreements: Agreements) -> Rule:
+    def best(self, measured: MeasuredPairs, agreements: Agreements) -> Rule:
         """The best rule by the features that pairs were measured by."""
         known = self._truth.are_known(measured.pairs)
         pairs = measured.pairs[known]
@@ -132,7 +132,7 @@ def _others(of_parts: Counts) -> Counts:
 
 def _f1(right: Counts, wrong: Counts, positives: Counts) -> Many:
     found = [np.asarray(each, dtype=np.float64) for each in (right, wrong, positives - right)]
-    return np.nan_to_num(Found(*found).f1)
+    return np.nan_to_num(Confusion(*found).f1)
 
 
 def _middle(f1: Many) -> int:

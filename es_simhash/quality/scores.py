@@ -29,7 +29,7 @@ Many = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Confusion:
     """How many pairs were found rightly, found wrongly, and missed; of several samples, or of one."""
 
     right: Many
@@ -52,7 +52,7 @@ class Found:
         return _share(2 * self.right, 2 * self.right + self.wrong + self.missed)
 
 
-def adjusted_rand_index(found: Found, documents: Many) -> Many:
+def adjusted_rand_index(found: Confusion, documents: Many) -> Many:
     """The adjusted Rand index, from pairs of documents that clusters have in common; 1 if both are all alone."""
     all_pairs = documents * (documents - 1) / 2
     true, predicted = found.right + found.missed, found.right + found.wrong
@@ -77,7 +77,7 @@ class Contingency:
         cells, counts = np.unique(true * columns + found, return_counts=True)
         return cls(cells // columns, cells % columns, counts)
 
-    def pairs(self, times: Many) -> Found:
+    def pairs(self, times: Many) -> Confusion:
         """Pairs within clusters, where each true cluster comes so many ``times``, each time as one of its own."""
         counts = self.counts.astype(np.float64)
         own = times[self.true]
@@ -88,7 +88,7 @@ class Contingency:
         together = np.bincount(self.found, own * counts)
         apart = np.bincount(self.found, (own * counts) ** 2)
         wrong = ((together**2 - apart) / 2).sum()
-        return Found(*map(np.asarray, (right, wrong, true - right)))
+        return Confusion(*map(np.asarray, (right, wrong, true - right)))
 
     def b_cubed(self) -> tuple[Many, Many]:
         """For each true cluster the sums of its documents' precision and of their recall."""

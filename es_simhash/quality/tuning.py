@@ -15,14 +15,14 @@ from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.buckets import script_of
+from es_simhash.quality.key_options import Goal, KeyOption, Probe, choose, key_options
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.measuring import Measured, measured
-from es_simhash.quality.options import Option, Probe, Wish, chosen, options
-from es_simhash.quality.planted import planted
-from es_simhash.quality.predictions import texts_apart
-from es_simhash.quality.rules import SIMPLER, Agreements, Judge, Rule, agreements_of
+from es_simhash.quality.measures import MeasuredPairs, measure_pairs
+from es_simhash.quality.predictions import first_positions
+from es_simhash.quality.rules import SIMPLER, Agreements, Rule, RuleSearch, agreements_of
+from es_simhash.quality.synthetic_pairs import synthetic_pairs
 from es_simhash.quality.truth import Truth, truth_of
-from es_simhash.quality.tuning_words import in_words, keys_in_words, rule_in_words, sentence
+from es_simhash.quality.tuning_text import capitalized, describe_keys, describe_rule, describe_tokens
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, Verification, check_similarity
 from es_simhash.scheme.verification import Similarities
@@ -70,8 +70,8 @@ class Tuned:
     """
 
     documents: int
-    wish: Wish
-    front: Sequence[Option]
+    goal: Goal
+    front: Sequence[KeyOption]
     choice: int
     why: str
     tried: Sequence[Tried] = ()
@@ -89,15 +89,15 @@ class Tuned:
         Lippman-Hand, "If nothing goes wrong, is everything all right?", 1983).
         """
         pairs = self.texts * (self.texts - 1) / 2
-        return (self.wish.documents - 1) * min(_UNSEEN / max(pairs, 1.0), 1.0)
+        return (self.goal.documents - 1) * min(_UNSEEN / max(pairs, 1.0), 1.0)
 
     @property
     def warning(self) -> str:
         """What is wrong with the numbers of candidates in vain; empty where they rest on texts enough."""
-        if self.unseen <= self.wish.candidates:
+        if self.unseen <= self.goal.candidates:
             return ""
         return (
-            f"What is compared in vain rests on {self.texts:,} texts: among {self.wish.documents:,} documents it may "
+            f"What is compared in vain rests on {self.texts:,} texts: among {self.goal.documents:,} documents it may "
             f"be up to {self.unseen:,.0f} a query more than is told. Expect that, or give more texts: {_TEXTS} count."
         )
 
@@ -113,26 +113,26 @@ class Tuned:
         return self if place == self.choice else replace(self, choice=place, why="The row was chosen by hand.")
 
 
-def tuned_by_labels(
+def tune_by_labels(
     documents: Sequence[tuple[str, str]],
     labels: Labels,
-    wish: Wish | None = None,
+    goal: Goal | None = None,
     base: Scheme | None = None,
     on_step: OnStep = lambda _: None,
     on_reject: OnReject = lambda _: None,
 ) -> Tuned:
     """The scheme that tells documents, (id, text) pairs, apart as their labels do.
 
-    ``base`` says how texts are read; the corpus is as large as the sample, unless the ``wish`` says otherwise.
+    ``base`` says how texts are read; the corpus is as large as the sample, unless the ``goal`` says otherwise.
     """
     texts = [text for _, text in documents]
-    wish, base = wish or Wish(len(texts)), _base(base)
+    goal, base = goal or Goal(len(texts)), _base(base)
     truth = truth_of(labels, [id_ for id_, _ in documents], on_reject)
-    judge, apart = Judge(truth), texts_apart(texts)
-    found: list[tuple[Tokens, Measured]] = []
+    judge, apart = RuleSearch(truth), first_positions(texts)
+    found: list[tuple[Tokens, MeasuredPairs]] = []
     for tokens in FEATURES:
-        on_step(f"Comparing all texts by {in_words(tokens)}")
-        found.append((tokens, measured(replace(base, tokens=tokens), texts, apart)))
+        on_step(f"Comparing all texts by {describe_tokens(tokens)}")
+        found.append((tokens, measure_pairs(replace(base, tokens=tokens), texts, apart)))
     on_step("Trying rules")
     pairs = np.unique(np.concatenate([each.pairs for _, each in found]))
     agreements = agreements_of(base, texts, pairs)
@@ -140,7 +140,7 @@ def tuned_by_labels(
     for tokens, each in found:
         there = np.searchsorted(pairs, each.pairs)
         held = {name: values[there] for name, values in agreements.items()}
-        learnt.append(_learnt(tokens, each, held, judge.best(each, held), truth, wish))
+        learnt.append(_learnt(tokens, each, held, judge.best(each, held), truth, goal))
     learnt.sort(key=lambda each: -each.tried.merit)
     best = learnt[0].tried
     if not len(learnt[0].right):
@@ -157,13 +157,13 @@ def tuned_by_labels(
         minhash=MinHash(similarity=best.jaccard),
         verification=best.rule.verification,
     )
-    front = options(scheme, learnt[0].probe(texts), wish)
-    choice = chosen(front, wish)
+    front = key_options(scheme, learnt[0].probe(texts), goal)
+    choice = choose(front, goal)
     why = (
-        f"{sentence(in_words(best.tokens))} with {rule_in_words(best.rule.verification)} tell these labels apart best "
-        f"(F1 {best.rule.f1:.3f} on parts of them that it was not chosen on), and {keys_in_words(choice, wish)}."
+        f"{capitalized(describe_tokens(best.tokens))} with {describe_rule(best.rule.verification)} fit these labels "
+        f"best (F1 {best.rule.f1:.3f} on parts of them held out of the choice), and {describe_keys(choice, goal)}."
     )
-    return Tuned(len(texts), wish, front, front.index(choice), why, [each.tried for each in learnt])
+    return Tuned(len(texts), goal, front, front.index(choice), why, [each.tried for each in learnt])
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ class _Learnt:
         )
 
 
-def _learnt(tokens: Tokens, found: Measured, held: Agreements, rule: Rule, truth: Truth, wish: Wish) -> _Learnt:
+def _learnt(tokens: Tokens, found: MeasuredPairs, held: Agreements, rule: Rule, truth: Truth, goal: Goal) -> _Learnt:
     near = found.similarities[rule.verification.measure] >= rule.verification.similarity
     for name, agreements in held.items():
         near &= agreements >= getattr(rule.verification, name)
@@ -199,14 +199,14 @@ def _learnt(tokens: Tokens, found: Measured, held: Agreements, rule: Rule, truth
     level = _level(found.jaccards[right], rule.verification.similarity)
     in_vain = int((found.jaccards[~near] >= level).sum())
     documents = len(truth.units)
-    others = in_vain * 2 / max(documents * (documents - 1), 1) * wish.documents
+    others = in_vain * 2 / max(documents * (documents - 1), 1) * goal.documents
     return _Learnt(Tried(tokens, rule, level, others), found.pairs[near], found.pairs[right], found.jaccards[right])
 
 
-def tuned_by_similarity(
+def tune_by_similarity(
     texts: Sequence[str],
     similarity: float,
-    wish: Wish | None = None,
+    goal: Goal | None = None,
     base: Scheme | None = None,
     on_step: OnStep = lambda _: None,
 ) -> Tuned:
@@ -218,11 +218,11 @@ def tuned_by_similarity(
     texts = [text for text in texts if text]
     if not texts:
         raise InputError("There are no texts to tune by. Name the fields that hold them.")
-    wish = wish or Wish(len(texts))
+    goal = goal or Goal(len(texts))
     tokens = base.tokens if base else features_for(texts)
     settings = replace(_base(base), tokens=tokens)
     on_step("Comparing all texts of the sample")
-    near = measured(settings, texts, texts_apart(texts))
+    near = measure_pairs(settings, texts, first_positions(texts))
     alike = near.similarities["jaccard"] >= similarity
     level = _level(near.jaccards[alike], similarity)
     if alike.sum() < _FEW:
@@ -236,9 +236,11 @@ def tuned_by_similarity(
         verification=Verification(similarity),
     )
     random = _spread(len(texts), _TEXTS)
-    copies = planted(scheme, [texts[place] for place in _spread(len(texts), _PAIRS).tolist()], level)
+    copies = synthetic_pairs(scheme, [texts[place] for place in _spread(len(texts), _PAIRS).tolist()], level)
     if not len(copies.pairs):
-        raise InputError(f"No text has a single feature, as {in_words(tokens)}. Name the fields that hold texts.")
+        raise InputError(
+            f"No text has a single feature, as {describe_tokens(tokens)}. Name the fields that hold texts."
+        )
     probe = Probe(
         [texts[place] for place in random.tolist()],
         _among(near.pairs[alike], random),
@@ -246,10 +248,10 @@ def tuned_by_similarity(
         copies.pairs,
         copies.jaccards,
     )
-    front = options(scheme, probe, wish)
-    choice = chosen(front, wish)
-    why = f"{sentence(keys_in_words(choice, wish, f'the pairs of the similarity {similarity:g}'))}."
-    return Tuned(len(texts), wish, front, front.index(choice), why)
+    front = key_options(scheme, probe, goal)
+    choice = choose(front, goal)
+    why = f"{capitalized(describe_keys(choice, goal, f'the pairs of the similarity {similarity:g}'))}."
+    return Tuned(len(texts), goal, front, front.index(choice), why)
 
 
 def features_for(texts: Iterable[str]) -> Tokens:

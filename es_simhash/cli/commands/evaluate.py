@@ -90,8 +90,8 @@ def command(
     from es_simhash.documents.files import RejectFile, whole_file
     from es_simhash.groups.pairs.deduplicator import Deduplicator
     from es_simhash.quality.bootstrap import Bootstrap
-    from es_simhash.quality.evaluation import Options, evaluate
-    from es_simhash.quality.form import write_pairs
+    from es_simhash.quality.evaluation import EvaluationOptions, evaluate
+    from es_simhash.quality.evaluation_json import write_pairs
     from es_simhash.quality.labels import read_labels
 
     if bool(files.paths) == bool(index):
@@ -113,7 +113,7 @@ def command(
         else:
             settings = _scheme(scheme)
             gathered = _from_files(files, fields, output, keep, strip, rejects)
-        options = Options(
+        options = EvaluationOptions(
             Bootstrap(samples, seed), examples, rejects, lambda step: output.note(f"{step} …"), gathered.rank
         )
         evaluation = evaluate(gathered.documents, read, Deduplicator(settings, **wanted), options)

@@ -11,7 +11,7 @@ from es_simhash.cli.show.exits import FINE, SOME_FAILED
 from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
-    from es_simhash.quality.sampling import Histogram, Level
+    from es_simhash.quality.similarity_histogram import Histogram, Level
 
 _BAR = 40
 
@@ -31,8 +31,8 @@ def command(size: int, examples: int, output: Output, **given: Any) -> int:
     Example: es-simhash sample news.jsonl --field body
     """
     from es_simhash.documents.files import RejectFile
-    from es_simhash.quality.sampling import histogram
-    from es_simhash.quality.tuning_form import histogram_form
+    from es_simhash.quality.similarity_histogram import histogram
+    from es_simhash.quality.tuning_json import histogram_json
     from es_simhash.scheme.scheme import Scheme
 
     source = Source(**given)
@@ -40,7 +40,7 @@ def command(size: int, examples: int, output: Output, **given: Any) -> int:
         scheme, sampled = source.read(output, rejects, size)
     output.note(f"Comparing {len(sampled.documents):,} of {sampled.total:,} documents …")
     found = histogram(scheme or Scheme.preset("default"), sampled.documents, examples)
-    output.result(histogram_form(found))
+    output.result(histogram_json(found))
     if not output.as_json:
         _show(output, found)
     if rejects.count:
@@ -59,7 +59,7 @@ def _show(output: Output, found: Histogram) -> None:
 
 
 def _show_examples(output: Output, level: Level) -> None:
-    from es_simhash.quality.tuning_form import marked
+    from es_simhash.quality.tuning_json import marked
 
     rows = [
         [

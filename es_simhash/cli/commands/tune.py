@@ -12,7 +12,7 @@ from es_simhash.cli.show.exits import FINE, SOME_FAILED
 from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
-    from es_simhash.quality.options import Option
+    from es_simhash.quality.key_options import KeyOption
     from es_simhash.quality.tuning import Tuned
 
 _LEGEND = """\
@@ -69,10 +69,10 @@ def command(
     Example: es-simhash tune news.jsonl --labels clusters.jsonl --out scheme.json
     """
     from es_simhash.documents.files import RejectFile, whole_file
+    from es_simhash.quality.key_options import Goal
     from es_simhash.quality.labels import read_labels
-    from es_simhash.quality.options import Wish
-    from es_simhash.quality.tuning import tuned_by_labels, tuned_by_similarity
-    from es_simhash.quality.tuning_form import tuned_form
+    from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
+    from es_simhash.quality.tuning_json import tuning_json
 
     if (labels is None) == (similarity is None):
         raise click.UsageError("Say what near-duplicates are: by --labels, or by --similarity; one of both.")
@@ -82,16 +82,16 @@ def command(
         rejects = stack.enter_context(RejectFile(source.files.rejects))
         told = read_labels(labels, rejects) if labels else None
         base, sampled = source.read(output, rejects, None if told else size)
-        wish = Wish(max(documents or sampled.total, 1), recall, max_candidates)
+        goal = Goal(max(documents or sampled.total, 1), recall, max_candidates)
 
         def on_step(step: str) -> None:
             output.note(f"{step} …")
 
         if told:
-            tuned = tuned_by_labels(sampled.documents, told, wish, base, on_step, rejects)
+            tuned = tune_by_labels(sampled.documents, told, goal, base, on_step, rejects)
         else:
             texts = [text for _, text in sampled.documents]
-            tuned = tuned_by_similarity(texts, similarity or 0.0, wish, base if source.scheme else None, on_step)
+            tuned = tune_by_similarity(texts, similarity or 0.0, goal, base if source.scheme else None, on_step)
         if choose:
             tuned = tuned.with_choice(choose - 1)
         if scheme_out:
@@ -100,7 +100,7 @@ def command(
         output.note(
             f"{rejects.count:,} documents or labels could not be used; {source.files.rejects} tells which, and why."
         )
-    output.result({**tuned_form(tuned), "out": out})
+    output.result({**tuning_json(tuned), "out": out})
     _show(output, tuned)
     output.line(tuned.why)
     output.warn(tuned.warning)
@@ -111,11 +111,11 @@ def command(
 
 
 def _show(output: Output, tuned: Tuned) -> None:
-    from es_simhash.quality.tuning_words import in_words, rule_in_words
+    from es_simhash.quality.tuning_text import describe_rule, describe_tokens
 
     if tuned.tried:
         rows = [
-            [in_words(each.tokens), rule_in_words(each.rule.verification), each.rule.f1, each.others]
+            [describe_tokens(each.tokens), describe_rule(each.rule.verification), each.rule.f1, each.others]
             for each in tuned.tried
         ]
         output.table(
@@ -124,7 +124,7 @@ def _show(output: Output, tuned: Tuned) -> None:
         output.line()
     columns = ["row", "keys", "expected", "measured", "random", "in vain", "bytes", "µs"]
     rows = [[_number(tuned, place), *_row(option)] for place, option in enumerate(tuned.front)]
-    output.table(columns, rows, f"Keys, for {tuned.wish.documents:,} documents; in vain by {tuned.texts:,} texts")
+    output.table(columns, rows, f"Keys, for {tuned.goal.documents:,} documents; in vain by {tuned.texts:,} texts")
     output.line(_LEGEND)
 
 
@@ -132,7 +132,7 @@ def _number(tuned: Tuned, place: int) -> str:
     return f"{place + 1}{' *' if place == tuned.choice else ''}"
 
 
-def _row(option: Option) -> list[Any]:
+def _row(option: KeyOption) -> list[Any]:
     scheme = option.scheme
     if scheme.minhash:
         keys = f"{scheme.minhash.bands} bands of {scheme.minhash.rows} rows, of {scheme.minhash.size} values"

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from es_simhash.quality.bootstrap import Estimate
     from es_simhash.quality.curve import Curve
     from es_simhash.quality.evaluation import Evaluation
-    from es_simhash.quality.judged import PairScores
-    from es_simhash.quality.worst import Error
+    from es_simhash.quality.pair_outcomes import PairScores
+    from es_simhash.quality.worst_errors import PairError
 
 # How many errors of each kind a terminal shows, with so much of their texts; JSON and the page show all.
 _ERRORS = 5
@@ -21,10 +21,10 @@ _EXCERPT = 60
 
 def show(output: Output, evaluation: Evaluation) -> None:
     """Print the evaluation."""
-    from es_simhash.quality.form import form
+    from es_simhash.quality.evaluation_json import evaluation_json
 
     if output.as_json:
-        output.result(form(evaluation))
+        output.result(evaluation_json(evaluation))
         return
     _scores(output, evaluation)
     _buckets(output, evaluation)
@@ -87,7 +87,7 @@ def _errors(output: Output, title: str, evaluation: Evaluation, errors: Any) -> 
         output.table([title.lower(), "", "exact Jaccard", "bits", "text", ""], rows, title)
 
 
-def _error(evaluation: Evaluation, error: Error) -> list[Any]:
+def _error(evaluation: Evaluation, error: PairError) -> list[Any]:
     places = error.first, error.second
     texts = [" ".join(evaluation.texts[place].split())[:_EXCERPT] for place in places]
     return [*(evaluation.ids[place] for place in places), error.jaccard, error.distance, *texts]

@@ -11,7 +11,7 @@ import pytest
 from es_simhash.cli.reports.html.evaluation import evaluation_page
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality.bootstrap import Bootstrap
-from es_simhash.quality.evaluation import Evaluation, Options, evaluate
+from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
 from es_simhash.quality.labels import Labels
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Verification
@@ -19,7 +19,7 @@ from tests.support.browser import PHONE, Browser, started
 from tests.support.labelled import documents, labels
 
 EVIL = "<script>console.error('ran')</script><img src='http://127.0.0.1:9/x'> <b onclick=x>" + "long" * 60
-OPTIONS = Options(Bootstrap(10))
+OPTIONS = EvaluationOptions(Bootstrap(10))
 
 
 def of(given: Labels, preset: str = "default", name: str = "", **near: object) -> Evaluation:

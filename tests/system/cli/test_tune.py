@@ -111,7 +111,7 @@ def test_people_read_tables_and_a_sentence(folder: Path) -> None:
     assert done.err.startswith("What is compared in vain rests on 40 texts: among 1,000,000 documents")
     done = run("tune", "news.jsonl", "--labels", "clusters.jsonl", "--out", "s.json", cwd=folder)
     assert "features\tnear\tF1\t" in done.out
-    assert "tell these labels apart best" in done.out
+    assert "fit these labels best" in done.out
     assert "init INDEX --field FIELD --scheme s.json" in done.err
 
 

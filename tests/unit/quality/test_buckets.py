@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from es_simhash.quality.buckets import by_identity, by_length, by_script, script_of
-from es_simhash.quality.predictions import texts_apart
+from es_simhash.quality.predictions import first_positions
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,5 @@ def test_pairs_are_put_by_the_shorter_text_and_by_both_scripts() -> None:
 
 
 def test_texts_are_equal_byte_by_byte() -> None:
-    buckets, names = by_identity(texts_apart(["a", "A", "a"]))(np.array([0, 0]), np.array([1, 2]))
+    buckets, names = by_identity(first_positions(["a", "A", "a"]))(np.array([0, 0]), np.array([1, 2]))
     assert [names[each] for each in buckets] == ["unequal texts", "equal texts"]

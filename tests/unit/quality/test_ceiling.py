@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.quality.ceiling import LEAST, similar_pairs
-from es_simhash.quality.keys import Keys
-from es_simhash.quality.predictions import Predicted, texts_apart
+from es_simhash.quality.key_matches import KeyMatcher
+from es_simhash.quality.predictions import PredictedPairs, first_positions
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus, edited
@@ -23,7 +23,7 @@ SCHEME = Scheme(verification=None)
 TEXTS = [text for _, text in documents()]
 
 
-def listed(found: Predicted) -> dict[tuple[int, int], float]:
+def listed(found: PredictedPairs) -> dict[tuple[int, int], float]:
     pairs = zip(*(side.tolist() for side in positions(found.pairs)), strict=True)
     return dict(zip(pairs, found.similarities.tolist(), strict=True))
 
@@ -32,7 +32,7 @@ def listed(found: Predicted) -> dict[tuple[int, int], float]:
 @given(st.lists(st.text("abc", max_size=12), max_size=12))
 def test_all_pairs_are_found_that_are_similar(texts: list[str]) -> None:
     scheme = Scheme(tokens=Chars(2))
-    similar = similar_pairs(scheme, texts, texts_apart(texts))
+    similar = similar_pairs(scheme, texts, first_positions(texts))
     expected = {
         (a, b): scheme.exact_jaccard(texts[a], texts[b])
         for a, b in combinations(range(len(texts)), 2)
@@ -43,7 +43,7 @@ def test_all_pairs_are_found_that_are_similar(texts: list[str]) -> None:
 
 
 def test_generous_keys_find_the_same_pairs_where_all_would_take_too_long() -> None:
-    apart = texts_apart(TEXTS)
+    apart = first_positions(TEXTS)
     all_pairs, by_keys = similar_pairs(SCHEME, TEXTS, apart), similar_pairs(SCHEME, TEXTS, apart, most=10)
     assert (all_pairs.is_complete, by_keys.is_complete) == (True, False)
     found, expected = listed(by_keys.predicted), listed(all_pairs.predicted)
@@ -55,7 +55,7 @@ def test_generous_keys_find_the_same_pairs_where_all_would_take_too_long() -> No
 def test_keys_meet_as_the_texts_of_keys_do() -> None:
     original = corpus(1)[0]
     texts = [original["body"], "", *(edited(original, 4 * number)["body"] for number in range(12))]
-    keys = Keys.of(SCHEME, Criteria.of(SCHEME, "minhash"), texts)
+    keys = KeyMatcher.of(SCHEME, Criteria.of(SCHEME, "minhash"), texts)
     first, second = np.array(list(combinations(range(len(texts)), 2))).T
     fingerprints = list(SCHEME.fingerprints(texts))
     expected = [
@@ -68,7 +68,7 @@ def test_keys_meet_as_the_texts_of_keys_do() -> None:
 
 def test_blocks_meet_whatever_is_within_the_distance() -> None:
     criteria = Criteria.of(SCHEME, "simhash")
-    keys = Keys.of(SCHEME, criteria, TEXTS)
+    keys = KeyMatcher.of(SCHEME, criteria, TEXTS)
     fingerprints = list(SCHEME.fingerprints(TEXTS))
     for a, b in combinations(range(len(TEXTS) - 1), 2):
         [met] = keys.meet(pair_codes(np.array([a]), np.array([b]))).tolist()

@@ -16,10 +16,10 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap
-from es_simhash.quality.evaluation import Evaluation, Options, evaluate
-from es_simhash.quality.form import form, write_pairs
+from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
+from es_simhash.quality.evaluation_json import evaluation_json, write_pairs
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.worst import Error
+from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import features_of_texts
 from es_simhash.scheme.scheme import Scheme
@@ -30,10 +30,10 @@ from tests.support.labelled import clusters, documents, labels
 SCHEME = Scheme(verification=None)
 DOCUMENTS = documents()
 IDS = [id_ for id_, _ in DOCUMENTS]
-OPTIONS = Options(Bootstrap(40), examples=3)
+OPTIONS = EvaluationOptions(Bootstrap(40), examples=3)
 
 
-def evaluated(given: Labels | None = None, options: Options = OPTIONS, **near: object) -> Evaluation:
+def evaluated(given: Labels | None = None, options: EvaluationOptions = OPTIONS, **near: object) -> Evaluation:
     deduplicator = Deduplicator(SCHEME, processes=1, **near)  # type: ignore[arg-type]
     return evaluate(DOCUMENTS, given or labels(), deduplicator, options)
 
@@ -149,9 +149,9 @@ def test_of_pairs_only_what_is_labelled_counts() -> None:
 
 
 def test_the_form_is_json_and_says_the_same_each_time(evaluation: Evaluation) -> None:
-    text = json.dumps(form(evaluation))
+    text = json.dumps(evaluation_json(evaluation))
     assert "NaN" not in text
-    assert json.dumps(form(evaluated(by="both"))) == text
+    assert json.dumps(evaluation_json(evaluated(by="both"))) == text
     told = json.loads(text)
     assert told["labels"] == {
         "kind": "clusters",
@@ -188,7 +188,7 @@ def test_nothing_found_has_no_precision() -> None:
     assert alone.clusters.b_cubed_f1.value == 1
 
 
-def _distance(scheme: Scheme, found: Evaluation, error: Error) -> int:
+def _distance(scheme: Scheme, found: Evaluation, error: PairError) -> int:
     a, b = scheme.fingerprints(found.texts[place] for place in (error.first, error.second))
     return scheme.distance(a, b)
 
@@ -234,7 +234,7 @@ def test_features_of_a_text_are_made_a_few_times_however_many_pairs_are_missed(m
     given = [(str(number), text) for number, text in enumerate(texts)]
     monkeypatch.setattr(fingerprinting, "features_of_texts", counted)
     together = Labels.of_clusters([[id_ for id_, _ in given]])
-    found = evaluate(given, together, Deduplicator(Scheme(), processes=1), Options(Bootstrap(2)))
+    found = evaluate(given, together, Deduplicator(Scheme(), processes=1), EvaluationOptions(Bootstrap(2)))
     assert found.pairs.missed > 4_000
     assert made[0] < 12 * len(texts)
     assert len(found.missed) == 10

@@ -8,7 +8,7 @@ import pytest
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.quality.predictions import Predicted, predicted, texts_apart
+from es_simhash.quality.predictions import PredictedPairs, first_positions, predict_pairs
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus, edited
 
@@ -17,12 +17,12 @@ NEAR, OTHER = edited(corpus(1)[0], 2)["body"], corpus(2)[1]["body"]
 TEXTS = [TEXT, NEAR, TEXT, "", OTHER, NEAR, NEAR, "", OTHER]
 
 
-def found(texts: list[str], **near: object) -> Predicted:
+def found(texts: list[str], **near: object) -> PredictedPairs:
     scheme = Scheme(verification=None)
     with Deduplicator(scheme, processes=1, **near).run(  # type: ignore[arg-type]
         (str(i), text) for i, text in enumerate(texts)
     ) as duplicates:
-        return predicted(duplicates, texts_apart(texts))
+        return predict_pairs(duplicates, first_positions(texts))
 
 
 def listed(pairs: Numbers) -> list[tuple[int, int]]:
@@ -57,7 +57,7 @@ def test_what_is_not_near_has_no_similarity() -> None:
     assert np.isnan(told.similarities_of(asked)[1:]).all()
     assert told.are_exact_of(asked).tolist() == [True, False, False]
     assert told.distances_of(asked).tolist() == [-1, -1, -1]
-    assert np.isnan(Predicted.none().similarities_of(asked)).all()
+    assert np.isnan(PredictedPairs.none().similarities_of(asked)).all()
 
 
 def test_where_nothing_is_near_nothing_is_predicted() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.quality.scores import Contingency, Found, adjusted_rand_index, harmonic_mean
+from es_simhash.quality.scores import Confusion, Contingency, adjusted_rand_index, harmonic_mean
 
 Clusters = Sequence[int]
 
@@ -106,8 +106,8 @@ def test_equal_clusterings_have_an_index_of_one_and_all_in_one_has_none() -> Non
 
 
 def test_what_has_no_meaning_is_no_number() -> None:
-    nothing = Found(np.array(0.0), np.array(0.0), np.array(3.0))
+    nothing = Confusion(np.array(0.0), np.array(0.0), np.array(3.0))
     assert np.isnan(nothing.precision)
     assert (float(nothing.recall), float(nothing.f1)) == (0.0, 0.0)
-    some = Found(np.array(2.0), np.array(1.0), np.array(2.0))
+    some = Confusion(np.array(2.0), np.array(1.0), np.array(2.0))
     assert float(some.f1) == pytest.approx(float(harmonic_mean(some.precision, some.recall))) == pytest.approx(4 / 7)

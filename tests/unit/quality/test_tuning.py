@@ -11,10 +11,10 @@ from es_simhash import Chars, Scheme, Words
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality.bootstrap import Bootstrap
-from es_simhash.quality.evaluation import Options, evaluate
+from es_simhash.quality.evaluation import EvaluationOptions, evaluate
+from es_simhash.quality.key_options import Goal
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.options import Wish
-from es_simhash.quality.tuning import Tuned, features_for, tuned_by_labels, tuned_by_similarity
+from es_simhash.quality.tuning import Tuned, features_for, tune_by_labels, tune_by_similarity
 from es_simhash.testing.corpus import corpus
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
@@ -38,7 +38,7 @@ def forms(seed: int, count: int = 40) -> tuple[list[tuple[str, str]], Labels]:
 
 @pytest.fixture(scope="module")
 def by_labels() -> Tuned:
-    return tuned_by_labels(*forms(1))
+    return tune_by_labels(*forms(1))
 
 
 def test_what_labels_tell_holds_on_other_documents(by_labels: Tuned) -> None:
@@ -50,7 +50,7 @@ def test_what_labels_tell_holds_on_other_documents(by_labels: Tuned) -> None:
     documents, labels = forms(2)
 
     def f1(scheme: Scheme) -> float:
-        found = evaluate(documents, labels, Deduplicator(scheme, processes=1), Options(Bootstrap(0), 0))
+        found = evaluate(documents, labels, Deduplicator(scheme, processes=1), EvaluationOptions(Bootstrap(0), 0))
         assert found.pairs.f1.value is not None
         return found.pairs.f1.value
 
@@ -72,7 +72,7 @@ def test_where_any_rule_is_right_there_is_no_condition() -> None:
     texts = [each["body"] for each in corpus(20)]
     documents = [(f"{number}{side}", text) for number, text in enumerate(texts) for side in "ab"]
     clusters = [[f"{number}a", f"{number}b"] for number in range(20)]
-    tuned = tuned_by_labels(documents, Labels.of_clusters(clusters))
+    tuned = tune_by_labels(documents, Labels.of_clusters(clusters))
     verification = tuned.scheme.verification
     assert verification
     assert not verification.has_conditions
@@ -110,7 +110,7 @@ def test_another_row_may_be_chosen(by_labels: Tuned) -> None:
 def test_labels_that_tell_too_little_are_refused(labels: Labels, told: str) -> None:
     documents = [(str(number), each["body"]) for number, each in enumerate(corpus(12))]
     with pytest.raises(InputError, match=told):
-        tuned_by_labels(documents, labels)
+        tune_by_labels(documents, labels)
 
 
 def test_labelled_pairs_tune_as_well() -> None:
@@ -118,7 +118,7 @@ def test_labelled_pairs_tune_as_well() -> None:
     clusters = [(f"{number}", f"{number} typed") for number in range(40)]
     near = dict.fromkeys(clusters, True)
     others = {(f"{number}", f"{number + 1}"): False for number in range(0, 40, 2)}
-    verification = tuned_by_labels(documents, Labels.of_pairs(near | others)).scheme.verification
+    verification = tune_by_labels(documents, Labels.of_pairs(near | others)).scheme.verification
     assert verification
     assert verification.numbers > 0
 
@@ -130,7 +130,7 @@ TEXTS = [each["body"] for each in corpus(60)]
 
 
 def test_keys_for_a_similarity_find_as_much_as_is_asked_for() -> None:
-    tuned = tuned_by_similarity(TEXTS, 0.6, Wish(10_000_000))
+    tuned = tune_by_similarity(TEXTS, 0.6, Goal(10_000_000))
     choice = tuned.front[tuned.choice]
     assert choice.expected_recall >= 0.99
     assert choice.recall >= 0.95
@@ -142,7 +142,7 @@ def test_keys_for_a_similarity_find_as_much_as_is_asked_for() -> None:
 
 
 def test_blocks_stand_beside_bands_where_texts_are_to_be_almost_equal() -> None:
-    front = tuned_by_similarity(TEXTS, 0.97, Wish(1_000_000)).front
+    front = tune_by_similarity(TEXTS, 0.97, Goal(1_000_000)).front
     blocks = [each for each in front if each.scheme.simhash]
     assert blocks
     assert all(each.scheme.verification is None for each in blocks)
@@ -150,7 +150,7 @@ def test_blocks_stand_beside_bands_where_texts_are_to_be_almost_equal() -> None:
 
 
 def test_the_expected_recall_is_what_is_measured() -> None:
-    for option in tuned_by_similarity(TEXTS, 0.5, Wish(1_000)).front:
+    for option in tune_by_similarity(TEXTS, 0.5, Goal(1_000)).front:
         error = 3 * (option.expected_recall * (1 - option.expected_recall) / 60) ** 0.5 + 0.02
         assert abs(option.recall - option.expected_recall) < error
 
@@ -159,7 +159,7 @@ def test_what_texts_have_in_common_makes_candidates() -> None:
     rng = random.Random(1)
     boilerplate = " ".join(rng.choices(WORDS, k=60))
     texts = [f"{boilerplate} {' '.join(rng.choices(WORDS, k=40))}" for _ in range(60)]
-    tuned = tuned_by_similarity(texts, 0.7, Wish(60_000))
+    tuned = tune_by_similarity(texts, 0.7, Goal(60_000))
     assert tuned.front[tuned.choice].candidates > 100
     assert tuned.front[tuned.choice].random_candidates < 1
 
@@ -174,19 +174,19 @@ def test_what_texts_have_in_common_makes_candidates() -> None:
     ],
 )
 def test_few_texts_do_not_tell_of_many_documents(texts: int, documents: int, told: str) -> None:
-    warning = Tuned(texts, Wish(documents), [], 0, "").warning
+    warning = Tuned(texts, Goal(documents), [], 0, "").warning
     assert told in warning
     assert bool(told) == bool(warning)
 
 
 def test_up_to_as_many_documents_as_are_told_may_not_be_seen() -> None:
     """The chance to see none of them in a hundred pairs is 5% then."""
-    tuned = Tuned(15, Wish(1_000_001), [], 0, "")
+    tuned = Tuned(15, Goal(1_000_001), [], 0, "")
     assert (1 - tuned.unseen / 1_000_000) ** 105 == pytest.approx(0.05, rel=0.1)
 
 
 def test_the_features_of_a_scheme_that_is_given_are_kept() -> None:
-    scheme = tuned_by_similarity(TEXTS, 0.8, base=Scheme(tokens=Words(2), html=True)).scheme
+    scheme = tune_by_similarity(TEXTS, 0.8, base=Scheme(tokens=Words(2), html=True)).scheme
     assert (scheme.tokens, scheme.html) == (Words(2), True)
 
 
@@ -198,7 +198,7 @@ def test_short_texts_get_shorter_features() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "similarity", "wish", "error"),
+    ("texts", "similarity", "goal", "error"),
     [
         ([], 0.5, None, InputError),
         ([""], 0.5, None, InputError),
@@ -207,13 +207,13 @@ def test_short_texts_get_shorter_features() -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused(
-    texts: list[str], similarity: float, wish: Wish | None, error: type[Exception]
+    texts: list[str], similarity: float, goal: Goal | None, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        tuned_by_similarity(texts, similarity, wish)
+        tune_by_similarity(texts, similarity, goal)
 
 
 @pytest.mark.parametrize("given", [{"recall": 1.0}, {"recall": 0.0}, {"documents": 0}])
 def test_wishes_that_no_keys_fulfil_are_refused(given: dict[str, float]) -> None:
     with pytest.raises(SchemeError, match=r"Choose|Say"):
-        Wish(**{"documents": 10, **given})  # type: ignore[arg-type]
+        Goal(**{"documents": 10, **given})  # type: ignore[arg-type]

@@ -13,8 +13,8 @@ from es_simhash.plans.explaining.excerpts import changes
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
 from es_simhash.quality.evaluation import Ceiling, Evaluation
-from es_simhash.quality.judged import PairScores
-from es_simhash.quality.worst import Error
+from es_simhash.quality.pair_outcomes import PairScores
+from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme.settings import Verification
 
 _KINDS = {
@@ -187,7 +187,7 @@ def _missed(evaluation: Evaluation) -> Iterator[Html]:
     )
 
 
-def _errors(evaluation: Evaluation, errors: Sequence[Error], count: int, told: str) -> Iterator[Html]:
+def _errors(evaluation: Evaluation, errors: Sequence[PairError], count: int, told: str) -> Iterator[Html]:
     if not errors:
         yield element("p", "None.")
         return
@@ -205,7 +205,7 @@ def _errors(evaluation: Evaluation, errors: Sequence[Error], count: int, told: s
     yield element("p", f"{len(errors):,} of {counted(count, 'pair')}, each text once.", class_="faint")
 
 
-def _error(evaluation: Evaluation, error: Error) -> Html:
+def _error(evaluation: Evaluation, error: PairError) -> Html:
     first, second = (element("bdi", evaluation.ids[place], class_="code") for place in (error.first, error.second))
     texts = evaluation.texts[error.first], evaluation.texts[error.second]
     shown = changes(evaluation.deduplicator.settings, *texts)
@@ -219,7 +219,7 @@ def _error(evaluation: Evaluation, error: Error) -> Html:
     )
 
 
-def known_of(error: Error) -> Iterator[str]:
+def known_of(error: PairError) -> Iterator[str]:
     """How near the two are."""
     if error.similarity is not None:
         known = "" if error.standard_error is None else ", estimated"

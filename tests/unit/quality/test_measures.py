@@ -9,11 +9,11 @@ import pytest
 
 from es_simhash import Chars, Scheme, Words
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.quality.measuring import MEASURES, measured
-from es_simhash.quality.planted import planted
-from es_simhash.quality.predictions import texts_apart
-from es_simhash.quality.sampling import histogram
-from es_simhash.quality.tuning_form import histogram_form, marked
+from es_simhash.quality.measures import MEASURES, measure_pairs
+from es_simhash.quality.predictions import first_positions
+from es_simhash.quality.similarity_histogram import histogram
+from es_simhash.quality.synthetic_pairs import synthetic_pairs
+from es_simhash.quality.tuning_json import histogram_json, marked
 from es_simhash.scheme.settings import Verification
 from es_simhash.scheme.verification import Verifier, rarity_of
 from tests.support.labelled import documents
@@ -24,7 +24,7 @@ TEXTS = [text for _, text in documents()]
 @pytest.mark.parametrize("tokens", [Chars(3), Chars(5), Words(1)])
 def test_similarities_are_those_that_texts_are_verified_by(tokens: Chars | Words) -> None:
     settings = Scheme(tokens=tokens)
-    found = measured(settings, TEXTS, texts_apart(TEXTS))
+    found = measure_pairs(settings, TEXTS, first_positions(TEXTS))
     assert len(found.pairs) > 20
     assert (np.diff(found.pairs.astype(np.int64)) > 0).all()
     pairs = np.stack(positions(found.pairs))
@@ -36,13 +36,13 @@ def test_similarities_are_those_that_texts_are_verified_by(tokens: Chars | Words
 
 
 def test_nothing_is_similar_among_no_texts() -> None:
-    found = measured(Scheme(), [], texts_apart([]))
+    found = measure_pairs(Scheme(), [], first_positions([]))
     assert len(found.pairs) == len(found.similarities["overlap"]) == 0
 
 
 @pytest.mark.parametrize("similarity", [0.2, 0.5, 0.95, 1.0])
 def test_planted_pairs_have_the_similarity_that_is_wanted(similarity: float) -> None:
-    found = planted(Scheme(), TEXTS, similarity)
+    found = synthetic_pairs(Scheme(), TEXTS, similarity)
     ends = found.features.offsets
     assert len(found.pairs) == sum(bool(text) for text in TEXTS)
     for pair, jaccard in zip(np.stack(positions(found.pairs)).T.tolist(), found.jaccards.tolist(), strict=True):
@@ -54,7 +54,7 @@ def test_planted_pairs_have_the_similarity_that_is_wanted(similarity: float) -> 
 
 def test_a_histogram_counts_each_pair_once_and_shows_some_of_each_level() -> None:
     found = histogram(Scheme(), documents(), examples=3)
-    all_pairs = measured(Scheme(), TEXTS, texts_apart(TEXTS)).similarities["jaccard"]
+    all_pairs = measure_pairs(Scheme(), TEXTS, first_positions(TEXTS)).similarities["jaccard"]
     assert sum(level.pairs for level in found.levels) == (all_pairs >= 0.2).sum()
     assert [level.least for level in found.levels] == pytest.approx([1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
     for level in found.levels:
@@ -80,5 +80,5 @@ def test_a_threshold_that_means_something_else_has_no_place() -> None:
     scheme = Scheme()
     others = [None, Verification(measure="overlap"), Verification(weights="scheme")]
     for verification in others:
-        found = histogram_form(histogram(replace(scheme, verification=verification), documents()[:8]))
+        found = histogram_json(histogram(replace(scheme, verification=verification), documents()[:8]))
         assert (found["threshold"], found["near"]) == (None, None)

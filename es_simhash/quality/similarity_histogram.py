@@ -10,8 +10,8 @@ import numpy as np
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.plans.explaining.excerpts import Piece, changes, excerpt
 from es_simhash.quality.ceiling import LEAST
-from es_simhash.quality.measuring import measured
-from es_simhash.quality.predictions import texts_apart
+from es_simhash.quality.measures import measure_pairs
+from es_simhash.quality.predictions import first_positions
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verification import is_by_rarity, plain
 
@@ -61,7 +61,7 @@ class Histogram:
 def histogram(settings: Settings, documents: Sequence[tuple[str, str]], examples: int = EXAMPLES) -> Histogram:
     """The similarities of documents, (id, text) pairs."""
     ids, texts = [id_ for id_, _ in documents], [text for _, text in documents]
-    found = measured(plain(settings), texts, texts_apart(texts))
+    found = measure_pairs(plain(settings), texts, first_positions(texts))
     similarities = found.similarities["jaccard"]
     steps = np.floor(similarities * _LEVELS + 1e-9).astype(np.int64)
     first, second = positions(found.pairs)

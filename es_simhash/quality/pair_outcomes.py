@@ -14,7 +14,7 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate, times_of_pairs
 from es_simhash.quality.buckets import Bucketed
-from es_simhash.quality.scores import Found, Many
+from es_simhash.quality.scores import Confusion, Many
 from es_simhash.quality.truth import Truth
 
 _RIGHT, _WRONG, _MISSED = range(3)
@@ -40,7 +40,7 @@ class PairScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class PairOutcomes:
     """Pairs of which it is known whether they are duplicates; ``not_labelled`` were found, and nobody knows."""
 
     right: Numbers
@@ -49,7 +49,7 @@ class Judged:
     not_labelled: int
 
     @classmethod
-    def of(cls, found: Numbers, truth: Truth) -> Judged:
+    def of(cls, found: Numbers, truth: Truth) -> PairOutcomes:
         """What became of the pairs that were found, and of those that were not."""
         are_known, are_positive = truth.are_known(found), truth.are_positive(found)
         missed = np.setdiff1d(truth.positives, found, assume_unique=True)
@@ -89,9 +89,9 @@ class _Counting:
         buckets, self._names = bucketed
         self._cells = buckets * _OUTCOMES + outcomes
 
-    def _found(self, weights: Many) -> Found:
+    def _found(self, weights: Many) -> Confusion:
         cells = np.bincount(self._cells, weights, minlength=len(self._names) * _OUTCOMES)
-        return Found(*cells.reshape(-1, _OUTCOMES).astype(np.float64).T)
+        return Confusion(*cells.reshape(-1, _OUTCOMES).astype(np.float64).T)
 
     def scores(self, weights: Many) -> Iterator[tuple[str, list[float]]]:
         """Each score of all buckets."""

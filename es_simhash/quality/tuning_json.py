@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from es_simhash.plans.explaining.excerpts import Piece
-from es_simhash.quality.options import Option
-from es_simhash.quality.sampling import Histogram, Level
+from es_simhash.quality.key_options import KeyOption
+from es_simhash.quality.similarity_histogram import Histogram, Level
 from es_simhash.quality.tuning import Tried, Tuned
 from es_simhash.scheme.own_fields import Json
 from es_simhash.text.tokens.kinds import tokens_to_json
 
 
-def tuned_form(tuned: Tuned) -> Json:
+def tuning_json(tuned: Tuned) -> Json:
     """All options, the rules that were tried, and the scheme that was chosen."""
     return {
         "documents": tuned.documents,
         "texts": tuned.texts,
         "unseen": tuned.unseen,
         "wish": {
-            "documents": tuned.wish.documents,
-            "recall": tuned.wish.recall,
-            "candidates": tuned.wish.candidates,
+            "documents": tuned.goal.documents,
+            "recall": tuned.goal.recall,
+            "candidates": tuned.goal.candidates,
         },
         "why": tuned.why,
         "choice": tuned.choice + 1,
@@ -33,7 +33,7 @@ def tuned_form(tuned: Tuned) -> Json:
     }
 
 
-def _option(option: Option) -> Json:
+def _option(option: KeyOption) -> Json:
     scheme = option.scheme
     return {
         "id": scheme.id,
@@ -58,7 +58,7 @@ def _tried(tried: Tried) -> Json:
     }
 
 
-def histogram_form(histogram: Histogram) -> Json:
+def histogram_json(histogram: Histogram) -> Json:
     """The levels with their examples."""
     return {
         "documents": histogram.documents,

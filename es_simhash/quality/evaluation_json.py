@@ -12,14 +12,14 @@ import numpy as np
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.quality.curve import Curve
 from es_simhash.quality.evaluation import Evaluation
-from es_simhash.quality.worst import Error
+from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme.own_fields import Json
 
 _EXCERPT = 300
 _NAMED = 20
 
 
-def form(evaluation: Evaluation) -> Json:
+def evaluation_json(evaluation: Evaluation) -> Json:
     """All of it but the predicted pairs; texts are cut."""
     truth, criteria = evaluation.truth, evaluation.deduplicator.criteria
     return {
@@ -67,7 +67,7 @@ def _point(curve: Curve) -> Json | None:
     return asdict(curve.best) if curve.best else None
 
 
-def _error(evaluation: Evaluation, error: Error) -> Json:
+def _error(evaluation: Evaluation, error: PairError) -> Json:
     sides = {
         side: {"id": evaluation.ids[place], "text": evaluation.texts[place][:_EXCERPT]}
         for side, place in (("first", error.first), ("second", error.second))

@@ -17,7 +17,7 @@ from es_simhash.scheme.settings import Settings
 _AT_ONCE = 1 << 14
 
 
-class Keys:
+class KeyMatcher:
     """The keys of some texts: bands where similarities count, blocks where distances do."""
 
     def __init__(self, settings: Settings, criteria: Criteria, batches: Sequence[Fingerprints]) -> None:
@@ -34,7 +34,7 @@ class Keys:
             self._kinds.append((values, blocks.min_shared(criteria.distance)))
 
     @classmethod
-    def of(cls, settings: Settings, criteria: Criteria, texts: Sequence[str]) -> Keys:
+    def of(cls, settings: Settings, criteria: Criteria, texts: Sequence[str]) -> KeyMatcher:
         """Those that a scheme makes of texts."""
 
         def made(some: Sequence[str]) -> Fingerprints:

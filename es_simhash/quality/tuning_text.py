@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from es_simhash.quality.options import Option, Wish
+from es_simhash.quality.key_options import Goal, KeyOption
 from es_simhash.scheme.settings import Verification
 from es_simhash.scheme.verification_conditions import CONDITIONS
 from es_simhash.text.tokens.kinds import Chars, Tokens, Words
@@ -10,7 +10,7 @@ from es_simhash.text.tokens.kinds import Chars, Tokens, Words
 _MEASURES = {"jaccard": "Jaccard"}
 
 
-def in_words(tokens: Tokens) -> str:
+def describe_tokens(tokens: Tokens) -> str:
     """Tokens by their name."""
     if isinstance(tokens, Chars):
         return f"character {tokens.n}-grams"
@@ -19,27 +19,27 @@ def in_words(tokens: Tokens) -> str:
     return f"tokens of the kind {tokens.kind!r}"
 
 
-def rule_in_words(verification: Verification) -> str:
+def describe_rule(verification: Verification) -> str:
     """From which similarity on texts are near, and on which conditions."""
     levels = [(_MEASURES.get(verification.measure, verification.measure), verification.similarity)]
     levels += [(name.replace("_", " "), getattr(verification, name)) for name in CONDITIONS]
     return ", ".join(f"{name} ≥ {least:g}" for name, least in levels if least)
 
 
-def keys_in_words(option: Option, wish: Wish, pairs: str = "such pairs") -> str:
+def describe_keys(option: KeyOption, goal: Goal, pairs: str = "such pairs") -> str:
     """What keys find, at which cost, and why they were chosen."""
     minhash = option.scheme.minhash
     assert minhash
     in_vain = "candidates in vain a query"
-    cost = f"in the fewest bytes with at most {wish.candidates:,.0f} {in_vain}"
-    if option.candidates > wish.candidates:
+    cost = f"in the fewest bytes with at most {goal.candidates:,.0f} {in_vain}"
+    if option.candidates > goal.candidates:
         cost = f"with the fewest {in_vain}, which are {option.candidates:,.0f}"
     return (
         f"{minhash.bands} bands of {minhash.rows} rows are the keys that find "
-        f"{min(option.expected_recall, wish.recall):.1%} of {pairs} {cost}, among {wish.documents:,} documents"
+        f"{min(option.expected_recall, goal.recall):.1%} of {pairs} {cost}, among {goal.documents:,} documents"
     )
 
 
-def sentence(words: str) -> str:
+def capitalized(words: str) -> str:
     """The words as the beginning of a sentence."""
     return words[:1].upper() + words[1:]

@@ -12,8 +12,8 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.quality.keys import Keys
-from es_simhash.quality.predictions import Predicted
+from es_simhash.quality.key_matches import KeyMatcher
+from es_simhash.quality.predictions import PredictedPairs
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Layout, Settings, Verification
 from es_simhash.scheme.verification import Verifier, plain
@@ -27,7 +27,7 @@ _MOST_MISSED = 20_000
 
 
 @dataclass(frozen=True)
-class Error:
+class PairError:
     """A pair that was judged wrongly: the positions, and what is known of it.
 
     ``similarity`` is the one that decides; None if it is below all that were looked at, or does not count. Unless it
@@ -45,11 +45,11 @@ class Error:
     keys_meet: bool
 
 
-class Comparing:
+class ErrorFinder:
     """What tells the worst errors: the texts, the first of equal ones, the keys of a scheme, and ``similar`` pairs."""
 
     def __init__(
-        self, settings: Settings, texts: Sequence[str], apart: Integers, keys: Keys, similar: Predicted
+        self, settings: Settings, texts: Sequence[str], apart: Integers, keys: KeyMatcher, similar: PredictedPairs
     ) -> None:
         self._verifier = Verifier(plain(settings), Verification(weights="scheme"))
         self._held = Held.of(self._verifier.prepared, texts)
@@ -59,12 +59,12 @@ class Comparing:
         self._keys = keys
         self._similar = similar
 
-    def wrong(self, pairs: Numbers, predicted: Predicted, count: int) -> list[Error]:
+    def wrong(self, pairs: Numbers, predicted: PredictedPairs, count: int) -> list[PairError]:
         """Pairs found wrongly, the most similar or nearest first; of those with the same texts only one."""
         order = np.lexsort((pairs, predicted.distances_of(pairs), -np.nan_to_num(predicted.similarities_of(pairs))))
         return self._errors(pairs, order, predicted, count)
 
-    def missed(self, pairs: Numbers, known: Predicted, count: int) -> list[Error]:
+    def missed(self, pairs: Numbers, known: PredictedPairs, count: int) -> list[PairError]:
         """Pairs missed, the least similar first; ``known`` are similarities and distances below the threshold, too."""
         if len(pairs) > _MOST_MISSED:
             pairs = pairs[np.linspace(0, len(pairs) - 1, _MOST_MISSED).astype(np.int64)]
@@ -79,7 +79,7 @@ class Comparing:
         found[unknown] = self._verifier.of_held(self._held, np.stack([self._apart[first], self._apart[second]]))
         return found
 
-    def _errors(self, pairs: Numbers, order: Integers, known: Predicted, count: int) -> list[Error]:
+    def _errors(self, pairs: Numbers, order: Integers, known: PredictedPairs, count: int) -> list[PairError]:
         chosen = pairs[self._unequal(pairs, order)[:count]]
         rows = zip(
             *(side.tolist() for side in positions(chosen)),
@@ -89,9 +89,9 @@ class Comparing:
             self._keys.meet(chosen).tolist(),
             strict=True,
         )
-        return [Error(*row) for row in rows]
+        return [PairError(*row) for row in rows]
 
-    def _similarities(self, pairs: Numbers, known: Predicted) -> tuple[list[float | None], list[float | None]]:
+    def _similarities(self, pairs: Numbers, known: PredictedPairs) -> tuple[list[float | None], list[float | None]]:
         """The similarities that are known, and the standard errors of those that are estimates."""
         similarities = known.similarities_of(pairs).tolist()
         size = self._settings.minhash.size if self._settings.minhash else 0

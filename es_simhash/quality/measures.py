@@ -23,7 +23,7 @@ MEASURES: tuple[Measure, ...] = ("jaccard", "overlap")
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredPairs:
     """Pairs as numbers in ascending order, from a plain Jaccard similarity of 0.2 on.
 
     ``jaccards`` are plain, every feature weighing the same, which is what keys find pairs by; ``similarities`` are by
@@ -35,12 +35,12 @@ class Measured:
     similarities: Mapping[Measure, Similarities]
 
 
-def measured(settings: Settings, texts: Sequence[str], apart: Integers) -> Measured:
+def measure_pairs(settings: Settings, texts: Sequence[str], apart: Integers) -> MeasuredPairs:
     """What is similar among texts; ``apart`` tells the first of equal ones."""
     near = similar_pairs(settings, texts, apart).predicted
     similarities = _by_rarity(settings, texts, near.pairs)
     order = np.argsort(near.pairs)
-    return Measured(
+    return MeasuredPairs(
         near.pairs[order], near.similarities[order], {name: each[order] for name, each in similarities.items()}
     )
 

@@ -22,7 +22,7 @@ from es_simhash.text.features import FeatureBatch
 
 
 @dataclass(frozen=True, eq=False)
-class Planted:
+class SyntheticPairs:
     """The features of texts, followed by those of their copies; the pairs, as numbers; and their similarities."""
 
     features: FeatureBatch
@@ -30,7 +30,7 @@ class Planted:
     jaccards: Similarities
 
 
-def planted(settings: Settings, texts: Sequence[str], similarity: float, seed: int = 0) -> Planted:
+def synthetic_pairs(settings: Settings, texts: Sequence[str], similarity: float, seed: int = 0) -> SyntheticPairs:
     """Copies of texts, but of those without features."""
     features = plain_features(settings, texts)
     ends = features.offsets.tolist()
@@ -43,7 +43,7 @@ def planted(settings: Settings, texts: Sequence[str], similarity: float, seed: i
     ]
     both = FeatureBatch(np.concatenate([features.hashes, *copies]), offsets_from_counts(np.tile(sizes, 2)))
     rows = np.flatnonzero(sizes)
-    return Planted(both, pair_codes(rows, rows + len(texts)), kept[rows] / (2 * sizes[rows] - kept[rows]))
+    return SyntheticPairs(both, pair_codes(rows, rows + len(texts)), kept[rows] / (2 * sizes[rows] - kept[rows]))
 
 
 def _copy(random: np.random.Generator, own: Codes, kept: int) -> Codes:

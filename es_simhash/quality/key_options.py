@@ -24,7 +24,7 @@ from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.live.doctor.disk import json_bytes
-from es_simhash.quality.keys import Keys
+from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprint import Fingerprints
 from es_simhash.scheme.query import Criteria
@@ -50,7 +50,7 @@ _WORD = 64
 
 
 @dataclass(frozen=True)
-class Wish:
+class Goal:
     """What is asked of keys: that they find the share ``recall`` of the pairs, with few candidates a query.
 
     A corpus of ``documents`` is searched; without ``most``, few are a hundredth of them, but 20 to 1,000.
@@ -73,7 +73,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Option:
+class KeyOption:
     """A scheme with what it finds and what it costs: candidates are of a query, bytes and seconds of a document."""
 
     scheme: Scheme
@@ -84,7 +84,7 @@ class Option:
     json_bytes: int
     cpu_seconds: float
 
-    def is_beaten_by(self, other: Option) -> bool:
+    def is_beaten_by(self, other: KeyOption) -> bool:
         """Whether another is better in something, and worse in nothing.
 
         Blocks are compared with blocks only: bits alone decide then, and no text is read.
@@ -134,18 +134,18 @@ def _as_wide(features: FeatureBatch, bits: int) -> FeatureBatch:
     return replace(features, hashes=np.stack([features.hashes, poly64.fmix64(features.hashes)], axis=1))
 
 
-def options(base: Scheme, probe: Probe, wish: Wish) -> list[Option]:
+def key_options(base: Scheme, probe: Probe, goal: Goal) -> list[KeyOption]:
     """The options of which none is beaten, by their expected recall.
 
     ``base`` has the features, the verification, and the similarity of MinHash, from which pairs are to be found.
     """
-    found = sorted([*_by_bands(base, probe, wish), *_by_blocks(base, probe, wish)], key=lambda each: each.candidates)
-    found = [each for each in found if each.candidates <= _TOO_MANY * wish.candidates] or found
+    found = sorted([*_by_bands(base, probe, goal), *_by_blocks(base, probe, goal)], key=lambda each: each.candidates)
+    found = [each for each in found if each.candidates <= _TOO_MANY * goal.candidates] or found
     front = [each for each in found if not any(each.is_beaten_by(other) for other in found)]
     return sorted(front, key=lambda each: (each.expected_recall, -each.candidates))
 
 
-def chosen(front: Sequence[Option], wish: Wish) -> Option:
+def choose(front: Sequence[KeyOption], goal: Goal) -> KeyOption:
     """Of those that find enough, and whose texts are compared, the smallest with few enough candidates.
 
     Where all have more, that with the fewest candidates.
@@ -153,8 +153,8 @@ def chosen(front: Sequence[Option], wish: Wish) -> Option:
     by_texts = [each for each in front if each.scheme.minhash]
     if not by_texts:
         raise SchemeError("No keys find pairs that are so little similar. Ask for a higher similarity.")
-    enough = [each for each in by_texts if each.expected_recall >= wish.recall] or by_texts
-    few = [each for each in enough if each.candidates <= wish.candidates]
+    enough = [each for each in by_texts if each.expected_recall >= goal.recall] or by_texts
+    few = [each for each in enough if each.candidates <= goal.candidates]
     if few:
         return min(few, key=lambda each: (each.json_bytes, each.candidates))
     return min(enough, key=lambda each: (each.candidates, each.json_bytes))
@@ -163,21 +163,21 @@ def chosen(front: Sequence[Option], wish: Wish) -> Option:
 # ---- bands
 
 
-def _by_bands(base: Scheme, probe: Probe, wish: Wish) -> Iterator[Option]:
+def _by_bands(base: Scheme, probe: Probe, goal: Goal) -> Iterator[KeyOption]:
     assert base.minhash
     for size in SIZES:
-        layouts = sorted(set(_layouts(probe.jaccards, size, {*RECALLS, wish.recall})))
+        layouts = sorted(set(_layouts(probe.jaccards, size, {*RECALLS, goal.recall})))
         if not layouts:
             continue
         signed = replace(base, simhash=None, minhash=replace(base.minhash, size=size, bands=1, rows=1))
-        measuring = _Measuring(signed, probe, wish)
+        measuring = _Measuring(signed, probe, goal)
         for bands, rows in layouts:
             minhash = replace(base.minhash, size=size, bands=bands, rows=rows)
             yield measuring.option(
                 replace(signed, minhash=minhash),
                 Criteria(None, minhash.similarity),
                 _expected(probe.jaccards, bands, rows),
-                band_candidates(bands, rows * minhash.layout.value_bits, wish.documents),
+                band_candidates(bands, rows * minhash.layout.value_bits, goal.documents),
             )
 
 
@@ -209,22 +209,22 @@ def _expected(jaccards: Similarities, bands: int, rows: int) -> float:
 # ---- blocks
 
 
-def _by_blocks(base: Scheme, probe: Probe, wish: Wish) -> Iterator[Option]:
+def _by_blocks(base: Scheme, probe: Probe, goal: Goal) -> Iterator[KeyOption]:
     for bits in BITS:
         plain = replace(base, simhash=SimHash(bits, max(2, bits // 16), 1), minhash=None, verification=None)
         measuring: _Measuring | None = None
-        for recall in sorted({*RECALLS, wish.recall}):
+        for recall in sorted({*RECALLS, goal.recall}):
             distance = next(k for k in range(bits + 1) if _within(probe.jaccards, bits, k) >= recall or k == bits)
             try:
-                plan = plan_blocks(bits, distance, wish.documents, wish.candidates)
+                plan = plan_blocks(bits, distance, goal.documents, goal.candidates)
             except SchemeError:
                 continue  # so far apart are random texts too
-            measuring = measuring or _Measuring(plain, probe, wish)
+            measuring = measuring or _Measuring(plain, probe, goal)
             yield measuring.option(
                 replace(plain, simhash=SimHash(bits, plan.blocks, distance)),
                 Criteria(distance, None),
                 _within(probe.jaccards, bits, distance),
-                block_candidates(bits, plan.blocks, plan.min_shared, wish.documents),
+                block_candidates(bits, plan.blocks, plan.min_shared, goal.documents),
             )
 
 
@@ -241,25 +241,25 @@ def _within(jaccards: Similarities, bits: int, distance: int) -> float:
 class _Measuring:
     """Measures keys that are made of the same fingerprints, which are made once."""
 
-    def __init__(self, scheme: Scheme, probe: Probe, wish: Wish) -> None:
-        self._probe, self._wish = probe, wish
+    def __init__(self, scheme: Scheme, probe: Probe, goal: Goal) -> None:
+        self._probe, self._goal = probe, goal
         list(scheme.fingerprint_batches(probe.texts[:1]))  # what is loaded when it is first needed
         started = process_time()
         self._random = list(scheme.fingerprint_batches(probe.texts))
         self._seconds = (process_time() - started) / max(len(probe.texts), 1)
         self._wanted = probe.fingerprints(scheme)
 
-    def option(self, scheme: Scheme, criteria: Criteria, expected: float, random: float) -> Option:
+    def option(self, scheme: Scheme, criteria: Criteria, expected: float, random: float) -> KeyOption:
         """What a scheme with these fingerprints finds and costs."""
         probe, documents = self._probe, len(self._probe.texts)
-        in_vain = Keys(scheme, criteria, self._random).meet(probe.others).sum()
+        in_vain = KeyMatcher(scheme, criteria, self._random).meet(probe.others).sum()
         others = max(documents * (documents - 1) / 2, 1)
-        return Option(
+        return KeyOption(
             scheme=scheme,
             expected_recall=expected,
             recall=_mean(self._found(scheme, criteria)),
             random_candidates=random,
-            candidates=float(in_vain / others * max(self._wish.documents - 1, 0)),
+            candidates=float(in_vain / others * max(self._goal.documents - 1, 0)),
             json_bytes=json_bytes(scheme),
             cpu_seconds=self._seconds,
         )
@@ -267,7 +267,7 @@ class _Measuring:
     def _found(self, scheme: Scheme, criteria: Criteria) -> npt.NDArray[np.bool_]:
         """Whether each pair that should be found is: it meets, or is within the distance, and then is sure to meet."""
         if criteria.distance is None:
-            return Keys(scheme, criteria, self._wanted).meet(self._probe.pairs)
+            return KeyMatcher(scheme, criteria, self._wanted).meet(self._probe.pairs)
         simhashes = np.concatenate([batch.simhashes for batch in self._wanted if batch.simhashes is not None])
         first, second = positions(self._probe.pairs)
         return distances(simhashes[first], simhashes[second]) <= criteria.distance
