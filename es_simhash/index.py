@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.batched import Items, async_chunks, chunks
+from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
@@ -27,7 +28,6 @@ from es_simhash.plans.options import FindOptions, Options
 from es_simhash.plans.scripting import Installed
 from es_simhash.plans.setup import Initialised
 from es_simhash.plans.writing import OnWritten, Writer, Written
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme

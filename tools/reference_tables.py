@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import get_args
 
 from es_simhash._core import environment
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.show import exits
 from es_simhash.scheme import group_fields, own_fields
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout
 from tests.layers import LAYERS

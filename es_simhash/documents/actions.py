@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from es_simhash.documents.sources import says_something_of, text_of
+from es_simhash._core.json_paths import Json, sets_value_at
+from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
 from es_simhash.scheme import group_fields, own_fields
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.settings import Settings
 
 Document: TypeAlias = Mapping[str, Any]
@@ -119,7 +119,7 @@ class Task:
             else:
                 self._read_slot("upsert", upsert)
         document = check_mapping(self._body.get("doc") or {}, "has a doc")
-        given = [says_something_of(document, path) for path in self.target.sources]
+        given = [sets_value_at(document, path) for path in self.target.sources]
         if all(given):
             self._read_slot("doc", document)
         elif self._body.get("doc_as_upsert"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from es_simhash._core.json_paths import Json
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.own_fields import Json
 
 
 def canonical_only(prefix: str = DEFAULT_PREFIX) -> Json:

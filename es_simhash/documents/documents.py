@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from es_simhash._core.batched import Items, async_chunks, chunks
+from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import ahead
 from es_simhash.documents.actions import Document, Slot, Target, Task
 from es_simhash.documents.rejected import OnReject, Rejected
@@ -19,7 +20,6 @@ from es_simhash.errors import DocumentError, InputError
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 
 # How many actions are fingerprinted together: as many as the clients send at a time.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError
-from es_simhash.scheme.own_fields import Json
 
 _FORMS = "Give true, false, a path, a list of paths, or an object with includes and excludes."
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from es_simhash._core.json_paths import values_at
 from es_simhash.errors import DocumentError, InputError
 
 
@@ -40,11 +41,6 @@ def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
     return text
 
 
-def values_at(document: Mapping[str, Any], path: str) -> Iterator[Any]:
-    """Each value of a field, of whatever type."""
-    return (value for [value] in _values(document, path.split(".")))
-
-
 def patterns(expressions: Iterable[str]) -> list[re.Pattern[str]]:
     """Regular expressions, whose finds are left out of texts."""
     found = []
@@ -56,24 +52,11 @@ def patterns(expressions: Iterable[str]) -> list[re.Pattern[str]]:
     return found
 
 
-def says_something_of(document: Mapping[str, Any], path: str) -> bool:
-    """Whether merging the document into another decides what that has at a source field, be it nothing."""
-    return _decides(document, path.split("."))
-
-
-def _decides(value: Any, names: Sequence[str]) -> bool:
-    """Objects are merged; everything else, arrays too, replaces what was there."""
-    if not names or not isinstance(value, Mapping):
-        return True
-    splits = ((".".join(names[:length]), names[length:]) for length in range(1, len(names) + 1))
-    return any(_decides(value[name], rest) for name, rest in splits if name in value)
-
-
 def _strings(document: Mapping[str, Any], path: str) -> Iterator[str]:
     if isinstance(plain := document.get(path), str) and "." not in path:
         yield plain  # as nearly always
         return
-    for [value] in _values(document, path.split(".")):
+    for value in values_at(document, path):
         if isinstance(value, str):
             yield value
         elif isinstance(value, bool | int | float):
@@ -82,17 +65,3 @@ def _strings(document: Mapping[str, Any], path: str) -> Iterator[str]:
             raise DocumentError(
                 f"has a value of type {type(value).__name__} in the source field {path!r}. Choose a field of text."
             )
-
-
-def _values(value: Any, names: Sequence[str]) -> Iterator[tuple[Any]]:
-    """Each value below a path, in a tuple of its own so that None is told from nothing."""
-    if isinstance(value, list | tuple):
-        for element in value:
-            yield from _values(element, names)
-    elif not names:
-        yield (value,)
-    elif isinstance(value, Mapping):
-        for length in range(1, len(names) + 1):
-            name = ".".join(names[:length])
-            if name in value:
-                yield from _values(value[name], names[length:])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, Engine, run, run_async
@@ -27,7 +28,6 @@ from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
 from es_simhash.plans.patience import patiently
 from es_simhash.scheme.mapping import entries
-from es_simhash.scheme.own_fields import Json
 
 # How often an index is gone through; the rest is for the next run.
 _MOST = 5

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
@@ -18,7 +19,6 @@ from es_simhash.plans.verifying import Rarity, Wanting, exact_similarities, leas
 from es_simhash.plans.wanted import Wanted, wanted_of
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Matches, compare, matches_of
 from es_simhash.scheme.verification import Verifier

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.source_filter import SourceFilter
@@ -25,7 +26,7 @@ from es_simhash.plans.verifying import (
 from es_simhash.plans.wanted import Wanted
 from es_simhash.scheme import query, rerank
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.own_fields import Json, content_hash
+from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared, Matches
 from es_simhash.scheme.verification import Verifier

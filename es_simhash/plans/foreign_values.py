@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, MappingError, UnavailableError, UnreachableError
 from es_simhash.plans.operations import Plan, Search
 from es_simhash.scheme.json_form import is_identity
-from es_simhash.scheme.own_fields import DEFERRED, Json
+from es_simhash.scheme.own_fields import DEFERRED
 
 REMEDY = "Name another object with --prefix (prefix=…), or take that out of the documents yourself."
 _SAMPLE = 100

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import Stored, stored
 from es_simhash.documents.sources import check_sources
@@ -23,7 +24,6 @@ from es_simhash.plans.verifying import Rarity
 from es_simhash.plans.wanted import Wanted, wanted_by_id, wanted_of
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.idf import IdfTable

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import description, is_ours, name_of, pipeline
 from es_simhash.errors import EngineError, IndexStateError, MissingError
 from es_simhash.plans.foreign_values import refuse_foreign
 from es_simhash.plans.operations import DeleteResource, GetSettings, Look, Plan, PutResource, PutSettings
 from es_simhash.plans.servers import is_server
-from es_simhash.scheme.own_fields import Json
 
 _DEFAULT = "index.default_pipeline"
 _FINAL = "index.final_pipeline"

@@ -12,10 +12,10 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError
 
 Result = TypeVar("Result")
-Json: TypeAlias = dict[str, Any]
 OpType: TypeAlias = Literal["index", "create", "update", "delete"]
 
 # The queries that plans are made of; an engine must know these.

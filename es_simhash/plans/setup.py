@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import IndexStateError, MappingError, MissingError, SchemeMismatchError
 from es_simhash.plans.closed import check_open, closed_index, closed_ones
@@ -14,7 +15,6 @@ from es_simhash.plans.operations import CreateIndex, GetMappings, Plan, PutMappi
 from es_simhash.plans.text_fields import check_text_fields, derived_errors, derived_fields
 from es_simhash.scheme import mapping
 from es_simhash.scheme.json_form import Functions
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.idf import IdfTable
 

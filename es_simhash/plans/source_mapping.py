@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from es_simhash.scheme.own_fields import Json
+from es_simhash._core.json_paths import Json, splits
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def derived(mapping: Json, path: str) -> Derived | None:
         target = str(field["path"])
         beyond = derived(mapping, target)
         return Derived(f"an alias of {target!r}", beyond.remedy if beyond else _instead([target]), True)
-    if parent := _owner(mapping, path.split(".")):
+    if parent := _owner(mapping, path):
         return Derived(f"a multi-field of {parent!r}", _instead([parent]), True)
     if not field and _is_computed(mapping, path):
         return Derived("computed by a script at each search", "Name the fields that the script reads.", False)
@@ -41,27 +41,21 @@ def derived(mapping: Json, path: str) -> Derived | None:
 
 def field_at(mapping: Json, path: str) -> Json:
     """Return the definition of a field, or of an object; nothing if there is none."""
-    return _within(mapping, path.split("."))
+    for name, rest in splits(path):
+        if (there := (mapping.get("properties") or {}).get(name)) is not None:
+            return field_at(there, rest) if rest else there
+    return {}
 
 
 def _instead(paths: Sequence[str]) -> str:
     return f"Name what it is made of: {' '.join(f'--field {path}' for path in paths)}."
 
 
-def _within(mapping: Json, names: list[str]) -> Json:
-    properties = mapping.get("properties") or {}
-    for length in range(1, len(names) + 1):
-        if (there := properties.get(".".join(names[:length]))) is not None:
-            return _within(there, names[length:]) if names[length:] else there
-    return {}
-
-
-def _owner(mapping: Json, names: list[str]) -> str:
-    """The field within which a multi-field of this name lies; nothing if it is none."""
-    for length in range(len(names) - 1, 0, -1):
-        path, rest = ".".join(names[:length]), ".".join(names[length:])
-        if rest in (field_at(mapping, path).get("fields") or {}):
-            return path
+def _owner(mapping: Json, path: str) -> str:
+    """Return the field that a multi-field of this name lies in; nothing if it is none."""
+    for above, name in list(splits(path))[-2::-1]:
+        if name in (field_at(mapping, above).get("fields") or {}):
+            return above
     return ""
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from es_simhash._core.json_paths import Json, values_at
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.sources import values_at
 from es_simhash.errors import EngineError, MappingError, UnavailableError, UnreachableError
 from es_simhash.plans.operations import Plan, Sample, Search
 from es_simhash.plans.source_mapping import Derived, derived
 from es_simhash.scheme.mapping import entries
-from es_simhash.scheme.own_fields import Json
 
 # So many documents nearly always show all fields; of a field that none of them has, so many more are looked at.
 _FEW = 100

@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError
 from es_simhash.plans.operations import GetDocuments, Plan, Sample
 from es_simhash.plans.options import Options
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
 from es_simhash.scheme.settings import Settings

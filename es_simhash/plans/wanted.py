@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document, check_mapping, id_of
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError, MissingError
 from es_simhash.plans.operations import GetDocuments, Plan, Search
-from es_simhash.scheme.own_fields import Json
 
 
 @dataclass(frozen=True)

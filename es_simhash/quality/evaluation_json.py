@@ -9,11 +9,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.quality.curve import Curve
 from es_simhash.quality.evaluation import Evaluation
 from es_simhash.quality.worst_errors import PairError
-from es_simhash.scheme.own_fields import Json
 
 _EXCERPT = 300
 _NAMED = 20

@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from es_simhash._core.json_paths import Json
 from es_simhash.plans.explaining.excerpts import Piece
 from es_simhash.quality.key_options import KeyOption
 from es_simhash.quality.similarity_histogram import Histogram, Level
 from es_simhash.quality.tuning import Tried, Tuned
-from es_simhash.scheme.own_fields import Json
 from es_simhash.text.tokens.kinds import tokens_to_json
 
 

@@ -11,7 +11,7 @@ The last two are there as far as the scheme tells them.
 
 from __future__ import annotations
 
-from es_simhash.scheme.own_fields import Json
+from es_simhash._core.json_paths import Json
 
 PROPERTIES: Json = {
     "group": {"type": "keyword"},

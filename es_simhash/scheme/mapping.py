@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, MappingError, SchemeMismatchError
 from es_simhash.scheme import group_fields, own_fields
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.settings import Settings
 
 META = "es_simhash"

@@ -23,9 +23,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from es_simhash._core import bit_codes, digits
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import FormatError
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
 from es_simhash.scheme.settings import Settings
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-Json: TypeAlias = dict[str, Any]
 
 DEFERRED = "deferred"
 _HEX = re.compile("[0-9a-f]+")

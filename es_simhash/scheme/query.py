@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.settings import Settings, Verification, check_similarity
 
 By: TypeAlias = Literal["simhash", "minhash", "both"]

@@ -8,9 +8,10 @@ from typing import overload
 
 import numpy as np
 
+from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Status
-from es_simhash.scheme.own_fields import Json, Stored
+from es_simhash.scheme.own_fields import Stored
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches import hamming

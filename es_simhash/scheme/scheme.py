@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core import bit_codes
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.scheme import fingerprinting, json_form, mapping, query, rerank, verification
 from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import By, Criteria, Filter
 from es_simhash.scheme.rerank import Matches

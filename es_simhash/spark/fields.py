@@ -10,9 +10,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
-from es_simhash.scheme.own_fields import Json
 from es_simhash.spark.columns import TEXT, refused, text_column, texts_of
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import InputError, MappingError, MissingError
 from es_simhash.live.backfill.scope import BackfillOptions
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments
-from es_simhash.scheme.own_fields import DEFERRED, Json
+from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.testing.corpus import corpus
 from es_simhash.testing.index_base import IndexBase
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, MissingError, ReaderLostError
 from es_simhash.plans.operations import (
@@ -15,7 +16,6 @@ from es_simhash.plans.operations import (
     CreateIndex,
     GetAliases,
     GetSettings,
-    Json,
     OpenReader,
     Reader,
     ReadPage,

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.groups.report import Collector, Omitted, Report, Setup, SharedKey
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.compare import Pairs, pair_type
 from es_simhash.groups.pairs.nearness import Diameter
 from es_simhash.groups.pairs.result import Counts
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import IndexStateError, MissingError
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, GetDocuments
-from es_simhash.scheme.own_fields import Json
 from es_simhash.testing.corpus import corpus
 from tests.support.meddling import Meddler
 from tools.nodes import Node

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, IndexStateError, SchemeMismatchError
 from es_simhash.index import Index
 from es_simhash.plans.operations import CreateIndex, DeleteIndex, GetMappings, PutMapping
-from es_simhash.scheme.own_fields import Json
 from tests.support.commands import Run, run_alone
 from tests.support.meddling import Meddler, once
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, create, fill

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.options.places import is_server
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
@@ -33,7 +34,6 @@ from es_simhash.plans.operations import (
     GetMappings,
     OpenReader,
 )
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from tests.support.commands import lines, run
 from tests.support.meddling import Meddler, once

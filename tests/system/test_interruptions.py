@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import ThreadedEngine, connect
@@ -25,7 +26,6 @@ from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.scope import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CloseReader, Count, CreateIndex, DeleteIndex, Operation, Refresh
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus
 from tests.support.commands import run_alone

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, InputError
 from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.scope import BackfillOptions, UpdateOptions
 from es_simhash.plans.operations import Count, CreateIndex, DeleteIndex, GetDocuments, Refresh
-from es_simhash.scheme.own_fields import Json
 from tests.support.commands import lines, run
 from tests.support.whole_indices import fill, servers
 from tools.nodes import Node

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, IndexStateError, MappingError
 from es_simhash.index import Index
 from es_simhash.live.backfill.run import Backfill
 from es_simhash.plans.operations import CreateIndex, DeleteIndex, GetMappings, UpdateAliases
-from es_simhash.scheme.own_fields import Json
 from es_simhash.testing.corpus import corpus
 from tests.support.commands import run
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, contents, create, fill, servers

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.engines.connect import connect
@@ -19,7 +20,6 @@ from es_simhash.live.backfill.scope import BackfillOptions
 from es_simhash.plans.operations import Count, CreateIndex, DeleteIndex, GetMappings
 from es_simhash.plans.source_mapping import derived
 from es_simhash.plans.text_fields import fields_in_no_document
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from tests.support.commands import run as run_command
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, create, fill, servers

@@ -14,8 +14,8 @@ from es_simhash.cli.options.places import is_server
 from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
+    from es_simhash._core.json_paths import Json
     from es_simhash.cli.reports.dashboards.subject import Subject
-    from es_simhash.scheme.own_fields import Json
 
 
 @click.command(name="dashboard")

@@ -149,7 +149,7 @@ class _Noted:
 
     def noting(self, found: Iterable[tuple[FileDocument, str]]) -> Iterator[tuple[FileDocument, str]]:
         """The same documents, noted."""
-        from es_simhash.documents.sources import values_at
+        from es_simhash._core.json_paths import values_at
 
         for each, text in found:
             if self._keep.fields:

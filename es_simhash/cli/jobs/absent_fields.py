@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from es_simhash.documents.sources import says_something_of
-from es_simhash.scheme.own_fields import Json
+from es_simhash._core.json_paths import Json, sets_value_at
 
 
 class AbsentFields:
@@ -19,7 +18,7 @@ class AbsentFields:
         """Take out those that a document has."""
         self._none_seen = False
         if self.paths:
-            self.paths = [path for path in self.paths if not says_something_of(document, path)]
+            self.paths = [path for path in self.paths if not sets_value_at(document, path)]
 
     @property
     def warning(self) -> str:

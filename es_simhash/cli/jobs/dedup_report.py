@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.groups.report import Collector, Omitted, Setup
 from es_simhash.cli.reports.html.report import report_page
 from es_simhash.documents.files import FileDocument
@@ -14,7 +15,6 @@ from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.linkage import together
 from es_simhash.groups.pairs.nearness import values_of
 from es_simhash.groups.pairs.result import Duplicates
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, in_a_moment
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
@@ -19,7 +20,6 @@ from es_simhash.index import Index
 from es_simhash.live.sweep.found import Place
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import GetMappings, Refresh
-from es_simhash.scheme.own_fields import Json
 
 OnRead = Callable[[int], object]
 

@@ -7,16 +7,15 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
+from es_simhash._core.json_paths import Json, values_at
 from es_simhash.cli.jobs.group_files import Link
 from es_simhash.cli.reports.groups.report import Collector, Omitted, Setup, SharedKey
 from es_simhash.cli.reports.html.report import report_page
-from es_simhash.documents.sources import values_at
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.result import Grouped
 from es_simhash.groups.of_index.texts import Looking
 from es_simhash.index import Index
 from es_simhash.live.sweep.found import Place
-from es_simhash.scheme.own_fields import Json
 
 _AT_ONCE = 1000
 

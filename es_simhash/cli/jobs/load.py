@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from es_simhash._core.batched import chunks
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.jobs.absent_fields import AbsentFields
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
@@ -14,7 +15,6 @@ from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.index import Index
 from es_simhash.plans.writing import OnWritten, Written
-from es_simhash.scheme.own_fields import Json
 
 _BATCH = 500
 

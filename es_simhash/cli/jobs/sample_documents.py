@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.jobs.evaluate_documents import hits_of, with_texts
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine
 from es_simhash.plans.operations import Count, Refresh, Sample
-from es_simhash.scheme.own_fields import Json
 
 OnRead = Callable[[int], object]
 _ALL: Json = {"match_all": {}}

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from es_simhash._core.json_paths import value_at
 from es_simhash.documents.files.records import FileDocument, Numbered, Record, RecordError
 from es_simhash.documents.rejected import OnReject, Rejected, decoded_excerpt
 
@@ -144,15 +145,3 @@ def routing_of(record: Record) -> str | None:
             "The _routing is no number and no text of one or more characters. Correct it, or leave it out."
         )
     return routing
-
-
-def value_at(record: Record, path: str) -> Any:
-    """The value at a dotted path, or of the field of that very name; None if there is none."""
-    if path in record:
-        return record[path]
-    value: Any = record
-    for name in path.split("."):
-        if not isinstance(value, dict):
-            return None
-        value = value.get(name)
-    return value

@@ -6,7 +6,7 @@ rounds numbers above 2**53.
 
 from __future__ import annotations
 
-from es_simhash.scheme.own_fields import Json
+from es_simhash._core.json_paths import Json
 from es_simhash.scheme.settings import SimHash
 
 # What `Long` takes at once.

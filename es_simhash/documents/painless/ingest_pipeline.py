@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_limits import check_scheme, check_sources
 from es_simhash.documents.painless.unicode_tables import folding, unassigned_bounds
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.own_fields import DEFERRED, Json
+from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.sketches.bands import BITS_A_DIGIT
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.painless import hamming_script, search_templates
 from es_simhash.errors import InputError
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.settings import Settings, SimHash
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")

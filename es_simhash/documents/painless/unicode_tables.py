@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import chain, pairwise
 
-from es_simhash.scheme.own_fields import Json
+from es_simhash._core.json_paths import Json
 from es_simhash.text.normalise import unassigned_ranges
 
 _CODE_POINTS = 0x110000

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from secrets import token_urlsafe
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.documents import RejectedError, updated, version_of
 from es_simhash.engines.embedded.index import EmbeddedIndex
-from es_simhash.plans.operations import Action, ActionResult, Json
+from es_simhash.plans.operations import Action, ActionResult
 
 _MAX_ID_BYTES = 512
 # There is one shard, so that any routing leads to it, and one writer, so that there are no conflicts to retry.

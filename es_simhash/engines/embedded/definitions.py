@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import values
 from es_simhash.engines.embedded.analysis import ANALYZERS
 from es_simhash.errors import MappingError
-from es_simhash.plans.operations import Json
 
 KNOWN_TYPES = values.INDEXED
 MAX_FIELDS = 1000

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeAlias
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import values
 from es_simhash.engines.embedded.analysis import ANALYZERS
 from es_simhash.engines.embedded.mapping import Field, IndexMapping
-from es_simhash.plans.operations import Json
 
 # The path of a value and the value, none of which is null or an array.
 Leaf: TypeAlias = tuple[str, Any]

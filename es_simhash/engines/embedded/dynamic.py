@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.dates import looks_like_a_date
 from es_simhash.engines.embedded.documents import Leaf, RejectedError
 from es_simhash.engines.embedded.mapping import Field, IndexMapping
 from es_simhash.errors import MappingError
-from es_simhash.plans.operations import Json
 
 _STRING: Json = {"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}}
 

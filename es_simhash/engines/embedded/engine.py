@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import bulk, failures, searching
 from es_simhash.engines.embedded.catalog import Catalog
 from es_simhash.engines.embedded.index import EmbeddedIndex
@@ -32,7 +33,6 @@ from es_simhash.plans.operations import (
     GetInfo,
     GetMappings,
     GetSettings,
-    Json,
     Look,
     MultiSearch,
     OpenReader,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.engines.embedded import failures, mapping_file
 from es_simhash.engines.embedded.documents import encode, leaves, terms, version_of
@@ -17,7 +18,6 @@ from es_simhash.engines.embedded.mapping import IndexMapping
 from es_simhash.engines.embedded.mapping_file import StoredMapping
 from es_simhash.engines.embedded.store import Store
 from es_simhash.engines.embedded.values import unicode_text
-from es_simhash.plans.operations import Json
 
 
 class EmbeddedIndex:

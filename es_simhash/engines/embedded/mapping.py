@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import definitions
-from es_simhash.plans.operations import Json
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 
 import tantivy
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import query_bodies
 from es_simhash.engines.embedded.documents import leaves
 from es_simhash.engines.embedded.mapping import Field
 from es_simhash.engines.embedded.should_match import minimum
 from es_simhash.engines.embedded.term_queries import TermQueries, boosted, some_of
 from es_simhash.errors import EngineError
-from es_simhash.plans.operations import Json
 
 # The document of an index (None: the one that is searched) with an id.
 FindDocument: TypeAlias = Callable[[str | None, str], Json | None]

@@ -9,6 +9,7 @@ from zlib import crc32
 
 import tantivy
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.engines.embedded.documents import version_of
 from es_simhash.engines.embedded.index import EmbeddedIndex
@@ -16,7 +17,7 @@ from es_simhash.engines.embedded.more_like_this import FindDocument
 from es_simhash.engines.embedded.queries import Compiler
 from es_simhash.engines.embedded.term_queries import TermQueries, constant
 from es_simhash.errors import ReaderLostError
-from es_simhash.plans.operations import Json, Page, Reader, ReadPage, Share
+from es_simhash.plans.operations import Page, Reader, ReadPage, Share
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.errors import EngineError
-from es_simhash.plans.operations import Json
 
 _KEYS = ("query", "size", "from", "_source", "track_total_hits", "sort")
 _BY_SCORE = ("_score", {"_score": "desc"}, {"_score": {"order": "desc"}})

@@ -8,12 +8,13 @@ from typing import Any
 
 import tantivy
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.more_like_this import FindDocument
 from es_simhash.engines.embedded.queries import Compiler
 from es_simhash.engines.embedded.requests import SearchRequest
 from es_simhash.engines.embedded.term_queries import TermQueries, constant
-from es_simhash.plans.operations import Json, Sample
+from es_simhash.plans.operations import Sample
 
 # Of how many documents of an index a sample is taken: all of these are looked up.
 _SAMPLED_FROM = 200_000

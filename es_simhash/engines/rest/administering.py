@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.rest.replies import typed
 from es_simhash.engines.rest.requests import SOMETHING, Conversation, Request, acknowledged, path_of
 from es_simhash.errors import EngineError
@@ -14,7 +15,6 @@ from es_simhash.plans.operations import (
     FilesChecked,
     GetAliases,
     GetSettings,
-    Json,
     Look,
     Operation,
     PutResource,

@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.rest.operations import conversation, lines_of
 from es_simhash.engines.rest.requests import Reply, Request, checked, doing, known
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.plans.operations import Bulk, Json, Operation
+from es_simhash.plans.operations import Bulk, Operation
 
 Result = TypeVar("Result")
 Dumps = Callable[[Any], "bytes | str"]

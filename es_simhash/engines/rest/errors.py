@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.rest.replies import typed
 from es_simhash.errors import (
     AccessError,
@@ -23,7 +24,6 @@ from es_simhash.errors import (
     UnavailableError,
     UnreachableError,
 )
-from es_simhash.plans.operations import Json
 
 _LONGEST_REASON = 1_000
 _LONGEST_EXCERPT = 200

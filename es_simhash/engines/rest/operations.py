@@ -11,6 +11,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, TypeVar
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.rest import administering, reading
 from es_simhash.engines.rest.errors import refusal
 from es_simhash.engines.rest.replies import as_many, document, hits_of, of_id, typed
@@ -40,7 +41,6 @@ from es_simhash.plans.operations import (
     GetDocuments,
     GetInfo,
     GetMappings,
-    Json,
     MultiSearch,
     Operation,
     PutMapping,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.rest.replies import hits_of, typed
 from es_simhash.engines.rest.requests import (
     SOMETHING,
@@ -26,7 +27,7 @@ from es_simhash.engines.rest.requests import (
     whole,
 )
 from es_simhash.errors import IndexStateError
-from es_simhash.plans.operations import CloseReader, Json, OpenReader, Operation, Page, Reader, ReadPage
+from es_simhash.plans.operations import CloseReader, OpenReader, Operation, Page, Reader, ReadPage
 
 _KEPT = "5m"
 _SHARD_ORDER_SINCE = (3, 3)

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.rest.errors import error_of, incompleteness
 from es_simhash.engines.rest.replies import typed
 from es_simhash.errors import EngineError, IndexStateError, InputError
@@ -26,7 +27,6 @@ from es_simhash.plans.operations import (
     GetInfo,
     GetMappings,
     GetSettings,
-    Json,
     Look,
     MultiSearch,
     OpenReader,

@@ -12,9 +12,8 @@ from datetime import datetime, timezone
 from math import inf, isfinite
 from typing import Any
 
-from es_simhash.documents.sources import values_at
+from es_simhash._core.json_paths import Json, values_at
 from es_simhash.errors import InputError
-from es_simhash.scheme.own_fields import Json
 
 # A number of eight digits is a date, 20260101.
 _MILLISECONDS = re.compile("-?[0-9]{9,18}")

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.spool import Columns, Room, Strings
 from es_simhash.live.sweep.found import Place
 from es_simhash.scheme.group_fields import GROUP, stored_in
-from es_simhash.scheme.own_fields import Json
 
 _NO_VERSION = -1
 

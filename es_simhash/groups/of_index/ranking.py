@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
 from es_simhash.groups.of_index.canonical import Canonical
 from es_simhash.groups.of_index.places import Places
 from es_simhash.groups.of_index.texts import Looking
-from es_simhash.scheme.own_fields import Json
 
 
 class Ranking:

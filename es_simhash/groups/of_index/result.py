@@ -12,6 +12,7 @@ from types import TracebackType
 import numpy as np
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.json_paths import Json
 from es_simhash.groups.of_index.naming import names
 from es_simhash.groups.of_index.places import Places
 from es_simhash.groups.of_index.ranking import Ranking
@@ -25,7 +26,6 @@ from es_simhash.groups.pairs.spool import Room
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.live.sweep.found import Place
 from es_simhash.scheme import group_fields
-from es_simhash.scheme.own_fields import Json
 
 _SINGLES = 1000
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, Stop, ahead
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
@@ -38,7 +39,6 @@ from es_simhash.live.sweep.reading import MOST_LOSSES, Reading
 from es_simhash.plans.closed import closed_ones
 from es_simhash.plans.operations import Count, GetMappings, Share
 from es_simhash.scheme.mapping import entries
-from es_simhash.scheme.own_fields import Json
 
 OnProgress = Callable[[int], object]
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import StorageError
 from es_simhash.groups.of_index.stored import StoredRows
 from es_simhash.groups.pairs.condense import Condensed
 from es_simhash.live.sweep.found import Place
 from es_simhash.plans.operations import Share
 from es_simhash.scheme.group_fields import stored_in
-from es_simhash.scheme.own_fields import Json
 
 # How many documents a part has, about.
 PART = 200_000

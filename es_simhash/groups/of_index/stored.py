@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from es_simhash._core import bit_codes, digits
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.groups.pairs.condense import Condensed, value_type
 from es_simhash.live.sweep.found import Place
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES
-from es_simhash.scheme.own_fields import Json, Stored
+from es_simhash.scheme.own_fields import Stored
 from es_simhash.scheme.settings import Settings
 
 _CONTENT_DIGITS = 8

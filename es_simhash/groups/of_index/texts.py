@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
@@ -20,7 +21,7 @@ from es_simhash.groups.pairs.spool import Room, Strings
 from es_simhash.live.sweep.found import Place
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.plans.patience import patiently
-from es_simhash.scheme.own_fields import Json, content_hash
+from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.verification import Similarities, Verifier
 
 _AT_ONCE = 200

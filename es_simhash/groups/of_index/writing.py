@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
+from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop, ahead
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
@@ -30,7 +31,7 @@ from es_simhash.plans.operations import Action, GetMappings, Plan, PutMapping, R
 from es_simhash.plans.patience import patiently
 from es_simhash.plans.sending import Pressure
 from es_simhash.scheme import group_fields, mapping
-from es_simhash.scheme.own_fields import Json, content_hash
+from es_simhash.scheme.own_fields import content_hash
 
 OnProgress = Callable[["GroupsWritten"], object]
 

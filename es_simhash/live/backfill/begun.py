@@ -10,11 +10,11 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.live.sweep.notes import note, note_where_allowed, noted
 from es_simhash.plans.operations import Count, Plan, Refresh
-from es_simhash.scheme.own_fields import Json
 
 
 @dataclass(frozen=True)

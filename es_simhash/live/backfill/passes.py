@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.begun import begin, begun, end, fingerprints
 from es_simhash.live.backfill.scope import BackfillOptions, Part, changed_query, due_query
@@ -12,7 +13,6 @@ from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.temporary_settings import change, set_back
 from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Refresh
 from es_simhash.plans.patience import patiently
-from es_simhash.scheme.own_fields import Json
 
 # How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run. One of
 # several machines cannot tell the changes of the others from those of strangers.

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.live.backfill.begun import Begun
 from es_simhash.live.doctor.finding import check_accepted
 from es_simhash.live.sweep.changes import make_visible
 from es_simhash.plans.operations import Count, Plan, Share
-from es_simhash.scheme.own_fields import DEFERRED, Json
+from es_simhash.scheme.own_fields import DEFERRED
 
 
 @dataclass(frozen=True)

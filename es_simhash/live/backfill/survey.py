@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import (
     AccessError,
@@ -24,7 +25,6 @@ from es_simhash.plans.closed import closed_ones
 from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.plans.setup import no_fields
 from es_simhash.scheme.mapping import entries
-from es_simhash.scheme.own_fields import Json
 
 
 @dataclass(frozen=True)

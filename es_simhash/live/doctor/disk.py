@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from es_simhash._core.json_paths import Json
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 
 # What a key takes in the index beside the document, measured in docs/benchmarks.md, and a little more.

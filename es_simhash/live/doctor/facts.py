@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.plans.foreign_values import look_for_foreign
@@ -17,7 +18,6 @@ from es_simhash.plans.source_mapping import Derived
 from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change
-from es_simhash.scheme.own_fields import Json
 
 # What a backfill does, by the names that Elasticsearch has for it.
 PRIVILEGES = ("read", "view_index_metadata", "index", "maintenance", "monitor", "manage")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, SchemeMismatchError
 from es_simhash.live.doctor.facts import Facts, IndexFacts
@@ -11,7 +12,6 @@ from es_simhash.live.doctor.finding import Finding, of_error
 from es_simhash.plans.source_mapping import field_at
 from es_simhash.plans.text_fields import derived_errors, no_text
 from es_simhash.scheme.mapping import number_of_fields
-from es_simhash.scheme.own_fields import Json
 
 _LIMIT = "index.mapping.total_fields.limit"
 _DEFAULT_LIMIT = 1000

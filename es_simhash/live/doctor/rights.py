@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import AccessError
 from es_simhash.live.doctor.facts import Facts, IndexFacts, rights_in
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import GetInfo, Plan
 from es_simhash.scheme.mapping import Change
-from es_simhash.scheme.own_fields import Json
 
 # Without these there is no backfill at all, and what each is for.
 _ALWAYS = {

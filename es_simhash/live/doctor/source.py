@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from es_simhash._core.json_paths import Json
 from es_simhash.live.doctor.facts import Due, IndexFacts, index_facts
 from es_simhash.live.doctor.finding import Finding, accepting
 from es_simhash.plans.operations import Plan
-from es_simhash.scheme.own_fields import Json
 
 
 def losses(indices: Iterable[str], accepted: Collection[str]) -> Plan[list[Finding]]:

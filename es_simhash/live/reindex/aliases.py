@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, MissingError
 from es_simhash.plans.operations import GetAliases, GetInfo, Plan
-from es_simhash.scheme.own_fields import Json
 
 
 def alias_changes(source: str, destination: str, aliases: Sequence[str]) -> Plan[list[Json]]:

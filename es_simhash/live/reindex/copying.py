@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.live.sweep.found import Place, Prepared, Update
@@ -13,7 +14,6 @@ from es_simhash.live.sweep.work import read_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action, Plan
 from es_simhash.plans.patience import patiently
-from es_simhash.scheme.own_fields import Json
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import IndexStateError, InputError, MappingError, MissingError
 from es_simhash.live.backfill.scope import BackfillOptions, RunOptions, changed_query
@@ -19,7 +20,6 @@ from es_simhash.plans.setup import new_index
 from es_simhash.plans.text_fields import check_text_fields, fields_in_no_document, has_these_fields, no_text
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import META
-from es_simhash.scheme.own_fields import Json
 
 # Where a copy notes what it is a copy of.
 ORIGIN = "_copied_from"

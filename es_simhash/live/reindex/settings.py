@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from es_simhash.scheme.own_fields import Json
+from es_simhash._core.json_paths import Json
 
 # What a server sets itself, or notes about how the index came to be.
 _OF_THE_SERVER = re.compile(

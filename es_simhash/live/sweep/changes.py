@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.plans.operations import Look, Plan, Refresh
 from es_simhash.plans.patience import patiently
-from es_simhash.scheme.own_fields import Json
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action
-from es_simhash.scheme.own_fields import DEFERRED, Json, content_hash
+from es_simhash.scheme.own_fields import DEFERRED, content_hash
 
 
 @dataclass(frozen=True)

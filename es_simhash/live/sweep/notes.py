@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import AccessError, EngineError, IndexStateError
 from es_simhash.plans.operations import GetMappings, Look, Plan, PutMapping
 from es_simhash.scheme.mapping import META
-from es_simhash.scheme.own_fields import Json
 
 
 def noted(mapping: Json, name: str) -> Any:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from es_simhash._core.json_paths import Json
 from es_simhash.live.sweep.notes import note, noted
 from es_simhash.plans.operations import GetMappings, GetSettings, Plan, PutSettings
-from es_simhash.scheme.own_fields import Json
 
 _KEPT = "_settings_before_backfill"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from es_simhash.scheme.own_fields import Json
+from es_simhash._core.json_paths import Json
 from es_simhash.scheme.settings import SimHash
 from es_simhash.sketches import hamming
 

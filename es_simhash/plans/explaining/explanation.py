@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from es_simhash._core.json_paths import Json
 from es_simhash.plans.explaining.bits import Bits, compare_bits
 from es_simhash.plans.explaining.differences import Part, difference
 from es_simhash.plans.explaining.features import Features, compare_features
@@ -12,7 +13,6 @@ from es_simhash.plans.explaining.keys import Keys, compare_keys
 from es_simhash.plans.explaining.similarities import Exact, Similarity, compare_signatures, exact_similarity
 from es_simhash.plans.explaining.subjects import Examined
 from es_simhash.plans.explaining.verdict import Evidence, Verdict, judge
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verification import Verifier

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from es_simhash.scheme.own_fields import Json
+from es_simhash._core.json_paths import Json
 from es_simhash.scheme.settings import Settings
 
 Kind: TypeAlias = Literal["block", "band"]

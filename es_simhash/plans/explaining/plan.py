@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
 from es_simhash.plans.explaining.explanation import Explanation, explain
@@ -13,7 +14,6 @@ from es_simhash.plans.operations import GetDocuments, Plan, Search
 from es_simhash.plans.options import Options
 from es_simhash.plans.servers import is_server
 from es_simhash.plans.verifying import Rarity, verifier
-from es_simhash.scheme.own_fields import Json
 
 # An id may stand for several documents: in other indices, and with other routing values.
 _SAME_IDS = 10

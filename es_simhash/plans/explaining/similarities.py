@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.own_fields import Json, Stored
+from es_simhash.scheme.own_fields import Stored
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verification import comparable_features
 from es_simhash.sketches import similarity

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.own_fields import DEFERRED, Json
+from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.scheme.scheme import Scheme
 
 # What the fields of a document are: none, since it is a ``text`` only; those of its text; those of an older text; still

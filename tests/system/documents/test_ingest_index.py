@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.painless.ingest_pipeline import LONGEST_TEXT, name_of
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
@@ -17,7 +18,6 @@ from es_simhash.errors import EngineError, IndexStateError, InputError, SchemeEr
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.scope import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, GetSettings, PutResource, PutSettings
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus
 from tests.support.whole_indices import DOCUMENTS, FIELDS, contents, create, fill, servers

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import LONGEST_TEXT
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.painless.stored_scripts import stored
 from es_simhash.engines.base import Engine
@@ -17,7 +18,6 @@ from es_simhash.errors import EngineError, IndexStateError, InputError, ScriptEr
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.operations import Action, Bulk, DeleteResource, PutResource, Search
 from es_simhash.plans.scripting import Installed
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, SimHash
 from es_simhash.testing.corpus import corpus, edited

@@ -14,9 +14,10 @@ from random import Random
 import pytest
 
 from es_simhash import AsyncIndex, Index
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import IndexStateError, MissingError
-from es_simhash.plans.operations import Action, Bulk, CheckFiles, Count, FilesChecked, Json, Search
+from es_simhash.plans.operations import Action, Bulk, CheckFiles, Count, FilesChecked, Search
 from tests.support.commands import environment, run
 
 ALL: Json = {"match_all": {}}

@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import AccessError
@@ -19,7 +20,6 @@ from es_simhash.plans.operations import (
     GetDocuments,
     GetInfo,
     GetMappings,
-    Json,
     Operation,
     PutMapping,
     Search,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import (
     DocumentError,
@@ -25,7 +26,6 @@ from es_simhash.plans.operations import (
     GetDocuments,
     GetInfo,
     GetMappings,
-    Json,
     MultiSearch,
     Operation,
     PutMapping,

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError
 from es_simhash.groups.of_index.canonical import Canonical
@@ -30,7 +31,6 @@ from es_simhash.plans.operations import (
     ReadPage,
     Refresh,
 )
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.settings import Verification
 from es_simhash.scheme.verification import Verifier, rarity_of
 from es_simhash.testing.corpus import corpus, edited

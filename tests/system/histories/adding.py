@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.show import exits
 from es_simhash.documents.documents import Documents
 from es_simhash.index import Index
-from es_simhash.scheme.own_fields import DEFERRED, Json
+from es_simhash.scheme.own_fields import DEFERRED
 from tests.support.commands import Run
 
 _PATIENCE = 0.2

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
-from es_simhash.scheme.own_fields import Json
 from tests.support import commands
 from tests.system.histories.course import Course
 from tests.system.histories.places import Place

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from unittest.mock import patch
 from urllib.parse import unquote, urlsplit
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import MissingError
 from es_simhash.plans.operations import (
@@ -26,7 +27,6 @@ from es_simhash.plans.operations import (
     Refresh,
     Search,
 )
-from es_simhash.scheme.own_fields import Json
 from tests.system.histories.course import Course, KilledError
 from tests.system.histories.history import Fault
 from tools.nodes.web import Reply

@@ -7,11 +7,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import name_of
 from es_simhash.errors import MissingError
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from tests.support.rest_engines import new_name
 from tests.system.histories.history import History

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.scheme.own_fields import Json
 from tests.system.histories.history import How, Start, Upset, Write
 from tests.system.histories.places import Place
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import DocumentError
-from es_simhash.scheme.own_fields import Json
 from tests.system.histories.commands import Ended
 from tests.system.histories.ground import DOCUMENTS, State
 from tests.system.histories.looks import Looks

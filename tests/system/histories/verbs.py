@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias, get_args
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.show.exits import REFUSED
 from es_simhash.scheme import group_fields
-from es_simhash.scheme.own_fields import DEFERRED, Json
+from es_simhash.scheme.own_fields import DEFERRED
 from tests.support.commands import run
 from tests.system.histories import adding
 from tests.system.histories.commands import Program

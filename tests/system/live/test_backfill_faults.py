@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
@@ -32,7 +33,6 @@ from es_simhash.plans.operations import (
     PutSettings,
     ReadPage,
 )
-from es_simhash.scheme.own_fields import Json
 from tests.support.meddling import Meddler, StopsEarly, once
 from tests.support.rest_engines import Pair, engine_over, new_name, parametrize_pairs
 from tools.nodes import Node

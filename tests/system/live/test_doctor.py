@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import pytest
 from opensearchpy import AsyncOpenSearch
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.engines.embedded import EmbeddedEngine
@@ -37,7 +38,6 @@ from es_simhash.plans.operations import (
     UpdateAliases,
 )
 from es_simhash.scheme.mapping import number_of_fields
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from tests import ROOT
 from tests.support.rest_engines import Pair, engine_over, new_name, parametrize_pairs

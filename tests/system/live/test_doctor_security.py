@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.index import Index
 from es_simhash.live.backfill.scope import BackfillOptions
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import Action, Bulk
-from es_simhash.scheme.own_fields import Json
 from tests.support.rest_engines import engine_over
 from tools.nodes import Node
 

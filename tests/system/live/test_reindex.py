@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
@@ -44,7 +45,6 @@ from es_simhash.plans.operations import (
     Search,
     UpdateAliases,
 )
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from tests.support.meddling import Meddler, StopsEarly, once
 from tests.support.whole_indices import (

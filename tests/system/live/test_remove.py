@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
@@ -14,7 +15,6 @@ from es_simhash.index import Index
 from es_simhash.live.backfill.scope import UpdateOptions
 from es_simhash.live.removal import Removing
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from tests.support.meddling import Meddler, StopsEarly, once
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, contents, create, delete, fill, servers

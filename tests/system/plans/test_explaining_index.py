@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError, DocumentError, IndexStateError, InputError, MissingError
@@ -17,7 +18,6 @@ from es_simhash.plans.explaining.plan import explain_pair
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments, GetInfo, Search
 from es_simhash.plans.options import Options
 from es_simhash.plans.verifying import Rarity
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.testing.corpus import corpus, edited

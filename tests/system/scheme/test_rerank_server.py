@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from es_simhash._core import bit_codes
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
@@ -20,7 +21,6 @@ from es_simhash.plans.operations import Action, Bulk, MultiSearch, Operation, Se
 from es_simhash.plans.options import Options
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run
 from es_simhash.errors import InputError, MissingExtraError, TextError
@@ -21,7 +22,6 @@ from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.index import Index
 from es_simhash.live.sweep.reading import Reading
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, SimHash
 from es_simhash.testing.corpus import corpus, edited

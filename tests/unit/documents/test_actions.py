@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Target, Task
 from es_simhash.errors import DocumentError
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.settings import Settings
 
 SETTINGS = Settings(minhash=None)

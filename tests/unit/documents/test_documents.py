@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from opensearchpy.helpers.actions import expand_action as expand_for_opensearch
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.scheme.own_fields import Json, content_hash, names
+from es_simhash.scheme.own_fields import content_hash, names
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout
 from es_simhash.text.tokens.kinds import Custom

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.documents.sources import check_sources, says_something_of, text_of
+from es_simhash._core.json_paths import Json, sets_value_at
+from es_simhash.documents.sources import check_sources, text_of
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.scheme.own_fields import Json
 from tests.support.texts import any_text
 
 
@@ -158,15 +158,15 @@ def test_names_may_be_joined_anywhere(document: Json, data: st.DataObject) -> No
 
 
 @given(documents, st.sampled_from(PATHS))
-def test_a_document_with_a_value_at_a_path_says_something_of_it(document: Json, path: str) -> None:
-    assert says_something_of(document, path) or path not in grouped(document)
+def test_a_document_with_a_value_at_a_path_sets_it(document: Json, path: str) -> None:
+    assert sets_value_at(document, path) or path not in grouped(document)
 
 
-# --- whether an update says anything of a source field ---
+# --- whether an update sets a source field ---
 
 
 @pytest.mark.parametrize(
-    ("document", "says"),
+    ("document", "sets"),
     [
         ({"a": {"b": "x"}}, True),
         ({"a": {"b": None}}, True),
@@ -176,14 +176,14 @@ def test_a_document_with_a_value_at_a_path_says_something_of_it(document: Json, 
         ({}, False),
     ],
 )
-def test_a_null_says_something_of_a_field(document: Json, says: bool) -> None:
-    assert says_something_of(document, "a.b") is says
+def test_a_null_sets_a_field(document: Json, sets: bool) -> None:
+    assert sets_value_at(document, "a.b") is sets
 
 
 @pytest.mark.parametrize("document", [{"a": None}, {"a": []}, {"a": {"b": []}}, {"a": [{"c": 1}]}, {"a": "x"}])
-def test_what_takes_away_a_field_says_something_of_it(document: Json) -> None:
+def test_what_takes_away_a_field_sets_it(document: Json) -> None:
     """Merged into a document with a text in ``a.b``, each of these leaves none there."""
-    assert says_something_of(document, "a.b")
+    assert sets_value_at(document, "a.b")
 
 
 # --- which source fields there can be ---

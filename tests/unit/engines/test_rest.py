@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.rest.errors import REMEDIES, reason_of
 from es_simhash.engines.rest.operations import conversation, lines_of
 from es_simhash.engines.rest.requests import Reply, Request, checked
@@ -29,7 +30,6 @@ from es_simhash.plans.operations import (
     GetInfo,
     GetMappings,
     GetSettings,
-    Json,
     Look,
     MultiSearch,
     OpenReader,

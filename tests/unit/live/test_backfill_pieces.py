@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.checkpoint import Checkpoint
 from es_simhash.live.backfill.scope import BackfillOptions, changed_query, due_query
@@ -20,7 +21,6 @@ from es_simhash.live.sweep.writing import Outcome
 from es_simhash.plans.operations import Share, Wait
 from es_simhash.plans.patience import delays
 from es_simhash.plans.sending import Pressure
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 
 DOCUMENTS = Documents(Scheme(), ["title", "body"])

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, MappingError, SchemeMismatchError
 from es_simhash.scheme.mapping import Change, check_prefix, component_template, entries, leaf_paths, merge
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from es_simhash._core import bit_codes
+from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from tests.support.texts import any_text, batches

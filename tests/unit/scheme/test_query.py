@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.own_fields import Json, band_terms, block_terms, names
+from es_simhash.scheme.own_fields import band_terms, block_terms, names
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import Criteria, body, clause, compared_fields, more_like_this, restricted
 from es_simhash.scheme.scheme import Scheme

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared, Match, Matches, compare, matches_of
 from es_simhash.scheme.scheme import Scheme

@@ -11,9 +11,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards import searches
 from es_simhash.cli.reports.dashboards.subject import Subject
-from es_simhash.scheme.own_fields import Json
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v4.json"
 _COUNTS: Json = {"format": ",d", "tickMinStep": 1, "tickCount": 5}

@@ -13,6 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 from uuid import uuid4
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.kibana import Kibana, Ui
 from es_simhash.cli.reports.dashboards.objects import ndjson
 from es_simhash.errors import (
@@ -23,7 +24,6 @@ from es_simhash.errors import (
     UnavailableError,
     UnreachableError,
 )
-from es_simhash.scheme.own_fields import Json
 
 _PATH = "/api/saved_objects/_import?overwrite=true"
 # Either is asked for, against forged requests; the other is not looked at.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 from urllib.parse import quote, unquote, urlsplit
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.errors import InputError
-from es_simhash.scheme.own_fields import Json
 
 Ui: TypeAlias = Literal["kibana", "opensearch"]
 

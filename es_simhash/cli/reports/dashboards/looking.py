@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.errors import MappingError
 from es_simhash.plans.operations import Count, GetMappings, Plan
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.mapping import entries
-from es_simhash.scheme.own_fields import Json
 
 _DATES = ("date", "date_nanos")
 # Types that cannot be aggregated by their values, or not by default.

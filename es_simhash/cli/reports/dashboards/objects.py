@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards import charts
 from es_simhash.cli.reports.dashboards.subject import Subject
-from es_simhash.scheme.own_fields import Json
 
 _VERSIONS = {"index-pattern": "7.6.0", "search": "7.9.3", "visualization": "7.10.0", "dashboard": "7.9.3"}
 _PANEL_VERSION = "7.10.0"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.scheme.group_fields import PROPERTIES
-from es_simhash.scheme.own_fields import Json
 
 # So many periods, values of the other field, and groups are shown at most.
 _PERIODS = 60

@@ -11,6 +11,7 @@ from datetime import datetime
 from heapq import heappush, heappushpop, nsmallest
 from typing import Any, TypeAlias
 
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.groups.histograms import DistanceBin, PairCounts, Similarities, SizeBin, Sizes
 from es_simhash.cli.reports.groups.timeline import Dates, Timeline
 from es_simhash.documents.sources import text_of
@@ -22,7 +23,6 @@ from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.nearness import Diameter
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.plans.explaining.excerpts import Piece, changes, excerpt
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 

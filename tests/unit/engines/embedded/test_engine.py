@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import EmbeddedEngine, store
 from es_simhash.errors import EngineError, IndexStateError, InputError, InUseError, MissingError
 from es_simhash.index import Index
@@ -28,7 +29,6 @@ from es_simhash.plans.operations import (
     GetDocuments,
     GetInfo,
     GetMappings,
-    Json,
     Operation,
     OpType,
     PutMapping,

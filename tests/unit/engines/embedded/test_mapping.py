@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import mapping_file
 from es_simhash.engines.embedded.documents import RejectedError, leaves, terms
 from es_simhash.engines.embedded.dynamic import with_new_fields
 from es_simhash.engines.embedded.mapping import IndexMapping
 from es_simhash.engines.embedded.mapping_file import StoredMapping
 from es_simhash.errors import IndexStateError, MappingError
-from es_simhash.plans.operations import Json
 
 KEYWORD = {"type": "keyword"}
 

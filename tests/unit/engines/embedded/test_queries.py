@@ -12,11 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.engines.embedded import EmbeddedEngine, should_match
 from es_simhash.engines.embedded.analysis import standard, whitespace
 from es_simhash.errors import EngineError
-from es_simhash.plans.operations import Action, Bulk, CreateIndex, Json, Search
+from es_simhash.plans.operations import Action, Bulk, CreateIndex, Search
 from es_simhash.text.tokens.words import words
 
 TAGS = "abcde"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
 from es_simhash.groups.of_index.canonical import Canonical, canonical_named, moment
 from es_simhash.groups.of_index.naming import names
-from es_simhash.scheme.own_fields import Json
 
 DAY = 86_400.0
 

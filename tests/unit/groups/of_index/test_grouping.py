@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, MissingError
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.result import Grouped
@@ -19,7 +20,6 @@ from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout
 from es_simhash.testing.corpus import corpus, edited

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.json_paths import Json
 from es_simhash.plans.explaining.bits import compare_bits, expected_distance
 from es_simhash.plans.explaining.keys import KINDS, clauses, compare_keys, terms
 from es_simhash.plans.explaining.similarities import compare_signatures, exact_similarity
 from es_simhash.plans.explaining.subjects import Examined, Subject, examine
-from es_simhash.scheme.own_fields import Json
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.sketches import hamming

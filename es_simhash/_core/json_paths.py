@@ -1,0 +1,50 @@
+"""JSON objects, and dotted paths into them: ``a.b`` is ``b`` in the object ``a``, or a field named ``a.b``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+
+
+def splits(path: str) -> Iterator[tuple[str, str]]:
+    """Yield each first name that a path may have, the shortest first, with the rest of the path."""
+    names = path.split(".")
+    for length in range(1, len(names) + 1):
+        yield ".".join(names[:length]), ".".join(names[length:])
+
+
+def values_at(value: Any, path: str) -> Iterator[Any]:
+    """Yield each value at a path, through arrays too, of whatever type."""
+    if isinstance(value, list | tuple):
+        for element in value:
+            yield from values_at(element, path)
+    elif not path:
+        yield value
+    elif isinstance(value, Mapping):
+        for name, rest in splits(path):
+            if name in value:
+                yield from values_at(value[name], rest)
+
+
+def value_at(value: Mapping[str, Any], path: str) -> Any:
+    """Return the value of the field of this very name, or else at the path; None if there is none."""
+    if path in value:
+        return value[path]
+    found: Any = value
+    for name in path.split("."):
+        if not isinstance(found, dict):
+            return None
+        found = found.get(name)
+    return found
+
+
+def sets_value_at(value: Any, path: str) -> bool:
+    """Return whether merging a document into another decides what that one has at a path, be it nothing.
+
+    Objects are merged; everything else, arrays too, replaces what was there.
+    """
+    if not path or not isinstance(value, Mapping):
+        return True
+    return any(sets_value_at(value[name], rest) for name, rest in splits(path) if name in value)
