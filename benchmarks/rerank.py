@@ -22,10 +22,10 @@ from benchmarks.tables import Table
 from es_simhash import Fingerprint, Matches, Scheme, SimHash
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run as carry_out
-from es_simhash.plans import finding
+from es_simhash.plans import find
 from es_simhash.plans.candidates import Sifting
-from es_simhash.plans.options import Options
-from es_simhash.plans.wanted import Wanted
+from es_simhash.plans.find_options import Options
+from es_simhash.plans.query_documents import Wanted
 from es_simhash.scheme import own_fields
 
 COUNT, PLANTED = 100_000, 500
@@ -62,8 +62,8 @@ def _measure(table: Table, server: Server, million: Million, scheme: Scheme) -> 
         options = Options(distance=simhash.distance, size=100)
 
         def ask(each: Fingerprint) -> Matches:
-            with patch.object(finding, "sifting", return_value=who) if who else nullcontext():
-                plan = finding.find_fingerprinted(index, documents, [wanted], [each], options, None)
+            with patch.object(find, "sifting", return_value=who) if who else nullcontext():
+                plan = find.find_fingerprinted(index, documents, [wanted], [each], options, None)
                 return carry_out(plan, server.engine)[0]
 
         return ask

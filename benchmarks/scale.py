@@ -20,7 +20,7 @@ from benchmarks.scale_page import sections
 from benchmarks.scale_picture import picture
 from benchmarks.svg import THEMES, path
 from benchmarks.tables import Table
-from es_simhash.plans.options import MOST_CANDIDATES
+from es_simhash.plans.find_options import MOST_CANDIDATES
 
 HEADING = """\
 # Scale

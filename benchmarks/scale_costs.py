@@ -9,7 +9,7 @@ from benchmarks.scale_numbers import SIMHASH, Numbers, noted, text
 from benchmarks.scale_simulation import CROWDED, in_words
 from benchmarks.scale_words import duration, rounded, size
 from es_simhash.groups.pairs.linking import ALL, FEW
-from es_simhash.plans.options import MOST_CANDIDATES
+from es_simhash.plans.find_options import MOST_CANDIDATES
 
 _MACHINES, _MEMORIES = (1, 4, 16), (256 << 20, 4 << 30, 64 << 30)
 

@@ -13,7 +13,7 @@ from benchmarks.scale_numbers import MOST, MOST_BY_BITS, Numbers, by_bits, noted
 from benchmarks.scale_simulation import BANDS, BLOCKS, CROWDED, IN_VAIN, RECALL, SIMILARITIES, in_words
 from benchmarks.scale_words import duration, rounded, size
 from benchmarks.tables import Table
-from es_simhash.plans.options import MOST_CANDIDATES
+from es_simhash.plans.find_options import MOST_CANDIDATES
 
 
 def sections(numbers: Numbers) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from benchmarks.nodes import SETTINGS, Json, Recorder, Server
 from es_simhash import Index, Matches, Scheme, SimHash
-from es_simhash.plans.options import FindOptions
+from es_simhash.plans.find_options import FindOptions
 
 TEXT: Json = {"body": {"type": "text"}}
 PAGE = 10

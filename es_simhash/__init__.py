@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from es_simhash.index import AsyncIndex, Index
     from es_simhash.live.backfill.scope import BackfillOptions, UpdateOptions
     from es_simhash.live.reindex.prospect import ReindexOptions
-    from es_simhash.plans.options import FindOptions
+    from es_simhash.plans.find_options import FindOptions
     from es_simhash.quality.evaluation import evaluate
     from es_simhash.quality.key_options import Goal
     from es_simhash.quality.labels import Labels
@@ -70,7 +70,7 @@ _NAMES = {
         "UpdateOptions",
     ),
     "live.reindex.prospect": ("ReindexOptions",),
-    "plans.options": ("FindOptions",),
+    "plans.find_options": ("FindOptions",),
     "quality.evaluation": ("evaluate",),
     "quality.labels": ("Labels",),
     "quality.key_options": ("Goal",),

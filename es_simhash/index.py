@@ -19,15 +19,15 @@ from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, FromThread, run, run_async
 from es_simhash.engines.connect import connect, connect_async
 from es_simhash.errors import InputError
-from es_simhash.plans.checking import Checked, Seen, check
-from es_simhash.plans.describing import Info, describe
+from es_simhash.plans.add import OnWritten, Writer, Written
+from es_simhash.plans.check import Checked, Seen, check
+from es_simhash.plans.find_options import FindOptions, Options
 from es_simhash.plans.index_plans import IndexPlans, Known
-from es_simhash.plans.ingesting import Ingest, IngestRemoved
+from es_simhash.plans.info import Info, describe
+from es_simhash.plans.init import Initialised
+from es_simhash.plans.install_pipeline import Ingest, IngestRemoved
+from es_simhash.plans.install_scripts import Installed
 from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
-from es_simhash.plans.options import FindOptions, Options
-from es_simhash.plans.scripting import Installed
-from es_simhash.plans.setup import Initialised
-from es_simhash.plans.writing import OnWritten, Writer, Written
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from es_simhash.live.reindex.prospect import ReindexOptions
     from es_simhash.live.removal import Removed
     from es_simhash.live.sweep.progress import OnProgress, Progress
-    from es_simhash.plans.explaining.explanation import Explanation
+    from es_simhash.plans.explain.explanation import Explanation
 
 Result = TypeVar("Result")
 
@@ -159,7 +159,7 @@ class Index:
     def explain(
         self, a: str, b: str, *, by: By | None = None, distance: int | None = None, similarity: float | None = None
     ) -> Explanation:
-        """Why two documents of the index are near-duplicates, or are none; see `es_simhash.plans.explaining`.
+        """Why two documents of the index are near-duplicates, or are none; see `es_simhash.plans.explain`.
 
         The criteria are those of `find`.
         """

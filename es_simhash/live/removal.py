@@ -23,10 +23,10 @@ from es_simhash.live.sweep.found import Place, Prepared, Update
 from es_simhash.live.sweep.notes import note
 from es_simhash.live.sweep.progress import OnProgress, Progress, Teller
 from es_simhash.live.sweep.work import as_they_are_now
-from es_simhash.plans.closed import closed_index, closed_ones
+from es_simhash.plans.closed_indices import closed_index, closed_ones
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
-from es_simhash.plans.patience import patiently
+from es_simhash.plans.retry import patiently
 from es_simhash.scheme.mapping import entries
 
 # How often an index is gone through; the rest is for the next run.

@@ -15,8 +15,8 @@ from typing import Protocol
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.painless.stored_scripts import readable
 from es_simhash.errors import EngineError, UnreachableError
+from es_simhash.plans.find_options import Options
 from es_simhash.plans.operations import MultiSearch, Plan, Search
-from es_simhash.plans.options import Options
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches import tradeoffs

@@ -12,16 +12,17 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import Stored, stored
 from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, InputError, MappingError, TextError
-from es_simhash.plans import finding, setup
-from es_simhash.plans.closed import check_open
-from es_simhash.plans.ingesting import Ingest, IngestRemoved, install_pipeline, remove_pipeline, show_pipeline
+from es_simhash.plans.closed_indices import check_open
+from es_simhash.plans.find import find_many
+from es_simhash.plans.find_options import Options
+from es_simhash.plans.init import Initialised, init
+from es_simhash.plans.install_pipeline import Ingest, IngestRemoved, install_pipeline, remove_pipeline, show_pipeline
+from es_simhash.plans.install_scripts import Installed, install_scripts, remove_scripts
+from es_simhash.plans.open_index import Expected, Opened, no_fields, open_index
 from es_simhash.plans.operations import GetMappings, Plan
-from es_simhash.plans.options import Options
-from es_simhash.plans.scripting import Installed, install_scripts, remove_scripts
-from es_simhash.plans.setup import Expected, Initialised, Opened
+from es_simhash.plans.query_documents import Wanted, wanted_by_id, wanted_of
+from es_simhash.plans.text_comparison import Rarity
 from es_simhash.plans.text_fields import check_text_fields
-from es_simhash.plans.verifying import Rarity
-from es_simhash.plans.wanted import Wanted, wanted_by_id, wanted_of
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.rerank import Matches
@@ -29,7 +30,7 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.idf import IdfTable
 
 if TYPE_CHECKING:
-    from es_simhash.plans.explaining.explanation import Explanation
+    from es_simhash.plans.explain.explanation import Explanation
 
 
 class Known(TypedDict, total=False):
@@ -83,7 +84,7 @@ class IndexPlans:
             )
         self._opened = None
         documents = Documents(self._scheme, self._expected.fields, self._expected.prefix)
-        return (yield from setup.init(self.name, documents, create, dry_run))
+        return (yield from init(self.name, documents, create, dry_run))
 
     @property
     def _scheme(self) -> Scheme:
@@ -93,7 +94,7 @@ class IndexPlans:
     def opened(self) -> Plan[Opened]:
         """How the documents are fingerprinted, as the index says; it is asked once."""
         if self._opened is None:
-            self._opened = yield from setup.open_index(self.name, self._expected)
+            self._opened = yield from open_index(self.name, self._expected)
         return self._opened
 
     def documents(self) -> Plan[Documents]:
@@ -104,7 +105,7 @@ class IndexPlans:
         """The same, where documents may come into any index behind the name."""
         opened = yield from self.opened()
         for name in opened.without_fields:
-            raise setup.no_fields(name, self._expected.prefix)
+            raise no_fields(name, self._expected.prefix)
         return opened.documents
 
     @property
@@ -122,7 +123,7 @@ class IndexPlans:
         """How documents are to be fingerprinted in a copy of the index: as the caller says, and else as the index."""
         given = self._expected
         try:
-            here = (yield from setup.open_index(self.name, replace(given, scheme=None, fields=None))).documents
+            here = (yield from open_index(self.name, replace(given, scheme=None, fields=None))).documents
         except MappingError:
             if not given.fields:
                 raise
@@ -157,7 +158,7 @@ class IndexPlans:
 
     def explain(self, ids: tuple[str, str], options: Options) -> Plan[Explanation]:
         """Why two documents are near-duplicates, or are none."""
-        from es_simhash.plans.explaining.plan import explain_pair
+        from es_simhash.plans.explain.explain_pair import explain_pair
 
         documents = yield from self.documents()
         return (yield from explain_pair(self.name, documents, ids, options, self._rarity))
@@ -178,7 +179,7 @@ class IndexPlans:
             wanted = [Wanted.of_text(documents, item) for item in items]
         else:
             wanted = list(wanted_of(documents, items, first).values())
-        return (yield from finding.find_many(self.name, documents, wanted, options, self._rarity))
+        return (yield from find_many(self.name, documents, wanted, options, self._rarity))
 
     def _documents_for(self, options: Options) -> Plan[Documents]:
         """Without fields in the index, what the caller says of it must do."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from es_simhash._core.json_paths import Json
-from es_simhash.errors import EngineError
+from es_simhash.errors import AccessError, EngineError
 
 Result = TypeVar("Result")
 OpType: TypeAlias = Literal["index", "create", "update", "delete"]
@@ -45,6 +45,14 @@ class EngineInfo:
 @dataclass(frozen=True)
 class GetInfo(Operation[EngineInfo]):
     """Which engine this is."""
+
+
+def is_server() -> Plan[bool]:
+    """Return whether this is a server, not the embedded engine."""
+    try:
+        return bool((yield GetInfo()).distribution != "embedded")
+    except AccessError:  # only a server denies this to a login
+        return True
 
 
 @dataclass(frozen=True)

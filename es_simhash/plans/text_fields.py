@@ -8,8 +8,8 @@ from typing import Any
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, MappingError, UnavailableError, UnreachableError
+from es_simhash.plans.derived_fields import Derived, derived
 from es_simhash.plans.operations import Plan, Sample, Search
-from es_simhash.plans.source_mapping import Derived, derived
 from es_simhash.scheme.mapping import entries
 
 # So many documents nearly always show all fields; of a field that none of them has, so many more are looked at.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.plans.explaining.excerpts import Piece, changes, excerpt
+from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
 from es_simhash.quality.ceiling import LEAST
 from es_simhash.quality.measures import measure_pairs
 from es_simhash.quality.predictions import first_positions

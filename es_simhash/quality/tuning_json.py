@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from es_simhash._core.json_paths import Json
-from es_simhash.plans.explaining.excerpts import Piece
+from es_simhash.plans.explain.excerpts import Piece
 from es_simhash.quality.key_options import KeyOption
 from es_simhash.quality.similarity_histogram import Histogram, Level
 from es_simhash.quality.tuning import Tried, Tuned

@@ -20,7 +20,7 @@ from es_simhash.errors import (
     SchemeMismatchError,
     TextError,
 )
-from es_simhash.plans import finding
+from es_simhash.plans import find
 from es_simhash.plans.candidates import Sifting
 from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
 from es_simhash.scheme.rerank import Matches
@@ -307,7 +307,7 @@ class IndexSuite(IndexBase):
         for distance in (0, 3, 5):
             found = [filled.find(id="1", distance=distance)]
             for who in (Sifting.ALWAYS, Sifting.NEVER):
-                monkeypatch.setattr(finding, "sifting", lambda *_, who=who: who)
+                monkeypatch.setattr(find, "sifting", lambda *_, who=who: who)
                 found.append(here := filled.find(id="1", distance=distance))
             monkeypatch.undo()
             assert all(each.matches == here.matches for each in found)

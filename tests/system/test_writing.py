@@ -12,8 +12,8 @@ from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.index import AsyncIndex, Index
+from es_simhash.plans.add import Written
 from es_simhash.plans.operations import Bulk, Operation
-from es_simhash.plans.writing import Written
 from tests.support.meddling import Meddler, Overloaded, once
 from tests.support.whole_indices import FIELDS, contents
 

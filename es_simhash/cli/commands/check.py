@@ -17,7 +17,7 @@ from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument
-    from es_simhash.plans.checking import Checked
+    from es_simhash.plans.check import Checked
 
 
 @click.command(name="check")
@@ -44,7 +44,7 @@ def command(
     Example: es-simhash check articles new.jsonl --new --json
     """
     from es_simhash.index import Index
-    from es_simhash.plans.options import MOST_CANDIDATES
+    from es_simhash.plans.find_options import MOST_CANDIDATES
 
     new = total = cut_off = 0
     under_way: dict[int, FileDocument] = {}

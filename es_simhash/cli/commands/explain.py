@@ -13,8 +13,8 @@ from es_simhash.cli.show.explanation import show
 from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
-    from es_simhash.plans.explaining.explanation import Explanation
-    from es_simhash.plans.explaining.subjects import Subject
+    from es_simhash.plans.explain.explanation import Explanation
+    from es_simhash.plans.explain.field_states import Subject
 
 _PAIR = 2
 
@@ -75,9 +75,9 @@ def _of_documents(
 
 
 def _of_texts(subjects: list[Subject], known: dict[str, Any], criteria: dict[str, Any]) -> Explanation:
-    from es_simhash.plans.explaining.explanation import explain
-    from es_simhash.plans.explaining.subjects import examine
-    from es_simhash.plans.options import Options
+    from es_simhash.plans.explain.explanation import explain
+    from es_simhash.plans.explain.field_states import examine
+    from es_simhash.plans.find_options import Options
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.verification import Verifier
 
@@ -90,7 +90,7 @@ def _of_texts(subjects: list[Subject], known: dict[str, Any], criteria: dict[str
 
 
 def _subjects(files: tuple[str, ...], texts: tuple[str, ...]) -> list[Subject]:
-    from es_simhash.plans.explaining.subjects import Subject
+    from es_simhash.plans.explain.field_states import Subject
 
     if files.count("-") > 1:
         raise click.UsageError("Standard input is one text. Name a file for the other.")

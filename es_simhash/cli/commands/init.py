@@ -14,7 +14,7 @@ from es_simhash.cli.show.exits import saying_if_interrupted
 from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
-    from es_simhash.plans.setup import Initialised
+    from es_simhash.plans.init import Initialised
 
 
 @click.command(name="init")

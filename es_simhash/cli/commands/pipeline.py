@@ -15,7 +15,7 @@ from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
-    from es_simhash.plans.ingesting import Ingest
+    from es_simhash.plans.install_pipeline import Ingest
 
 
 @click.command(name="pipeline")

@@ -14,7 +14,7 @@ from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.documents.painless.stored_scripts import Stored
-    from es_simhash.plans.scripting import Installed
+    from es_simhash.plans.install_scripts import Installed
 
 
 @click.command(name="scripts")

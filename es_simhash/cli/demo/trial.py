@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from es_simhash.cli.demo.corpus import Planted
 from es_simhash.index import Index
-from es_simhash.plans.options import FindOptions
-from es_simhash.plans.writing import Written
+from es_simhash.plans.add import Written
+from es_simhash.plans.find_options import FindOptions
 
 # The positions of two documents, ascending.
 Pair: TypeAlias = tuple[int, int]

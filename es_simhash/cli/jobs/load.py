@@ -14,7 +14,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.index import Index
-from es_simhash.plans.writing import OnWritten, Written
+from es_simhash.plans.add import OnWritten, Written
 
 _BATCH = 500
 

@@ -14,12 +14,12 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from es_simhash.plans.explaining.bits import Bits
-    from es_simhash.plans.explaining.differences import Part, Row
-    from es_simhash.plans.explaining.explanation import Explanation
-    from es_simhash.plans.explaining.features import Group
-    from es_simhash.plans.explaining.keys import Keys
-    from es_simhash.plans.explaining.verdict import Evidence
+    from es_simhash.plans.explain.explanation import Explanation
+    from es_simhash.plans.explain.shared_features import Group
+    from es_simhash.plans.explain.shared_keys import Keys
+    from es_simhash.plans.explain.simhash_bits import Bits
+    from es_simhash.plans.explain.text_differences import Part, Row
+    from es_simhash.plans.explain.verdict import Evidence
 
 # How many equal characters stay beside a change, how many features of a kind are shown, and how wide lines of bits are.
 _AROUND = 40
@@ -178,7 +178,7 @@ def _heaviest(group: Group) -> str:
 
 
 def _show_texts(explanation: Explanation) -> None:
-    from es_simhash.plans.explaining.differences import rows
+    from es_simhash.plans.explain.text_differences import rows
 
     for row in rows(explanation.parts, _AROUND):
         if row.skipped:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from es_simhash.engines.embedded import checking, durable, failures, mapping_file
 from es_simhash.engines.embedded.index import EmbeddedIndex
-from es_simhash.engines.embedded.mapping import IndexMapping
+from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
+from es_simhash.engines.embedded.storage import check_files, durable_files, failures, mapping_file
 from es_simhash.errors import EngineError, IndexStateError, InputError, MissingError
 from es_simhash.plans.operations import FilesChecked
 
@@ -75,7 +75,7 @@ class Catalog:
         found = [self._directory / name for name in each if (self._directory / name / mapping_file.NAME).exists()]
         if not found:
             raise self._missing(names)
-        return [checking.check(directory) for directory in found]
+        return [check_files.check(directory) for directory in found]
 
     def _matching(self, pattern: str) -> list[str] | None:
         """The names of a pattern, those that begin with a dot only if it does, too; None if it is no pattern."""
@@ -109,7 +109,7 @@ class Catalog:
             if target.exists():
                 raise _exists(name) from None
             raise failures.unwritable(target, error) from error
-        durable.sync_names(self._directory)
+        durable_files.sync_names(self._directory)
         return self.one(name)
 
     def delete(self, name: str) -> None:

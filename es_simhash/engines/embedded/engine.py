@@ -11,10 +11,12 @@ from threading import RLock
 from typing import Any, TypeVar
 
 from es_simhash._core.json_paths import Json
-from es_simhash.engines.embedded import bulk, failures, searching
+from es_simhash.engines.embedded.bulk_actions import carry_out
 from es_simhash.engines.embedded.catalog import Catalog
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.readers import Readers
+from es_simhash.engines.embedded.search import count, sample, search
+from es_simhash.engines.embedded.storage import failures
 from es_simhash.errors import EngineError, IndexStateError, InputError
 from es_simhash.plans.operations import (
     Action,
@@ -140,17 +142,17 @@ class EmbeddedEngine:
         return [_the_one_found(operation.index, replies) for replies in zip(*columns, strict=True)]
 
     def _search(self, operation: Search) -> Json:
-        return searching.search(self._catalog.all(operation.index), operation.body, self._finder(operation.index))
+        return search(self._catalog.all(operation.index), operation.body, self._finder(operation.index))
 
     def _multi_search(self, operation: MultiSearch) -> list[Json]:
         indices, find_document = self._catalog.all(operation.index), self._finder(operation.index)
-        return [searching.search(indices, body, find_document) for body in operation.bodies]
+        return [search(indices, body, find_document) for body in operation.bodies]
 
     def _sample(self, operation: Sample) -> list[Json]:
-        return searching.sample(self._catalog.all(operation.index), operation, self._finder(operation.index))
+        return sample(self._catalog.all(operation.index), operation, self._finder(operation.index))
 
     def _count(self, operation: Count) -> int:
-        return searching.count(self._catalog.all(operation.index), operation.query, self._finder(operation.index))
+        return count(self._catalog.all(operation.index), operation.query, self._finder(operation.index))
 
     def _finder(self, index: str) -> Callable[[str | None, str], Json | None]:
         """What finds a document by its id, in the index that is searched unless another is named."""
@@ -185,7 +187,7 @@ class EmbeddedEngine:
                     results.append(index)
                     continue
                 touched[name] = index
-            results.append(bulk.carry_out(action, touched[name]))
+            results.append(carry_out(action, touched[name]))
         for index in touched.values():
             index.settle(operation.refresh)
         return results

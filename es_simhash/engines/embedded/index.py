@@ -11,13 +11,13 @@ from uuid import uuid4
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
-from es_simhash.engines.embedded import failures, mapping_file
-from es_simhash.engines.embedded.documents import encode, leaves, terms, version_of
-from es_simhash.engines.embedded.dynamic import with_new_fields
-from es_simhash.engines.embedded.mapping import IndexMapping
-from es_simhash.engines.embedded.mapping_file import StoredMapping
-from es_simhash.engines.embedded.store import Store
-from es_simhash.engines.embedded.values import unicode_text
+from es_simhash.engines.embedded.mapping.document_terms import encode, leaves, terms, version_of
+from es_simhash.engines.embedded.mapping.dynamic_mapping import with_new_fields
+from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
+from es_simhash.engines.embedded.mapping.values import unicode_text
+from es_simhash.engines.embedded.storage import failures, mapping_file
+from es_simhash.engines.embedded.storage.mapping_file import StoredMapping
+from es_simhash.engines.embedded.storage.store import Store
 
 
 class EmbeddedIndex:

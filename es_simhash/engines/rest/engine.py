@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from es_simhash._core.json_paths import Json
-from es_simhash.engines.rest.operations import conversation, lines_of
+from es_simhash.engines.rest.operation_requests import conversation, lines_of
 from es_simhash.engines.rest.requests import Reply, Request, checked, doing, known
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.plans.operations import Bulk, Operation

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any
 
 from es_simhash._core.json_paths import Json
-from es_simhash.engines.rest.replies import typed
+from es_simhash.engines.rest.reply_checks import typed
 from es_simhash.errors import (
     AccessError,
     EngineError,

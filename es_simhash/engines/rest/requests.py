@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.rest.errors import error_of, incompleteness
-from es_simhash.engines.rest.replies import typed
+from es_simhash.engines.rest.reply_checks import typed
 from es_simhash.errors import EngineError, IndexStateError, InputError
 from es_simhash.plans.operations import (
     Bulk,

@@ -36,7 +36,7 @@ from es_simhash.groups.pairs.spool import Room
 from es_simhash.live.sweep.changes import make_visible
 from es_simhash.live.sweep.notes import noted
 from es_simhash.live.sweep.reading import MOST_LOSSES, Reading
-from es_simhash.plans.closed import closed_ones
+from es_simhash.plans.closed_indices import closed_ones
 from es_simhash.plans.operations import Count, GetMappings, Share
 from es_simhash.scheme.mapping import entries
 

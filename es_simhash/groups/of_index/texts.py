@@ -20,7 +20,7 @@ from es_simhash.groups.pairs.sorting import distinct
 from es_simhash.groups.pairs.spool import Room, Strings
 from es_simhash.live.sweep.found import Place
 from es_simhash.plans.operations import GetDocuments
-from es_simhash.plans.patience import patiently
+from es_simhash.plans.retry import patiently
 from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.verification import Similarities, Verifier
 

@@ -26,10 +26,10 @@ from es_simhash.live.sweep.notes import note, note_where_allowed, noted
 from es_simhash.live.sweep.progress import Pace
 from es_simhash.live.sweep.work import read_again
 from es_simhash.live.sweep.writing import Outcome, write
+from es_simhash.plans.bulk import Pressure
 from es_simhash.plans.foreign_values import foreign_in
 from es_simhash.plans.operations import Action, GetMappings, Plan, PutMapping, Refresh
-from es_simhash.plans.patience import patiently
-from es_simhash.plans.sending import Pressure
+from es_simhash.plans.retry import patiently
 from es_simhash.scheme import group_fields, mapping
 from es_simhash.scheme.own_fields import content_hash
 

@@ -12,7 +12,7 @@ from es_simhash.live.sweep.changes import Changes, changes_of, make_visible
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.temporary_settings import change, set_back
 from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Refresh
-from es_simhash.plans.patience import patiently
+from es_simhash.plans.retry import patiently
 
 # How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run. One of
 # several machines cannot tell the changes of the others from those of strangers.

@@ -20,7 +20,7 @@ from es_simhash.live.sweep.reading import Reading, close_all, common_reader
 from es_simhash.live.sweep.temporary_settings import all_set_back
 from es_simhash.live.sweep.work import Fingerprinting, Work
 from es_simhash.live.sweep.writing import Outcome, write
-from es_simhash.plans.sending import Pressure
+from es_simhash.plans.bulk import Pressure
 
 if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents

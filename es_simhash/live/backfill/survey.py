@@ -21,9 +21,9 @@ from es_simhash.live.backfill.scope import BackfillOptions, Part, due_query, par
 from es_simhash.live.doctor.examine import examine
 from es_simhash.live.doctor.facts import Due
 from es_simhash.live.doctor.finding import Finding, accepting, of_error, refusal, stopped
-from es_simhash.plans.closed import closed_ones
+from es_simhash.plans.closed_indices import closed_ones
+from es_simhash.plans.open_index import no_fields
 from es_simhash.plans.operations import GetMappings, Plan
-from es_simhash.plans.setup import no_fields
 from es_simhash.scheme.mapping import entries
 
 

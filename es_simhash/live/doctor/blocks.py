@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from es_simhash._core.json_paths import Json
 from es_simhash.live.doctor.facts import Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding
-from es_simhash.plans.closed import CLOSED
+from es_simhash.plans.closed_indices import CLOSED
 
 _BLOCKS = ("read_only", "read_only_allow_delete", "write", "metadata", "read")
 # `index.store.type` of Elasticsearch and of OpenSearch.

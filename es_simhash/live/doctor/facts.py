@@ -12,9 +12,9 @@ from urllib.parse import quote
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
+from es_simhash.plans.derived_fields import Derived
 from es_simhash.plans.foreign_values import look_for_foreign
 from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetSettings, Look, Operation, Plan
-from es_simhash.plans.source_mapping import Derived
 from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change

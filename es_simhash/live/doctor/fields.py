@@ -9,7 +9,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, SchemeMismatchError
 from es_simhash.live.doctor.facts import Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding, of_error
-from es_simhash.plans.source_mapping import field_at
+from es_simhash.plans.derived_fields import field_at
 from es_simhash.plans.text_fields import derived_errors, no_text
 from es_simhash.scheme.mapping import number_of_fields
 

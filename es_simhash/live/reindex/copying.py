@@ -13,7 +13,7 @@ from es_simhash.live.sweep.found import Place, Prepared, Update
 from es_simhash.live.sweep.work import read_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action, Plan
-from es_simhash.plans.patience import patiently
+from es_simhash.plans.retry import patiently
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from es_simhash.live.sweep.notes import note
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.live.sweep.temporary_settings import are_changed, change, set_back
+from es_simhash.plans.init import make_index
 from es_simhash.plans.operations import (
     Count,
     DeleteIndex,
@@ -29,8 +30,7 @@ from es_simhash.plans.operations import (
     Refresh,
     UpdateAliases,
 )
-from es_simhash.plans.patience import patiently
-from es_simhash.plans.setup import make_index
+from es_simhash.plans.retry import patiently
 from es_simhash.scheme.mapping import merge
 
 # How often the source is gone through for what was changed meanwhile, and compared with the copy.

@@ -15,8 +15,8 @@ from es_simhash.live.reindex.aliases import alias_changes
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.sweep.notes import noted, with_note
 from es_simhash.plans.foreign_values import refuse_foreign
+from es_simhash.plans.init import new_index
 from es_simhash.plans.operations import Count, GetAliases, GetMappings, GetSettings, Plan, Refresh
-from es_simhash.plans.setup import new_index
 from es_simhash.plans.text_fields import check_text_fields, fields_in_no_document, has_these_fields, no_text
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import META

@@ -11,7 +11,7 @@ from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import Count, GetDocuments, GetInfo, Plan, Refresh, Search, Share
-from es_simhash.plans.patience import patiently
+from es_simhash.plans.retry import patiently
 
 _EVERYTHING: Json = {"match_all": {}}
 _AT_A_TIME = 50

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.plans.operations import Look, Plan, Refresh
-from es_simhash.plans.patience import patiently
+from es_simhash.plans.retry import patiently
 
 
 @dataclass(frozen=True)

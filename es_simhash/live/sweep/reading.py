@@ -10,7 +10,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.live.backfill.scope import RunOptions
 from es_simhash.plans.operations import CloseReader, OpenReader, Page, Plan, Reader, ReadPage, Refresh, Share
-from es_simhash.plans.patience import patiently
+from es_simhash.plans.retry import patiently
 
 _FIRST_SIZE, _MOST = 100, 1_000
 # What a page should come to, in characters of JSON: enough that requests cost little, and no concern for memory.

@@ -11,7 +11,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.sweep.found import Prepared, Update, prepare, sources
 from es_simhash.plans.operations import GetDocuments, Plan
-from es_simhash.plans.patience import patiently
+from es_simhash.plans.retry import patiently
 
 
 class Settling(Protocol):

@@ -10,9 +10,9 @@ from http import HTTPStatus
 from es_simhash.documents.rejected import Rejected
 from es_simhash.live.sweep.found import Place, Prepared, Update
 from es_simhash.live.sweep.work import Settling
+from es_simhash.plans.bulk import Pressure, send
 from es_simhash.plans.operations import ActionResult, Bulk, Plan, Wait
-from es_simhash.plans.patience import delays
-from es_simhash.plans.sending import Pressure, send
+from es_simhash.plans.retry import delays
 
 # How often a document is read again that somebody else changes each time before it can be written.
 _ROUNDS = 10

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from es_simhash.plans.explaining.keys import KINDS
-from es_simhash.plans.explaining.subjects import State
-from es_simhash.plans.explaining.verdict import CODES
+from es_simhash.plans.explain.field_states import State
+from es_simhash.plans.explain.shared_keys import KINDS
+from es_simhash.plans.explain.verdict import CODES
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from es_simhash.cli.reports.html.explanation import explanation_page
-from es_simhash.plans.explaining.explanation import explain
-from es_simhash.plans.explaining.subjects import Subject, examine
+from es_simhash.plans.explain.explanation import explain
+from es_simhash.plans.explain.field_states import Subject, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus, edited

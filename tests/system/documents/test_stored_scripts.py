@@ -16,8 +16,8 @@ from es_simhash.documents.painless.stored_scripts import stored
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, InputError, ScriptError
 from es_simhash.index import AsyncIndex, Index
+from es_simhash.plans.install_scripts import Installed
 from es_simhash.plans.operations import Action, Bulk, DeleteResource, PutResource, Search
-from es_simhash.plans.scripting import Installed
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, SimHash
 from es_simhash.testing.corpus import corpus, edited

@@ -22,9 +22,9 @@ from tests.system.histories.places import Place
 _SMALLER: dict[str, Any] = {
     "es_simhash.live.sweep.reading._FIRST_SIZE": 4,
     "es_simhash.live.sweep.reading._MOST": 4,
-    "es_simhash.plans.patience._FIRST": 0.002,
-    "es_simhash.plans.patience._LONGEST": 0.004,
-    "es_simhash.plans.sending._MOST_LENGTH": 4_000,
+    "es_simhash.plans.retry._FIRST": 0.002,
+    "es_simhash.plans.retry._LONGEST": 0.004,
+    "es_simhash.plans.bulk._MOST_LENGTH": 4_000,
     "es_simhash.index._WRITES": 8,
 }
 _MOST_RUNS = 40

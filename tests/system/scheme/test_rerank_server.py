@@ -15,10 +15,10 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.index import Index
-from es_simhash.plans import finding
+from es_simhash.plans import find
 from es_simhash.plans.candidates import Sifting, all_candidates, sifting
+from es_simhash.plans.find_options import Options
 from es_simhash.plans.operations import Action, Bulk, MultiSearch, Operation, Search
-from es_simhash.plans.options import Options
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
 from es_simhash.scheme.query import Criteria
@@ -81,7 +81,7 @@ def opened(engine: Engine, name: str, scheme: Scheme, actions: list[Action]) -> 
 
 def by(who: Sifting, search: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Search, with bits compared by the server or here."""
-    with patch.object(finding, "sifting", return_value=who):
+    with patch.object(find, "sifting", return_value=who):
         found = search(*arguments, **options)
         return list(found) if isinstance(found, Iterator) else found
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.rest.errors import REMEDIES, reason_of
-from es_simhash.engines.rest.operations import conversation, lines_of
+from es_simhash.engines.rest.operation_requests import conversation, lines_of
 from es_simhash.engines.rest.requests import Reply, Request, checked
 from es_simhash.errors import EngineError, IndexStateError, InputError, MappingError
 from es_simhash.plans.operations import (

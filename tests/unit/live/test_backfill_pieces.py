@@ -18,9 +18,9 @@ from es_simhash.live.backfill.scope import BackfillOptions, changed_query, due_q
 from es_simhash.live.sweep.found import Found, prepare, sources
 from es_simhash.live.sweep.progress import Pace, Progress, Teller
 from es_simhash.live.sweep.writing import Outcome
+from es_simhash.plans.bulk import Pressure
 from es_simhash.plans.operations import Share, Wait
-from es_simhash.plans.patience import delays
-from es_simhash.plans.sending import Pressure
+from es_simhash.plans.retry import delays
 from es_simhash.scheme.scheme import Scheme
 
 DOCUMENTS = Documents(Scheme(), ["title", "body"])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import EsSimhashError, FormatError, InputError, SchemeError
-from es_simhash.plans.setup import Expected, open_index
+from es_simhash.plans.open_index import Expected, open_index
 from es_simhash.scheme import own_fields, rerank
 from es_simhash.scheme.mapping import merge
 from es_simhash.scheme.query import Criteria

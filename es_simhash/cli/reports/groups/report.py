@@ -22,7 +22,7 @@ from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.nearness import Diameter
 from es_simhash.groups.pairs.result import Counts
-from es_simhash.plans.explaining.excerpts import Piece, changes, excerpt
+from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 

@@ -9,7 +9,7 @@ from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
 from es_simhash.cli.reports.html.report_groups import pieces
 from es_simhash.cli.reports.html.threshold_chart import number, threshold_chart
-from es_simhash.plans.explaining.excerpts import changes
+from es_simhash.plans.explain.excerpts import changes
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
 from es_simhash.quality.evaluation import Ceiling, Evaluation

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 from es_simhash._core.humanize import with_error
 from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
-from es_simhash.plans.explaining.bits import Bits
-from es_simhash.plans.explaining.differences import Part, rows
-from es_simhash.plans.explaining.explanation import Explanation
-from es_simhash.plans.explaining.features import Feature, Group
-from es_simhash.plans.explaining.keys import Keys
-from es_simhash.plans.explaining.similarities import Similarity
+from es_simhash.plans.explain.explanation import Explanation
+from es_simhash.plans.explain.shared_features import Feature, Group
+from es_simhash.plans.explain.shared_keys import Keys
+from es_simhash.plans.explain.simhash_bits import Bits
+from es_simhash.plans.explain.similarities import Similarity
+from es_simhash.plans.explain.text_differences import Part, rows
 
 # How many equal characters stay beside a change.
 _AROUND = 300

@@ -8,7 +8,7 @@ from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.groups.report import Report, Setup, ShownGroup, ShownMember
 from es_simhash.cli.reports.html.page import Html, element
 from es_simhash.groups.pairs.nearness import Diameter
-from es_simhash.plans.explaining.excerpts import Piece
+from es_simhash.plans.explain.excerpts import Piece
 
 # So much of a text names its group.
 _TITLE = 90

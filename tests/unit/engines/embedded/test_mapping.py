@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_paths import Json
-from es_simhash.engines.embedded import mapping_file
-from es_simhash.engines.embedded.documents import RejectedError, leaves, terms
-from es_simhash.engines.embedded.dynamic import with_new_fields
-from es_simhash.engines.embedded.mapping import IndexMapping
-from es_simhash.engines.embedded.mapping_file import StoredMapping
+from es_simhash.engines.embedded.mapping.document_terms import RejectedError, leaves, terms
+from es_simhash.engines.embedded.mapping.dynamic_mapping import with_new_fields
+from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
+from es_simhash.engines.embedded.storage import mapping_file
+from es_simhash.engines.embedded.storage.mapping_file import StoredMapping
 from es_simhash.errors import IndexStateError, MappingError
 
 KEYWORD = {"type": "keyword"}

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
-from es_simhash.engines.embedded import EmbeddedEngine, should_match
-from es_simhash.engines.embedded.analysis import standard, whitespace
+from es_simhash.engines.embedded import EmbeddedEngine
+from es_simhash.engines.embedded.mapping.values import standard, whitespace
+from es_simhash.engines.embedded.queries.query_bodies import minimum_should_match
 from es_simhash.errors import EngineError
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, Search
 from es_simhash.text.tokens.words import words
@@ -109,16 +110,16 @@ def test_a_query_finds_and_scores_what_its_words_say(engine: EmbeddedEngine, que
 @given(st.integers(0, 40), st.integers(-120, 120))
 def test_minimum_should_match_counts_as_lucene_does(clauses: int, number: int) -> None:
     whole = clauses + number if number < 0 else number
-    assert should_match.minimum(number, clauses) == should_match.minimum(str(number), clauses) == max(whole, 0)
+    assert minimum_should_match(number, clauses) == minimum_should_match(str(number), clauses) == max(whole, 0)
     part = int(clauses * number / 100)
     percent = clauses + part if number < 0 else part
-    assert should_match.minimum(f"{number}%", clauses) == max(percent, 0)
+    assert minimum_should_match(f"{number}%", clauses) == max(percent, 0)
 
 
 @pytest.mark.parametrize("spec", [None, "", "half", "3<90%", "1.5", 1.5, True, []])
 def test_minimum_should_match_in_another_form_is_refused(spec: Any) -> None:
     with pytest.raises(EngineError, match="minimum_should_match"):
-        should_match.minimum(spec, 5)
+        minimum_should_match(spec, 5)
 
 
 def test_a_keyword_scores_its_idf(engine: EmbeddedEngine) -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from es_simhash.cli.reports.html.explanation import explanation_page
 from es_simhash.cli.reports.html.page import Html, element, escape, page, section, shared_style, table
-from es_simhash.plans.explaining.explanation import Explanation, explain
-from es_simhash.plans.explaining.keys import Keys
-from es_simhash.plans.explaining.subjects import Subject, examine
+from es_simhash.plans.explain.explanation import Explanation, explain
+from es_simhash.plans.explain.field_states import Subject, examine
+from es_simhash.plans.explain.shared_keys import Keys
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.tokens.kinds import Words

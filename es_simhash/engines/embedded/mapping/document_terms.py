@@ -1,0 +1,125 @@
+"""What a document comes to: its JSON, the values of its fields, its terms, and what an update makes of it.
+
+``{"a.b": 1}`` and ``{"a": {"b": 1}}`` are the same field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from es_simhash._core.json_paths import Json
+from es_simhash.engines.embedded.mapping import values
+from es_simhash.engines.embedded.mapping.index_mapping import Field, IndexMapping
+
+# The path of a value and the value, none of which is null or an array.
+Leaf: TypeAlias = tuple[str, Any]
+
+
+class RejectedError(Exception):
+    """A document, or an action on it, that an item's result reports with this status."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+def encode(document: Json) -> bytes:
+    """The JSON of a document."""
+    try:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode()
+    except (TypeError, ValueError) as error:
+        raise RejectedError(400, f"The document is no JSON: {error}. Give values that JSON has.") from None
+
+
+def version_of(source: bytes) -> dict[str, int]:
+    """Return what a condition for writing a document names it by.
+
+    No number of changes is kept, so it is a hash of the source: the condition holds while the document is the same. It
+    has 53 bits, which any reader of JSON keeps.
+    """
+    return {"_seq_no": int.from_bytes(sha256(source).digest()[:7], "big") >> 3, "_primary_term": 1}
+
+
+def updated(document: Json, part: Mapping[str, Any]) -> Json:
+    """A document with a part of it replaced: objects are merged, everything else is taken from the part."""
+    result = dict(document)
+    for name, value in part.items():
+        there = result.get(name)
+        if isinstance(there, dict) and isinstance(value, dict):
+            result[name] = updated(there, value)
+        else:
+            result[name] = value
+    return result
+
+
+def leaves(value: Any, path: str | None = None) -> Iterator[Leaf]:
+    """The values in a document, elements of arrays one by one."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from leaves(inner, str(name) if path is None else f"{path}.{name}")
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from leaves(inner, path)
+    elif value is not None and path is not None:
+        yield path, value
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The terms of a document: of exact values and of the fields that are there, and, separated by spaces, of words."""
+
+    exact: list[str]
+    words: list[str]
+
+
+def terms(document_leaves: list[Leaf], mapping: IndexMapping) -> Terms:
+    """The terms of a document whose fields are in the mapping or are not to be."""
+    exact: list[str] = []
+    words: list[str] = []
+    present: set[str] = set()
+    for path, value in document_leaves:
+        if field := mapping.fields.get(path):
+            for each in (field, *field.subfields):
+                if _add_terms(each, value, exact, words):
+                    present.add(each.presence)
+        elif path in mapping.objects:
+            raise RejectedError(
+                400, f"The field {path!r} is an object, but has the value {value!r:.80}. Give an object."
+            )
+    exact += present
+    return Terms(exact, words)
+
+
+def _add_terms(field: Field, value: Any, exact: list[str], words: list[str]) -> bool:
+    """Whether the value counts: everything but a keyword that is longer than those to be indexed."""
+    if field.opaque:
+        return True
+    try:
+        term = values.writer(field.kind)(value)
+    except (ValueError, OverflowError) as error:
+        raise RejectedError(400, f"The field {field.path!r} is of type {field.kind}, but {error}. Mend it.") from None
+    if field.ignore_above is not None and len(term) > field.ignore_above:
+        return False
+    if field.indexed and field.analyzer:
+        if tokens := values.ANALYZERS[field.analyzer](term):
+            words.append(field.term_prefix + (" " + field.term_prefix).join(tokens))
+    elif field.indexed:
+        _check_length(field, term)
+        exact.append(field.term_prefix + term)
+    return True
+
+
+def _check_length(field: Field, term: str) -> None:
+    may_be_too_long = len(term) * 4 > values.MAX_KEYWORD_BYTES
+    if may_be_too_long and len(term.encode()) > values.MAX_KEYWORD_BYTES:
+        raise RejectedError(
+            400,
+            f"The field {field.path!r} has a keyword of more than {values.MAX_KEYWORD_BYTES} bytes. "
+            "Map it as text, or with ignore_above.",
+        )

@@ -1,0 +1,104 @@
+"""The mapping of an index: what its fields are, and what becomes of fields that it does not name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+from es_simhash._core.json_paths import Json
+from es_simhash.engines.embedded.mapping import definitions
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field that holds values, or one sub-field of it; ``source`` is where its values lie in documents."""
+
+    path: str
+    source: str
+    kind: str
+    indexed: bool
+    analyzer: str | None
+    ignore_above: int | None
+    subfields: tuple[Field, ...]
+
+    @cached_property
+    def term_prefix(self) -> str:
+        """What the terms of the field's values begin with; no other field's do."""
+        return self.presence + "="
+
+    @cached_property
+    def presence(self) -> str:
+        """The term of documents that have a value in the field."""
+        return quote(self.path, safe="")
+
+    @property
+    def column(self) -> str:
+        """Which of the store's fields its terms lie in."""
+        return "words" if self.analyzer else "exact"
+
+    @property
+    def opaque(self) -> bool:
+        """Whether the engine only stores values of this type, whatever they are."""
+        return self.kind not in definitions.KNOWN_TYPES
+
+
+class IndexMapping:
+    """A mapping, checked, and with its fields by path. It is never altered; a change makes a new one."""
+
+    def __init__(self, body: Json) -> None:
+        self.body = body
+        self.fields: dict[str, Field] = {}
+        self.objects: dict[str, str] = {}
+        self._add_object("", body, "true")
+        for field in list(self.fields.values()):
+            self.fields.update({sub.path: sub for sub in field.subfields})
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> IndexMapping:
+        """The mapping that a request gives for a new index."""
+        return cls(definitions.checked_mapping(body))
+
+    def merged(self, body: Mapping[str, Any]) -> IndexMapping:
+        """The mapping with more fields; ``_meta`` is replaced whole where it is given."""
+        return IndexMapping(definitions.merged_mapping(self.body, definitions.checked_mapping(body)))
+
+    def owner(self, path: str) -> Field | str:
+        """The nearest thing above a path that is mapped: a field, or how the object there takes new fields."""
+        above = path.rpartition(".")[0]
+        if above in self.objects:
+            return self.objects[above]
+        return self.fields.get(above) or self.owner(above)
+
+    def below(self, path: str) -> Iterator[Field]:
+        """The field of this path, or those in the object of this path."""
+        if field := self.fields.get(path):
+            yield field
+        elif path in self.objects:
+            yield from (field for name, field in self.fields.items() if name.startswith(path + "."))
+
+    def _add_object(self, path: str, body: Json, inherited: str) -> None:
+        dynamic = str(body.get("dynamic", inherited)).lower()
+        self.objects[path] = dynamic
+        for name, definition in body.get("properties", {}).items():
+            full_name = f"{path}.{name}" if path else name
+            if definitions.is_object(definition):
+                self._add_object(full_name, definition, dynamic)
+            else:
+                self.fields[full_name] = _field(full_name, definition)
+
+
+def _field(path: str, definition: Json, source: str | None = None) -> Field:
+    kind = definition["type"]
+    source = source or path
+    return Field(
+        path,
+        source,
+        kind,
+        kind in definitions.KNOWN_TYPES and str(definition.get("index", True)).lower() == "true",
+        definition.get("analyzer", "standard") if kind == "text" else None,
+        definition.get("ignore_above"),
+        tuple(_field(f"{path}.{name}", sub, source) for name, sub in definition.get("fields", {}).items()),
+    )

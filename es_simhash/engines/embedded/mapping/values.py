@@ -1,0 +1,164 @@
+"""How a value of each type is written as a term.
+
+Numbers and dates are written as sixteen hexadecimal digits whose order is that of the values, so that ranges are ranges
+of terms. What does not fit a type raises ValueError with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import struct
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+
+from es_simhash._core.dates import milliseconds
+from es_simhash.text.tokens.words import words
+
+# The longest keyword that Lucene, and so Elasticsearch, can index.
+MAX_KEYWORD_BYTES = 32_766
+
+INTEGER_BITS = {"long": 64, "integer": 32, "short": 16, "byte": 8}
+_FLOATS = ("double", "float")
+_MAX_EXPONENT = 308
+# The place of 0 in the order of all digits.
+MIDDLE = 1 << 63
+NUMBERS = (*INTEGER_BITS, *_FLOATS)
+ORDERED = (*NUMBERS, "date")
+
+
+def unicode_text(text: str) -> str:
+    """The text; UnicodeEncodeError if it has lone surrogates, which no index can hold."""
+    text.encode()
+    return text
+
+
+def keyword(value: object) -> str:
+    """A string, or a number or a boolean as JSON writes it."""
+    if isinstance(value, str):
+        return unicode_text(value)
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    raise ValueError(f"{_shown(value)} is no string")
+
+
+def boolean(value: object) -> str:
+    """``true`` or ``false``."""
+    if value is True or value == "true":
+        return "true"
+    if value is False or value in ("false", ""):
+        return "false"
+    raise ValueError(f"{_shown(value)} is neither true nor false")
+
+
+def whole_number(value: object, bits: int) -> int:
+    """The value without its fraction, if it fits into ``bits`` bits."""
+    whole = int(number(value))
+    if not -(1 << bits - 1) <= whole < 1 << bits - 1:
+        raise ValueError(f"{_shown(value)} is out of range")
+    return whole
+
+
+def is_whole(value: object) -> bool:
+    """Whether a number has no fraction."""
+    given = number(value)
+    return given == given.to_integral_value()
+
+
+def number(value: object) -> Decimal:
+    """The number that a value is, exactly: a float could not tell large whole numbers apart."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"{_shown(value)} is no number")
+    try:
+        given = Decimal(value.strip() if isinstance(value, str) else value)
+    except InvalidOperation:
+        raise ValueError(f"{_shown(value)} is no number") from None
+    if not given.is_finite() or given.adjusted() > _MAX_EXPONENT:
+        raise ValueError(f"{_shown(value)} is out of range")
+    return given
+
+
+def ordered_integer(value: int) -> str:
+    """A signed 64-bit integer as digits of the same order."""
+    return f"{value + MIDDLE:016x}"
+
+
+def ordered_float(value: float) -> str:
+    """A double as digits of the same order: its bits, all inverted if negative, else with the sign inverted."""
+    (bits,) = struct.unpack(">Q", struct.pack(">d", value + 0.0))
+    return f"{bits ^ (0xFFFF_FFFF_FFFF_FFFF if bits >> 63 else MIDDLE):016x}"
+
+
+def _float(value: object, kind: str) -> float:
+    given = float(number(value))
+    if kind == "float":
+        try:
+            (given,) = struct.unpack("f", struct.pack("f", given))
+        except OverflowError:
+            given = math.inf
+    if math.isinf(given):
+        raise ValueError(f"{_shown(value)} is out of range")
+    return given
+
+
+def ordered(kind: str, value: object) -> str:
+    """A number or date as digits of the same order."""
+    if bits := INTEGER_BITS.get(kind):
+        return ordered_integer(whole_number(value, bits))
+    if kind == "date":
+        return ordered_integer(whole_number(milliseconds(value), 64))
+    return ordered_float(_float(value, kind))
+
+
+def writer(kind: str) -> Callable[[object], str]:
+    """The function that writes a value of a type as a term; KeyError for types that have no terms."""
+    return _WRITERS[kind]
+
+
+def _ordered_writer(kind: str) -> Callable[[object], str]:
+    return lambda value: ordered(kind, value)
+
+
+_WRITERS: dict[str, Callable[[object], str]] = {
+    "keyword": keyword,
+    "text": keyword,
+    "boolean": boolean,
+    **{kind: _ordered_writer(kind) for kind in ORDERED},
+}
+INDEXED = tuple(_WRITERS)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    shown = repr(value)
+    return shown if len(shown) <= 80 else shown[:77] + "..."
+
+
+# Longer tokens are cut into pieces, as Elasticsearch's tokenizers do.
+_MAX_TOKEN_LENGTH = 255
+# Texts whose words can be told without Unicode's rules.
+_PLAIN = re.compile(r"[A-Za-z0-9 ]*")
+
+
+def whitespace(text: str) -> list[str]:
+    """The pieces between white space, as they are."""
+    return _in_pieces(text.split())
+
+
+def standard(text: str) -> list[str]:
+    """The words by Unicode's default word boundaries, in lower case; an ideograph is a word of its own."""
+    if _PLAIN.fullmatch(text):
+        return _in_pieces(text.lower().split())
+    return [word.lower() for word in _in_pieces(words(text))]
+
+
+def _in_pieces(tokens: list[str]) -> list[str]:
+    if max(map(len, tokens), default=0) <= _MAX_TOKEN_LENGTH:
+        return tokens
+    starts = ((token, start) for token in tokens for start in range(0, len(token), _MAX_TOKEN_LENGTH))
+    return [token[start : start + _MAX_TOKEN_LENGTH] for token, start in starts]
+
+
+ANALYZERS: dict[str, Callable[[str], list[str]]] = {"standard": standard, "whitespace": whitespace}

@@ -1,0 +1,1 @@
+"""Queries in Elasticsearch's JSON, compiled to queries of the tantivy library."""

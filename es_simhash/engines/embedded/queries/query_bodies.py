@@ -1,0 +1,116 @@
+"""The bodies of queries, taken apart: what a kind of query does not know is an error, never left aside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from es_simhash.engines.embedded.mapping import values
+from es_simhash.engines.embedded.mapping.index_mapping import Field
+from es_simhash.errors import EngineError
+
+
+def check(kind: str, body: Any, known: Sequence[str], needed: str | None = None) -> Mapping[str, Any]:
+    """The body of a query, if it has the key that it needs, and besides only known ones."""
+    if not isinstance(body, Mapping):
+        raise EngineError(f"The query {kind!r} cannot be {body!r:.200}. Give an object with: {', '.join(known)}.")
+    if unknown := set(body) - set(known):
+        raise EngineError(
+            f"The embedded engine does not know {sorted(unknown, key=str)!r} in the query {kind!r}. "
+            f"Leave it out; what can be given is: {', '.join(known)}."
+        )
+    if needed is not None and needed not in body:
+        raise EngineError(f"The query {kind!r} lacks {needed!r}. Give it.")
+    _check_boost(kind, body)
+    return body
+
+
+def field_and_parameters(
+    kind: str, body: Any, main: str | None, known: Sequence[str] = ()
+) -> tuple[str, Mapping[str, Any]]:
+    """The one field of a query's body and what is said of it: ``{field: value}`` means ``{field: {main: value}}``."""
+    if not isinstance(body, Mapping) or len(body) != 1:
+        raise EngineError(f"The query {kind!r} cannot be {body!r:.200}. Give an object with one field.")
+    [(path, parameters)] = body.items()
+    if main is not None and not isinstance(parameters, Mapping):
+        return path, {main: parameters}
+    keys = (*((main,) if main else ()), *known, "boost")
+    return path, check(kind, parameters, keys, needed=main)
+
+
+def field_and_list(kind: str, body: Any) -> tuple[str, Sequence[Any], Mapping[str, Any]]:
+    """The one field of a query's body, the list of its values, and the whole body."""
+    paths = [key for key in body if key != "boost"] if isinstance(body, Mapping) else []
+    if len(paths) != 1 or not isinstance(body[paths[0]], list | tuple):
+        raise EngineError(f"The query {kind!r} cannot be {body!r:.200}. Give one field with a list of values.")
+    _check_boost(kind, body)
+    return paths[0], body[paths[0]], body
+
+
+def path(kind: str, value: Any) -> str:
+    """The name of a field."""
+    if not isinstance(value, str):
+        raise EngineError(f"The query {kind!r} cannot look into the field {value!r}. Give its name.")
+    return value
+
+
+def listed(value: Any) -> Sequence[Any]:
+    """One or several: a list of them."""
+    if value is None:
+        return []
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def exact_tokens(field: Field, wanted: Sequence[Any]) -> list[str]:
+    """The tokens of values that are not analyzed, without those that no document can have."""
+    written = _written(field, wanted)
+    if field.kind not in values.INTEGER_BITS:
+        return written
+    return [token for token, value in zip(written, wanted, strict=True) if values.is_whole(value)]
+
+
+def token(field: Field, value: Any) -> str:
+    """A value as a token of a field, not analyzed."""
+    return _written(field, [value])[0]
+
+
+def _written(field: Field, wanted: Sequence[Any]) -> list[str]:
+    write = values.writer(field.kind)
+    try:
+        return [write(value) for value in wanted]
+    except (ValueError, OverflowError) as error:
+        raise EngineError(
+            f"The field {field.path!r} of type {field.kind} has no such value: {error}. Mend it."
+        ) from None
+
+
+def tokens(field: Field, value: Any) -> list[str]:
+    """The tokens that a value comes to in a field."""
+    written = token(field, value)
+    return values.ANALYZERS[field.analyzer](written) if field.analyzer else [written]
+
+
+def _check_boost(kind: str, body: Mapping[str, Any]) -> None:
+    boost = body.get("boost", 1)
+    if isinstance(boost, bool) or not isinstance(boost, int | float) or not 0 <= boost < float("inf"):
+        raise EngineError(f"The query {kind!r} cannot have boost: {boost!r}. Give a number from 0 on.")
+
+
+_FORM = re.compile(r"(-?\d+)(%?)")
+
+
+def minimum_should_match(spec: object, clauses: int) -> int:
+    """The number that ``minimum_should_match`` means: ``3``, all but some (``-1``), or ``70%`` or ``-30%`` of them.
+
+    Percentages are rounded down, as Elasticsearch does.
+    """
+    form = _FORM.fullmatch(str(spec).strip())
+    if isinstance(spec, bool) or not form:
+        raise EngineError(
+            f"The embedded engine cannot count minimum_should_match: {spec!r}. "
+            "Give a number such as 3 or -1, or a percentage such as '70%' or '-30%'."
+        )
+    number = int(form[1])
+    amount = clauses * abs(number) // 100 if form[2] else abs(number)
+    return amount if number >= 0 else max(0, clauses - amount)

@@ -1,0 +1,126 @@
+"""The queries that all others are put together from: single terms, any of many, and some of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Any
+
+import tantivy
+
+from es_simhash.engines.embedded.mapping.index_mapping import Field
+from es_simhash.errors import EngineError
+
+# From so many terms on, walking through the index once is quicker than looking each up.
+_MANY = 1024
+
+
+class TermQueries:
+    """Makes queries for one index, as it is at the moment."""
+
+    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
+        self._schema = schema
+        self._searcher = searcher
+
+    @property
+    def document_count(self) -> int:
+        """How many documents there are."""
+        return self._searcher.num_docs
+
+    def document_frequency(self, field: Field, token: str) -> int:
+        """How many documents have a token in a field, give or take some that were deleted."""
+        return self._searcher.doc_freq(field.column, field.term_prefix + token)
+
+    def term(self, field: Field, token: str, scored: bool) -> tantivy.Query:
+        """The documents that have a token in a field; scored by BM25 if it is text or a keyword, else 1."""
+        term = field.term_prefix + token
+        if field.analyzer:
+            return tantivy.Query.term_query(self._schema, field.column, term, "freq" if scored else "basic")
+        query = tantivy.Query.term_query(self._schema, field.column, term, "basic")
+        if not scored:
+            return query
+        return constant(query, self._idf(field, token) if field.kind == "keyword" else 1.0)
+
+    def _idf(self, field: Field, token: str) -> float:
+        """What BM25 comes to for a keyword, which occurs once and whose length does not count."""
+        count, frequency = self.document_count, self.document_frequency(field, token)
+        return log(1 + (max(count - frequency, 0) + 0.5) / (frequency + 0.5))
+
+    def any_of(self, column: str, terms: Sequence[str]) -> tantivy.Query:
+        """The documents with any of the terms in a column of the store; scores mean nothing."""
+        if len(terms) > _MANY:
+            return tantivy.Query.term_set_query(self._schema, column, terms)
+        queries = [tantivy.Query.term_query(self._schema, column, term, "basic") for term in terms]
+        return queries[0] if len(queries) == 1 else some_of(queries, 1)
+
+    def matching(self, field: Field, pattern: str) -> tantivy.Query:
+        """Return the query for a token in a field that matches a pattern (see `prefix_pattern`), unscored."""
+        whole = literal_pattern(field.term_prefix) + pattern
+        try:
+            return tantivy.Query.regex_query(self._schema, field.column, whole)
+        except ValueError as error:
+            raise EngineError(f"The pattern for {field.path!r} is too long: {error}. Ask for less at once.") from None
+
+
+def some_of(queries: Sequence[tantivy.Query], least: int) -> tantivy.Query:
+    """The documents that at least so many of the queries find, and at least one; scores are added up."""
+    if max(least, 1) > len(queries):
+        return tantivy.Query.empty_query()
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries], max(least, 1))
+
+
+def constant(query: tantivy.Query, score: float) -> tantivy.Query:
+    """The query with this score for everything it finds."""
+    return tantivy.Query.const_score_query(query, score)
+
+
+def boosted(query: tantivy.Query, parameters: Mapping[str, Any]) -> tantivy.Query:
+    """The query with its scores multiplied by the ``boost`` among its parameters."""
+    return tantivy.Query.boost_query(query, parameters["boost"]) if "boost" in parameters else query
+
+
+_DIGITS = "0123456789abcdef"
+_SPECIAL = frozenset("\\.+*?()|[]{}^$#&-~")
+_ANYTHING = "(?s:.*)"
+_ANY_DIGITS = f"[{_DIGITS}]*"
+
+
+def literal_pattern(text: str) -> str:
+    """An expression that matches this text only."""
+    return "".join(f"\\{character}" if character in _SPECIAL else character for character in text)
+
+
+def wildcard_pattern(pattern: str) -> str:
+    """An expression for a pattern in which ``*`` stands for any characters and ``?`` for one; a backslash escapes."""
+    parts = []
+    characters = iter(pattern)
+    for character in characters:
+        if character == "*":
+            parts.append(_ANYTHING)
+        elif character == "?":
+            parts.append("(?s:.)")
+        else:
+            parts.append(literal_pattern(next(characters, "\\") if character == "\\" else character))
+    return "".join(parts)
+
+
+def prefix_pattern(text: str) -> str:
+    """An expression for everything that begins with this text."""
+    return literal_pattern(text) + _ANYTHING
+
+
+def range_pattern(low: str, high: str) -> str:
+    """An expression for the strings of digits from ``low`` to ``high``, among strings that are all as long as these."""
+    if low == high:
+        return low
+    rest = len(low) - 1
+    lowest, highest = "0" * rest, "f" * rest
+    if low == f"0{lowest}" and high == f"f{highest}":
+        return _ANY_DIGITS
+    first, last = low[0], high[0]
+    if first == last:
+        return first + range_pattern(low[1:], high[1:])
+    alternatives = [first + range_pattern(low[1:], highest), last + range_pattern(lowest, high[1:])]
+    if inner := _DIGITS[_DIGITS.index(first) + 1 : _DIGITS.index(last)]:
+        alternatives.append(f"[{inner}]{_ANY_DIGITS}")
+    return f"({'|'.join(alternatives)})"

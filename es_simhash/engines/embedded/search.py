@@ -1,0 +1,142 @@
+"""Carrying out a search over one or several indices, and the reply."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tantivy
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.source_filter import SourceFilter
+from es_simhash.engines.embedded.index import EmbeddedIndex
+from es_simhash.engines.embedded.queries.compiler import Compiler
+from es_simhash.engines.embedded.queries.more_like_this import FindDocument
+from es_simhash.engines.embedded.queries.term_queries import TermQueries, constant
+from es_simhash.errors import EngineError
+from es_simhash.plans.operations import Sample
+
+_KEYS = ("query", "size", "from", "_source", "track_total_hits", "sort")
+_BY_SCORE = ("_score", {"_score": "desc"}, {"_score": {"order": "desc"}})
+_BY_PLACE = ("_doc", {"_doc": "asc"}, {"_doc": {"order": "asc"}})
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What is searched for, and which part of what is found is wanted."""
+
+    query: Json
+    size: int
+    start: int
+    source: SourceFilter
+    count: bool
+    by_score: bool
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> SearchRequest:
+        """The request that the body of a search means."""
+        if unknown := set(body) - set(_KEYS):
+            raise EngineError(
+                f"The embedded engine does not know {sorted(unknown)!r} in a search request. "
+                f"Leave it out; what can be given is: {', '.join(_KEYS)}."
+            )
+        return cls(
+            body.get("query", {"match_all": {}}),
+            _whole_number(body, "size", 10),
+            _whole_number(body, "from", 0),
+            SourceFilter.of(body.get("_source", True)),
+            body.get("track_total_hits", True) is not False,
+            _is_by_score(body.get("sort")),
+        )
+
+
+def _whole_number(body: Mapping[str, Any], key: str, default: int) -> int:
+    value = body.get(key, default)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise EngineError(f"A search request cannot have {key}: {value!r}. Give a whole number from 0 on.")
+    return value
+
+
+def _is_by_score(sort: Any) -> bool:
+    [key] = sort if isinstance(sort, list) and len(sort) == 1 else [sort]
+    if key is None or key in _BY_SCORE:
+        return True
+    if key in _BY_PLACE:
+        return False
+    raise EngineError(
+        f"The embedded engine cannot sort by {sort!r}. Sort by _score or by _doc, or sort the hits once you have them."
+    )
+
+
+# Of how many documents of an index a sample is taken: all of these are looked up.
+_SAMPLED_FROM = 200_000
+
+# A document that was found: its score, and where it is.
+_Hit = tuple[float, EmbeddedIndex, tantivy.Searcher, tantivy.DocAddress]
+
+
+def search(indices: Sequence[EmbeddedIndex], body: Mapping[str, Any], find_document: FindDocument) -> Json:
+    """The reply to a search request."""
+    started = time.perf_counter()
+    request = SearchRequest.of(body)
+    total = 0
+    hits: list[_Hit] = []
+    for index in indices:
+        count, found = _search_one(index, request, find_document)
+        total += count
+        hits += found
+    if len(indices) > 1 and request.by_score:
+        hits.sort(key=lambda hit: -hit[0])
+    page = hits[request.start : request.start + request.size]
+    reply: Json = {"max_score": hits[0][0] if hits and request.by_score else None}
+    if request.count:
+        reply["total"] = {"value": total, "relation": "eq"}
+    reply["hits"] = [_shown(hit, request) for hit in page]
+    return {
+        "took": int((time.perf_counter() - started) * 1000),
+        "timed_out": False,
+        "_shards": {"total": len(indices), "successful": len(indices), "skipped": 0, "failed": 0},
+        "hits": reply,
+    }
+
+
+def count(indices: Sequence[EmbeddedIndex], query: Any, find_document: FindDocument) -> int:
+    """The number of documents that a query matches."""
+    reply = search(indices, {"query": query, "size": 0}, find_document)
+    value: int = reply["hits"]["total"]["value"]
+    return value
+
+
+def sample(indices: Sequence[EmbeddedIndex], operation: Sample, find_document: FindDocument) -> list[Json]:
+    """Documents that a query matches, evenly spread over the first so many of each index."""
+    body = {"query": operation.query, "size": _SAMPLED_FROM, "_source": list(operation.source) or False, "sort": "_doc"}
+    request = SearchRequest.of(body)
+    hits = [hit for index in indices for hit in _search_one(index, request, find_document)[1]]
+    step = max(len(hits) / max(operation.size, 1), 1.0)
+    return [_shown(hits[int(place * step)], request) for place in range(min(operation.size, len(hits)))]
+
+
+def _search_one(index: EmbeddedIndex, request: SearchRequest, find_document: FindDocument) -> tuple[int, list[_Hit]]:
+    """How many documents of an index match, if that is asked for, and the first of them up to the end of the page."""
+    searcher = index.store.searcher()
+    compiler = Compiler(index.mapping, TermQueries(index.store.schema, searcher), find_document)
+    query = compiler.compile(request.query, scored=request.by_score)
+    if not request.by_score:
+        # Equal scores leave documents in the order they lie in.
+        query = constant(query, 1.0)
+    # Room for as many hits as are asked for is made at once, so no more are than there can be.
+    limit = min(request.start + request.size, searcher.num_docs)
+    found: Any = searcher.search(query, limit=max(limit, 1), count=request.count)
+    hits = [(score, index, searcher, address) for score, address in found.hits[:limit]]
+    return found.count or 0, hits
+
+
+def _shown(hit: _Hit, request: SearchRequest) -> Json:
+    score, index, searcher, address = hit
+    id_, source = index.store.stored(searcher, address)
+    shown: Json = {"_index": index.name, "_id": id_, "_score": score if request.by_score else None}
+    if request.source.wanted:
+        shown["_source"] = request.source.apply(source)
+    return shown

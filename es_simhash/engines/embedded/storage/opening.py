@@ -1,0 +1,76 @@
+"""Opening the files of an index with the tantivy library, also where nothing can be written.
+
+The library locks a file of its own while it opens the others, so that none of them is taken away meanwhile. On a
+read-only file system, or in another user's directory, it is given a directory of links to them instead.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
+
+import tantivy
+
+from es_simhash.engines.embedded.storage import failures
+from es_simhash.engines.embedded.storage.tantivy_files import META
+from es_simhash.errors import EngineError
+
+# How often files may be taken away while they are linked, without a lock against it.
+_TRIES = 10
+
+
+def opened(directory: Path) -> tuple[tantivy.Index, bool]:
+    """The index in a directory, and whether it can only be read."""
+    try:
+        return _with_lock(directory), False
+    except (ValueError, OSError) as error:
+        if not failures.is_forbidden(error):
+            raise
+    return _without_lock(directory), True
+
+
+def _with_lock(directory: Path) -> tantivy.Index:
+    index = tantivy.Index.open(str(directory))
+    index.config_reader("manual")
+    return index
+
+
+def _without_lock(directory: Path) -> tantivy.Index:
+    for _ in range(_TRIES - 1):
+        before = (directory / META).read_bytes()
+        try:
+            return _by_links(directory)
+        except (ValueError, FileNotFoundError):
+            if before == (directory / META).read_bytes():
+                raise
+    return _by_links(directory)
+
+
+def _by_links(directory: Path) -> tantivy.Index:
+    """The index, which has its files open, so that the links are not needed any more."""
+    links = _temporary()
+    try:
+        # The library's locks and its list of files begin with a dot; a reader needs neither.
+        for file in directory.glob("[!.]*"):
+            if file.name == META:
+                shutil.copyfile(file, links / META)
+            else:
+                (links / file.name).symlink_to(file.resolve())
+        return _with_lock(links)
+    finally:
+        for _ in range(_TRIES):
+            # A thread of the library may look whether there is something new, and lock it anew, while all is removed.
+            shutil.rmtree(links, ignore_errors=True)
+            if not links.exists():
+                break
+
+
+def _temporary() -> Path:
+    try:
+        return Path(mkdtemp(prefix="es-simhash-"))
+    except OSError as error:
+        raise EngineError(
+            f"An index that is read-only is opened by way of a temporary directory, and none can be made: {error}. "
+            "Set TMPDIR to a directory that can be written."
+        ) from error

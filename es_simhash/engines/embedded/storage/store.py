@@ -1,0 +1,237 @@
+"""The terms and sources of one index on disk: the only module that writes with tantivy.
+
+A document has four fields there: its ``id``, its ``source``, the terms of ``exact`` values and those of ``words``.
+Terms hold the path of their field, so that mappings may grow without the index being made anew.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from es_simhash.engines.embedded.mapping.document_terms import Terms
+from es_simhash.engines.embedded.storage import durable_files, seal
+from es_simhash.engines.embedded.storage.check_files import check_unless_sealed
+from es_simhash.engines.embedded.storage.opening import opened
+from es_simhash.engines.embedded.storage.tantivy_files import LIST, META
+from es_simhash.engines.embedded.storage.writer_claim import Claim
+from es_simhash.errors import InUseError, MissingError
+
+# Less makes more, smaller segments, which are merged again and again.
+_WRITER_BYTES = 128_000_000
+# What is written is kept in memory, too, until it is committed; more than this is committed unasked.
+_MAX_PENDING_BYTES = 64 << 20
+_MAX_PENDING = 100_000
+# A file of the library's that has the usual permissions.
+_LOCK = ".tantivy-meta.lock"
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_bytes_field("source", stored=True)
+    builder.add_text_field("exact", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
+    return builder.build()
+
+
+class Store:
+    """The documents of one index, in a directory.
+
+    What cannot be written is raised as the library and the system say it, a ValueError or an OSError; the writing is
+    over then, and `abandon` says how much of it is lost.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        check_unless_sealed(directory)
+        # First what is seen, then the searcher: a commit in between is then read once more, not missed.
+        self._seen = self._state()
+        self._index, self._is_read_only = opened(directory)
+        self._searcher = self._index.searcher()
+        self._writer: tantivy.IndexWriter | None = None
+        self._claim: Claim | None = None
+        self._pending: dict[str, bytes | None] = {}
+        self._pending_bytes = 0
+        self._changes = self._reported = 0
+        self.schema = self._index.schema
+
+    @staticmethod
+    def create(directory: Path) -> None:
+        """Make an empty index in an empty directory."""
+        tantivy.Index(_schema(), path=str(directory))
+        _share(directory)
+        seal.put_on(directory)
+
+    def searcher(self) -> tantivy.Searcher:
+        """The documents as of the newest commit, of whatever process."""
+        if (state := self._state()) != self._seen:
+            if self._is_read_only:
+                self._index, self._is_read_only = opened(self._directory)
+            else:
+                self._index.reload()
+            self._searcher, self._seen = self._index.searcher(), state
+        return self._searcher
+
+    def _committed(self) -> tantivy.Searcher:
+        """The documents as of the newest commit; while this store writes, nobody else commits."""
+        return self._searcher if self.writing else self.searcher()
+
+    def _state(self) -> tuple[int, int, int]:
+        """What changes with every commit."""
+        try:
+            stat = os.stat(self._directory / META)
+        except FileNotFoundError:
+            raise MissingError(
+                f"The index in {str(self._directory)!r} was deleted by another process. Create it again."
+            ) from None
+        return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+    def acquire(self) -> tantivy.IndexWriter:
+        """The right to write, which one process at a time can have; it is kept until the store is closed."""
+        if self._writer is None:
+            self._writer = self._new_writer()
+            self._claim = Claim(self._directory)
+            try:
+                check_unless_sealed(self._directory, is_own=True)
+                seal.take_off(self._directory)
+                self.searcher()
+            except BaseException:
+                self.give_up_writing()
+                raise
+        return self._writer
+
+    def _new_writer(self) -> tantivy.IndexWriter:
+        if self._is_read_only:
+            # It may have become another meanwhile; if not, this says why nothing can be written.
+            self._index, self._is_read_only = tantivy.Index.open(str(self._directory)), False
+            self._index.config_reader("manual")
+        try:
+            return self._index.writer(_WRITER_BYTES, 1)
+        except ValueError as error:
+            if "LockBusy" not in str(error):
+                raise
+            raise InUseError(
+                f"Another process, or another engine, is writing to {str(self._directory)!r}. "
+                "Wait until it has closed the index, or write through it."
+            ) from None
+
+    @property
+    def writing(self) -> bool:
+        """Whether this store has the right to write."""
+        return self._writer is not None
+
+    def get(self, id_: str) -> bytes | None:
+        """The source of a document, committed or not; None if there is none."""
+        if id_ in self._pending:
+            return self._pending[id_]
+        searcher = self._committed()
+        query = tantivy.Query.term_query(self.schema, "id", id_, "basic")
+        found = searcher.search(query, limit=1, count=False).hits
+        return self.stored(searcher, found[0][1])[1] if found else None
+
+    @staticmethod
+    def stored(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> tuple[str, bytes]:
+        """The id and the source of a document that was found."""
+        document: Any = searcher.doc(address)
+        id_, source = document.get_first("id"), document.get_first("source")
+        if not isinstance(id_, str) or not isinstance(source, bytes):
+            raise ValueError("a document without its id or source was found")
+        return id_, source
+
+    def exists(self, id_: str) -> bool:
+        """Whether there is such a document, committed or not."""
+        if id_ in self._pending:
+            return self._pending[id_] is not None
+        # The frequency is quick to tell, but counts what was deleted as well.
+        return self._committed().doc_freq("id", id_) > 0 and self.get(id_) is not None
+
+    def put(self, id_: str, source: bytes, terms: Terms, replaces: bool) -> None:
+        """Write a document; ``replaces`` says whether one with its id exists."""
+        writer = self.acquire()
+        document = {"id": id_, "source": source, "exact": terms.exact, "words": terms.words}
+        if replaces:
+            writer.delete_documents_by_term("id", id_)
+        try:
+            writer.add_document(tantivy.Document.from_dict(document, self.schema))
+        except ValueError as error:
+            if "killed" in str(error):
+                # A thread that writes to disk has failed, and says why only when it is waited for.
+                writer.commit()
+            raise
+        self._note(id_, source)
+
+    def delete(self, id_: str) -> None:
+        """Take out a document."""
+        self.acquire().delete_documents_by_term("id", id_)
+        self._note(id_, None)
+
+    def _note(self, id_: str, source: bytes | None) -> None:
+        self._pending_bytes += len(id_) + len(source or b"") - len(self._pending.get(id_) or b"")
+        self._pending[id_] = source
+        self._changes += 1
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much is pending that it should be committed."""
+        return self._pending_bytes > _MAX_PENDING_BYTES or len(self._pending) > _MAX_PENDING
+
+    def settle(self) -> None:
+        """Count the changes until now as such that were reported as written."""
+        self._reported = self._changes
+
+    def commit(self) -> None:
+        """Make what was written durable, and visible to searches."""
+        if not self._pending or self._writer is None:
+            return
+        self._writer.commit()
+        self._forget_pending()
+        self.searcher()
+        durable_files.sync_names(self._directory)
+        _share(self._directory)
+
+    def _forget_pending(self) -> None:
+        self._pending = {}
+        self._pending_bytes = self._changes = self._reported = 0
+
+    def abandon(self) -> int:
+        """Take off the disk what was not committed, and let go; the result is how many changes were reported of it."""
+        lost = self._reported
+        try:
+            if self._writer is not None:
+                # It may take up all the room that there was.
+                with suppress(ValueError, OSError):
+                    self._writer.rollback()
+                    self._writer.garbage_collect_files()
+        finally:
+            self.give_up_writing()
+        return lost
+
+    def give_up_writing(self) -> None:
+        """Let go of the right to write, and of what was not committed."""
+        self._writer = None
+        self._forget_pending()
+        if self._claim is not None:
+            self._claim.give_up()
+            self._claim = None
+
+    def close(self) -> None:
+        """Commit, and let running merges end."""
+        if self._writer is None:
+            return
+        self.commit()
+        # What was committed is there whether segments can be merged or not. Without a seal, it is checked when opened.
+        with suppress(ValueError, OSError):
+            self._writer.wait_merging_threads()
+            _share(self._directory)
+            seal.put_on(self._directory)
+        self.give_up_writing()
+
+
+def _share(directory: Path) -> None:
+    """Let everyone read the library's lists who may read its other files: it makes them for their owner alone."""
+    durable_files.share([directory / META, directory / LIST], like=directory / _LOCK)

@@ -1,0 +1,100 @@
+"""What the tantivy library says an index consists of, in the file that it replaces with every commit."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any, BinaryIO
+from zlib import crc32
+
+META = "meta.json"
+# The files that the library made, by which it knows which of them to take away.
+LIST = ".managed.json"
+
+
+def opstamp(directory: Path) -> int:
+    """The number of the last commit: every commit has a higher one."""
+    number: int = _meta(directory)["opstamp"]
+    return number
+
+
+def living_files(directory: Path) -> list[str]:
+    """The files of all segments of the last commit; others are left from earlier ones, or belong to the next."""
+    try:
+        segments = [_names(segment) for segment in _meta(directory)["segments"]]
+    except (KeyError, TypeError, AttributeError):
+        raise DamagedError("it does not have the form of such a file") from None
+    return sorted(
+        name
+        for name in os.listdir(directory)
+        for stem, deletes in segments
+        if name.startswith(stem) and (not name.endswith(".del") or name == deletes)
+    )
+
+
+def _names(segment: dict[str, Any]) -> tuple[str, str]:
+    """What the names of a segment's files begin with, and that of the file with its deleted documents."""
+    stem = segment["segment_id"].replace("-", "") + "."
+    return stem, f"{stem}{segment['deletes']['opstamp']}.del" if segment["deletes"] else ""
+
+
+def _meta(directory: Path) -> dict[str, Any]:
+    try:
+        meta = json.loads((directory / META).read_bytes())
+    except ValueError as error:
+        raise DamagedError(f"it is no JSON: {error}") from None
+    if not isinstance(meta, dict) or not isinstance(meta.get("opstamp"), int):
+        raise DamagedError("it has no opstamp")
+    return meta
+
+
+_END = struct.Struct("<II")
+_MAGIC = 1337
+# Real footers have about a hundred bytes.
+_MAX_LENGTH = 50_000
+_CHUNK = 1 << 20
+
+
+class DamagedError(Exception):
+    """A file is not as it was written; the message says how that shows."""
+
+
+def read_footer(path: Path) -> bytes:
+    """The whole footer of a file; `DamagedError` if it has none."""
+    with path.open("rb") as file:
+        return _footer(file)
+
+
+def verify_footer(path: Path) -> bytes:
+    """Read a whole file; the result is its footer, and `DamagedError` says that it does not fit what was read."""
+    with path.open("rb") as file:
+        end = _footer(file)
+        try:
+            expected = json.loads(end[: -_END.size])["crc"]
+        except (ValueError, KeyError, TypeError):
+            raise DamagedError("its footer cannot be read") from None
+        left = file.seek(0, 2) - len(end)
+        file.seek(0)
+        found = 0
+        while left:
+            chunk = file.read(min(_CHUNK, left))
+            if not chunk:
+                raise DamagedError("it became shorter while it was read")
+            found, left = crc32(chunk, found), left - len(chunk)
+    if found != expected:
+        raise DamagedError(f"its checksum is {found}, and {expected} was written")
+    return end
+
+
+def _footer(file: BinaryIO) -> bytes:
+    size = file.seek(0, 2)
+    if size < _END.size:
+        raise DamagedError(f"it has only {size} bytes")
+    file.seek(size - _END.size)
+    length, magic = _END.unpack(file.read(_END.size))
+    if magic != _MAGIC or length > min(_MAX_LENGTH, size - _END.size):
+        raise DamagedError("it does not end as such files do")
+    file.seek(size - _END.size - length)
+    return file.read(length + _END.size)

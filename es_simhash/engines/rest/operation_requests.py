@@ -1,0 +1,271 @@
+"""Operations as requests of the REST interface that Elasticsearch and OpenSearch share, and replies as their results.
+
+Each operation is a conversation: a generator that yields requests, is sent the bodies of their replies, and returns
+the result. It does no I/O and knows no client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from es_simhash._core.json_paths import Json
+from es_simhash.engines.rest import point_in_time, settings_and_aliases
+from es_simhash.engines.rest.errors import refusal
+from es_simhash.engines.rest.reply_checks import as_many, document, hits_of, of_id, typed
+from es_simhash.engines.rest.requests import (
+    SOMETHING,
+    WHOLE_ANSWER,
+    Conversation,
+    Request,
+    acknowledged,
+    doing,
+    engine_info,
+    error_in,
+    is_several,
+    one_index,
+    path_of,
+    whole,
+)
+from es_simhash.errors import AccessError, DocumentError, EngineError, IndexStateError
+from es_simhash.plans.operations import (
+    Action,
+    ActionResult,
+    Bulk,
+    Count,
+    CreateIndex,
+    DeleteIndex,
+    EngineInfo,
+    GetDocuments,
+    GetInfo,
+    GetMappings,
+    MultiSearch,
+    Operation,
+    PutMapping,
+    Refresh,
+    Sample,
+    Search,
+)
+
+Result = TypeVar("Result")
+
+
+# What is read of the reply to a bulk request: a third of the whole.
+_OUTCOMES = "items.*._index,items.*._id,items.*.status,items.*.error"
+
+# Below index.max_result_window, whose default is 10,000.
+_IDS_IN_A_SEARCH = 1_000
+
+# Why `_mget` cannot find a document of an alias, a data stream, or an index that wants a routing value.
+_NOT_BY_ID_ALONE = {"illegal_argument_exception", "index_not_found_exception", "routing_missing_exception"}
+
+
+def conversation(operation: Operation[Result]) -> Conversation[Result]:
+    """The requests of an operation, and what their replies come to."""
+    steps: Conversation[Result] = _CONVERSATIONS[type(operation)](operation)
+    try:
+        request = next(steps)
+        while True:
+            body = yield request
+            try:
+                request = steps.send(body)
+            except (KeyError, IndexError, TypeError, AttributeError) as error:
+                raise EngineError(
+                    f"{doing(operation)} failed: the reply has another form than the engine's ({error}). "
+                    "Look at the proxy before the engine, or correct the address."
+                ) from error
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
+def lines_of(action: Action) -> list[Json]:
+    """An action as the lines of a bulk request."""
+    metadata = {**(action.metadata or {}), **_given(_id=action.id, _index=action.index)}
+    return [{action.op_type: metadata}, *([] if action.body is None else [action.body])]
+
+
+def _get_info(operation: GetInfo) -> Conversation[EngineInfo]:
+    return (yield from engine_info())
+
+
+def _get_mappings(operation: GetMappings) -> Conversation[dict[str, Json]]:
+    reply = yield Request("GET", path_of(operation.index, "_mapping"), SOMETHING)
+    return {index: typed(found["mappings"], dict) for index, found in reply.items()}
+
+
+def _create_index(operation: CreateIndex) -> Conversation[None]:
+    path = path_of(one_index(operation))
+    acknowledged(operation, (yield Request("PUT", path, body=operation.body, repeatable=False)))
+
+
+def _put_mapping(operation: PutMapping) -> Conversation[None]:
+    # Through an alias, only one index may be meant.
+    path, params = path_of(one_index(operation), "_mapping"), {"write_index_only": "true"}
+    acknowledged(operation, (yield Request("PUT", path, params, operation.body)))
+
+
+def _delete_index(operation: DeleteIndex) -> Conversation[None]:
+    acknowledged(operation, (yield Request("DELETE", path_of(one_index(operation)), repeatable=False)))
+
+
+def _get_documents(operation: GetDocuments) -> Conversation[list[Json]]:
+    """By `_mget`, which sees what was just written.
+
+    It does not look behind an alias of several indices, or a pattern; there a search for the ids has to serve, which
+    sees only what was refreshed.
+    """
+    if not operation.ids:
+        return []
+    if not is_several(operation.index):
+        routings = operation.routings or [None] * len(operation.ids)
+        documents = [
+            {"_id": id_, **_source_filter(operation), **({} if routing is None else {"routing": routing})}
+            for id_, routing in zip(operation.ids, routings, strict=True)
+        ]
+        reply = yield Request("POST", path_of(operation.index, "_mget"), body={"docs": documents})
+        answers = as_many(reply["docs"], operation.ids)
+        refused = [found["error"] for found in answers if "error" in found]
+        if not refused:
+            return [
+                _with_source(operation, of_id(found, id_)) for found, id_ in zip(answers, operation.ids, strict=True)
+            ]
+        if refused[0]["type"] not in _NOT_BY_ID_ALONE:
+            raise error_in(operation, 400, {"error": refused[0]})
+    return (yield from _search_for_ids(operation))
+
+
+def _search_for_ids(operation: GetDocuments) -> Conversation[list[Json]]:
+    found: dict[str, Json] = {}
+    for start in range(0, len(operation.ids), _IDS_IN_A_SEARCH):
+        ids = list(operation.ids[start : start + _IDS_IN_A_SEARCH])
+        query = {"query": {"ids": {"values": ids}}, "size": len(ids), "seq_no_primary_term": True}
+        body = {**query, **_source_filter(operation), "track_total_hits": True}
+        reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, body)
+        hits = hits_of(whole(operation, reply))
+        found.update((hit["_id"], hit) for hit in hits)
+        if reply["hits"]["total"]["value"] > len(found.keys() & set(ids)):
+            raise IndexStateError(
+                f"{doing(operation)} found several with one id, in different indices. Name the one index that is meant."
+            )
+    missing = {"_index": operation.index, "found": False}
+    return [
+        _with_source(operation, {**found[id_], "found": True}) if id_ in found else {**missing, "_id": id_}
+        for id_ in operation.ids
+    ]
+
+
+def _search(operation: Search) -> Conversation[Json]:
+    reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, operation.body)
+    return _searched(operation, reply)
+
+
+def _searched(operation: Search | MultiSearch, reply: Json) -> Json:
+    hits_of(whole(operation, reply))
+    return reply
+
+
+def _sample(operation: Sample) -> Conversation[list[Json]]:
+    scored = {"query": operation.query, "random_score": {"seed": 1, "field": "_seq_no"}, "boost_mode": "replace"}
+    source: Any = list(operation.source) or False  # an empty list would mean the whole document
+    body = {"query": {"function_score": scored}, "size": operation.size, "_source": source, "track_total_hits": False}
+    reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, body)
+    return hits_of(whole(operation, reply))
+
+
+def _multi_search(operation: MultiSearch) -> Conversation[list[Json]]:
+    if not operation.bodies:
+        return []
+    lines = [line for body in operation.bodies for line in (dict(WHOLE_ANSWER), body)]
+    reply = yield Request("POST", path_of(operation.index, "_msearch"), body=lines)
+    answers = as_many(reply["responses"], operation.bodies)
+    for answer in answers:
+        if "error" in answer:
+            raise error_in(operation, answer["status"], answer)
+    return [_searched(operation, answer) for answer in answers]
+
+
+def _bulk(operation: Bulk) -> Conversation[list[ActionResult]]:
+    if not operation.actions:
+        return []
+    for place, action in enumerate(operation.actions):
+        _check_whole(place, action)
+    reply = yield Request(
+        "POST",
+        path_of(operation.index, "_bulk"),
+        {"filter_path": _OUTCOMES} | ({"refresh": "true"} if operation.refresh else {}),
+        [line for action in operation.actions for line in lines_of(action)],
+        repeatable=all(map(_is_repeatable, operation.actions)),
+    )
+    answers = zip(operation.actions, as_many(reply["items"], operation.actions), strict=True)
+    return [_action_result(operation, of_id(named[action.op_type], action.id)) for action, named in answers]
+
+
+def _action_result(operation: Bulk, item: Json) -> ActionResult:
+    result = ActionResult(item["_id"], typed(item["status"], int), refusal(item))
+    if "error" not in item or item["status"] == HTTPStatus.CONFLICT:
+        return result
+    error = error_in(operation, item["status"], item)
+    return replace(result, index_error=error) if isinstance(error, (AccessError, IndexStateError)) else result
+
+
+def _refresh(operation: Refresh) -> Conversation[None]:
+    whole(operation, (yield Request("POST", path_of(operation.index, "_refresh"), SOMETHING)))
+
+
+def _count(operation: Count) -> Conversation[int]:
+    reply = yield Request("POST", path_of(operation.index, "_count"), SOMETHING, {"query": operation.query})
+    return typed(whole(operation, reply)["count"], int)
+
+
+_CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]] = {
+    GetInfo: _get_info,
+    GetMappings: _get_mappings,
+    CreateIndex: _create_index,
+    PutMapping: _put_mapping,
+    DeleteIndex: _delete_index,
+    GetDocuments: _get_documents,
+    Search: _search,
+    MultiSearch: _multi_search,
+    Sample: _sample,
+    Bulk: _bulk,
+    Refresh: _refresh,
+    Count: _count,
+    **point_in_time.CONVERSATIONS,
+    **settings_and_aliases.CONVERSATIONS,
+}
+
+
+def _source_filter(operation: GetDocuments) -> Json:
+    # An empty list would mean the whole document.
+    return {} if operation.source is None else {"_source": list(operation.source) or False}
+
+
+def _with_source(operation: GetDocuments, found: Json) -> Json:
+    if not typed(found["found"], bool):
+        return found
+    nothing_asked = operation.source is not None and not operation.source
+    return {**document(found), "_source": {}} if nothing_asked else document(found)
+
+
+def _check_whole(place: int, action: Action) -> None:
+    """Raise for an action without its document or id, for which the engine would refuse the whole request."""
+    if (action.body is None) != (action.op_type == "delete"):
+        problem = "has a body, which a delete never has" if action.body else "has no body"
+    elif action.id is None and action.op_type in ("update", "delete"):
+        problem = "has no id"
+    else:
+        return
+    raise DocumentError(f"Action {place} ({action.op_type}, id {action.id!r}) {problem}. Correct or drop it.")
+
+
+def _is_repeatable(action: Action) -> bool:
+    """Whether doing it twice comes to the same as doing it once."""
+    overwrites = action.op_type in ("index", "update") and action.id is not None
+    return overwrites and "script" not in (action.body or {}) and "if_seq_no" not in (action.metadata or {})
+
+
+def _given(**values: str | None) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value is not None}

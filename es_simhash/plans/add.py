@@ -1,0 +1,110 @@
+"""Writing documents to an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from es_simhash.documents.actions import Document
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import Rejected
+from es_simhash.plans.bulk import Pressure, send
+from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan
+
+# The names that helpers.bulk reads from beside a document's fields, and what they are called in a bulk request.
+_METADATA = {
+    name: name.removeprefix("_")
+    for name in (
+        "_routing",
+        "routing",
+        "pipeline",
+        "_if_seq_no",
+        "if_seq_no",
+        "_if_primary_term",
+        "if_primary_term",
+        "_retry_on_conflict",
+        "retry_on_conflict",
+        "_version",
+        "version",
+        "_version_type",
+        "version_type",
+        "require_alias",
+        "dynamic_templates",
+    )
+}
+
+
+@dataclass
+class Written:
+    """How many actions were done and how many ``refused``, and of these which and why."""
+
+    done: int = 0
+    refused: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+
+    def add(self, batch: Written, on_written: OnWritten | None) -> None:
+        """Count what became of a batch; without ``on_written`` to tell them to, keep what was rejected."""
+        self.done += batch.done
+        self.refused += batch.refused
+        batch.rejected.sort(key=lambda one: one.position)
+        if on_written is None:
+            self.rejected += batch.rejected
+        else:
+            on_written(batch)
+
+    def reject(self, one: Rejected) -> None:
+        """Count an action that was not done."""
+        self.refused += 1
+        self.rejected.append(one)
+
+
+OnWritten: TypeAlias = Callable[[Written], object]
+
+
+@dataclass
+class Writer:
+    """Writes to an index, waiting up to ``patience`` seconds for an engine that is away or has too much to do."""
+
+    index: str
+    documents: Documents
+    refresh: bool
+    patience: float
+    _pressure: Pressure = field(default_factory=Pressure)
+
+    def write(self, actions: Sequence[Document], first: int, written: Written) -> Plan[None]:
+        """Carry out actions in the form of ``helpers.bulk``, with the fields; ``first`` is the place of the first.
+
+        What becomes of them is in ``written`` as soon as it is known, however this ends.
+        """
+        rejected: set[int] = set()
+
+        def reject(one: Rejected) -> None:
+            rejected.add(one.position)
+            written.reject(replace(one, position=one.position + first))
+
+        parsed = [_action(action) for action in self.documents.actions(actions, reject)]
+        positions = [position + first for position in range(len(actions)) if position not in rejected]
+
+        def take(places: Sequence[int], results: Sequence[ActionResult]) -> None:
+            if results[0].index_error and all(result.index_error for result in results):
+                raise results[0].index_error
+            for place, result in zip(places, results, strict=True):
+                if result.error is None:
+                    written.done += 1
+                else:
+                    written.reject(Rejected(id=result.id, position=positions[place], reason=result.error))
+
+        yield from send(Bulk(self.index, parsed, self.refresh), take, self._pressure, self.patience)
+
+
+def _action(action: Mapping[str, Any]) -> Action:
+    """An action as an engine takes it."""
+    rest = dict(action)
+    op_type = rest.pop("_op_type", "index")
+    id_, index = rest.pop("_id", None), rest.pop("_index", None)
+    metadata = {inner: rest.pop(outer) for outer, inner in _METADATA.items() if outer in rest}
+    if op_type == "update" and not isinstance(rest.get("_source", {}), Mapping):
+        metadata["_source"] = rest.pop("_source")
+    body = None if op_type == "delete" else rest.get("_source", rest)
+    return Action(op_type, None if id_ is None else str(id_), body, index, metadata or None)

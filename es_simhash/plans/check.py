@@ -1,0 +1,138 @@
+"""Checking documents before they are inserted: against the index, and against those before them in the same list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.actions import Document
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.rejected import OnReject, Rejected
+from es_simhash.errors import InputError
+from es_simhash.plans.find import find_fingerprinted
+from es_simhash.plans.find_options import Options
+from es_simhash.plans.operations import Plan
+from es_simhash.plans.query_documents import Wanted, wanted_of
+from es_simhash.plans.text_comparison import Rarity, Wanting, exact_similarities, least_of, verifier
+from es_simhash.scheme import own_fields
+from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.rerank import Matches, compare, matches_of
+from es_simhash.scheme.verification import Verifier
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A document that may be inserted, the ``position`` that it has among all, and its near-duplicates.
+
+    ``in_index`` are those in the index; ``earlier`` are those before it in the list: their ``id`` is their own or,
+    where they have none, their position.
+    """
+
+    position: int
+    id: str | None
+    in_index: Matches
+    earlier: Matches
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is no near-duplicate, neither in the index nor earlier in the list."""
+        return not self.in_index and not self.earlier
+
+
+@dataclass
+class Seen:
+    """The documents of a list so far, found by their keys like those of an index; ``count`` has all that were given.
+
+    Each takes about 4 kB of memory, and its text.
+    """
+
+    documents: Documents
+    options: Options
+    count: int = 0
+    rarity: Rarity = field(default_factory=Rarity)
+    _hits: list[Json] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
+    _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    def matches(self, wanted: Wanted, fingerprint: Fingerprint, verifier: Verifier | None) -> Matches:
+        """The near-duplicates of a text among the documents so far; the ``verifier`` compares texts."""
+        if fingerprint.status == "empty":
+            return Matches((), status="empty")
+        scheme, prefix = self.documents.scheme, self.documents.prefix
+        criteria = self.options.criteria(self.documents.scheme)
+        places = self._candidates(fingerprint, criteria)
+        hits = [self._hits[place] for place in places]
+        compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, text=wanted.text)
+        exact = None
+        if verifier is not None:
+            texts = [self._texts[place] for place in places]
+            [exact] = exact_similarities(
+                verifier, [Wanting(wanted.text, texts, least_of(criteria, compared.distances))]
+            )
+        return matches_of(compared, criteria, exact=exact, status=fingerprint.status)
+
+    def add(self, position: int, wanted: Wanted, fingerprint: Fingerprint, stored: Json) -> None:
+        """Take in a document, given its place in the list and its fields."""
+        id_ = str(position) if wanted.id is None else wanted.id
+        if fingerprint.status == "empty":
+            return
+        scheme = self.documents.scheme
+        for term in own_fields.block_terms(scheme, fingerprint) + own_fields.band_terms(scheme, fingerprint):
+            self._by_key.setdefault(term, []).append(len(self._hits))
+        self._hits.append({"_index": "", "_id": id_, "_source": {self.documents.prefix: stored}})
+        self._texts.append(wanted.text)
+
+    def _candidates(self, fingerprint: Fingerprint, criteria: Criteria) -> list[int]:
+        scheme = self.documents.scheme
+        found: set[int] = set()
+        if criteria.distance is not None and scheme.simhash:
+            shared = self._shared(own_fields.block_terms(scheme, fingerprint))
+            least = scheme.simhash.layout.min_shared(criteria.distance)
+            found |= {place for place, count in shared.items() if count >= least}
+        if criteria.similarity is not None:
+            found |= self._shared(own_fields.band_terms(scheme, fingerprint)).keys()
+        return sorted(found)
+
+    def _shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
+        """How many of the keys each document so far has."""
+        return Counter(place for term in terms for place in self._by_key.get(term, ()))
+
+
+def check(
+    index: str, seen: Seen, documents: Sequence[Document], on_reject: OnReject | None = None
+) -> Plan[list[Checked]]:
+    """Check the next documents of the list, and remember them.
+
+    One that cannot be read raises a `DocumentError` that names it, or is handed to ``on_reject`` and left out.
+    """
+    own = seen.documents
+    wanted = wanted_of(own, documents, seen.count, on_reject)
+    seen.count += len(documents)
+    made = _fingerprinted(own, wanted, on_reject)
+    known, prints = [wanted[position] for position in made], [fingerprint for fingerprint, _ in made.values()]
+    compare = yield from verifier(index, own, seen.options, seen.options.criteria(own.scheme), seen.rarity)
+    in_index = yield from find_fingerprinted(index, own, known, prints, seen.options, compare)
+    checked = []
+    for each, matches, (position, (fingerprint, stored)) in zip(known, in_index, made.items(), strict=True):
+        checked.append(Checked(position, each.id, matches, seen.matches(each, fingerprint, compare)))
+        seen.add(position, each, fingerprint, stored)
+    return checked
+
+
+def _fingerprinted(
+    documents: Documents, wanted: Mapping[int, Wanted], on_reject: OnReject | None
+) -> dict[int, tuple[Fingerprint, Json]]:
+    """The fingerprint of each text that has one, and its fields."""
+    positions = iter(wanted)
+    made: dict[int, tuple[Fingerprint, Json]] = {}
+    for batch in documents.batches([each.text for each in wanted.values()]):
+        if isinstance(batch, InputError):
+            position = next(positions)
+            Rejected.given(wanted[position].id, position, batch.problem).hand_to(on_reject)
+        else:
+            made.update(zip(islice(positions, len(batch[1])), zip(*batch, strict=True), strict=True))
+    return made

@@ -1,0 +1,94 @@
+"""What a reader is shown of a text, and of its differences from another: a little, with what is left out counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from es_simhash.plans.explain.text_differences import Part, difference, rows
+from es_simhash.scheme.settings import Settings
+from es_simhash.text.html import strip_html
+
+# Text of both; of the canonical document only; of the member only. And characters that are not shown: as both have
+# them, or as there are too many.
+PieceKind: TypeAlias = Literal["both", "removed", "added", "same", "more"]
+
+# Of each text so much is compared, of each change so much is shown, and so much of all together.
+_COMPARED = 100_000
+_CHANGE = 240
+_SHOWN = 1_200
+_AROUND = 60
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of text; or the number of characters that are not shown."""
+
+    kind: PieceKind
+    text: str = ""
+    left_out: int = 0
+
+
+def excerpt(settings: Settings, text: str, most: int) -> tuple[Piece, ...]:
+    """The beginning of a text, as the scheme reads it."""
+    return tuple(_shortened("both", (strip_html(text) if settings.html else text).strip(), most))
+
+
+def changes(settings: Settings, canonical: str, member: str) -> tuple[Piece, ...]:
+    """What differs between two texts, with a little around it; nothing if the scheme tells no difference."""
+    parts = _parts(settings, canonical, member)
+    return () if all(part.kind == "equal" for part in parts) else tuple(_within(_pieces(parts)))
+
+
+def _parts(settings: Settings, canonical: str, member: str) -> list[Part]:
+    """The parts of both texts, each cut together with what stands before it and may be no change."""
+    rest = Part("cut", canonical[_COMPARED:], member[_COMPARED:])
+    compared = difference(settings, (canonical[:_COMPARED], member[:_COMPARED]))
+    parts: list[Part] = []
+    for part in (*compared, rest) if rest.a or rest.b else compared:
+        if part.kind == "cut" and parts and _may_go_on(parts[-1]):
+            before = parts.pop()
+            parts.append(Part("cut", before.a + part.a, before.b + part.b))
+        else:
+            parts.append(part)
+    return parts
+
+
+def _may_go_on(part: Part) -> bool:
+    """Whether what a part before a cut has in one text may follow in the other, where it was not compared."""
+    return part.kind == "cut" or (part.kind == "changed" and min(len(part.a), len(part.b)) <= _AROUND)
+
+
+def _pieces(parts: Sequence[Part]) -> Iterator[Piece]:
+    for row in rows(parts, _AROUND):
+        if row.skipped:
+            yield Piece("same", left_out=row.skipped)
+        for part in row.parts:
+            if part.kind == "equal":
+                yield Piece("both", part.b)
+            elif part.kind == "cut":
+                yield Piece("more", left_out=max(len(part.a), len(part.b)))
+            else:
+                yield from _shortened("removed", part.a, _CHANGE)
+                yield from _shortened("added", part.b, _CHANGE)
+
+
+def _shortened(kind: PieceKind, text: str, most: int) -> Iterator[Piece]:
+    if text:
+        yield Piece(kind, text[:most])
+    if len(text) > most:
+        yield Piece("more", left_out=len(text) - most)
+
+
+def _within(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces up to so many characters; what is left out of all others is told once."""
+    room, left_out = _SHOWN, 0
+    for piece in pieces:
+        if room > 0:
+            yield piece
+        else:
+            left_out += len(piece.text) + piece.left_out
+        room -= len(piece.text)
+    if left_out:
+        yield Piece("more", left_out=left_out)

@@ -1,0 +1,90 @@
+"""Explaining two documents of an index: both are read, and the engine is asked which keys it finds in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
+from es_simhash.plans.explain.explanation import Explanation, explain
+from es_simhash.plans.explain.field_states import Examined, Subject, examine
+from es_simhash.plans.explain.shared_keys import clauses
+from es_simhash.plans.find_options import Options
+from es_simhash.plans.operations import GetDocuments, Plan, Search, is_server
+from es_simhash.plans.text_comparison import Rarity, verifier
+
+# An id may stand for several documents: in other indices, and with other routing values.
+_SAME_IDS = 10
+
+
+def explain_pair(
+    index: str, documents: Documents, ids: tuple[str, str], options: Options, rarity: Rarity
+) -> Plan[Explanation]:
+    """Why two documents of an index are near-duplicates, or are none."""
+    if ids[0] == ids[1]:
+        raise InputError(f"The document {ids[0]!r} was given twice. Name two.")
+    subjects = yield from _read(index, documents, ids)
+    first, second = (examine(documents.scheme, subject) for subject in subjects)
+    named = yield from _named_by_engine(index, documents, first, second)
+    criteria = options.criteria(documents.scheme)
+    compare = yield from verifier(index, documents, options, criteria, rarity)
+    return explain(documents.scheme, criteria, (first, second), named, compare)
+
+
+def _read(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[Subject]]:
+    """Both documents as they were written last, and whether searches see them so."""
+    source = [*documents.fields, documents.prefix]
+    found = yield GetDocuments(index, ids, source)
+    # A document with a routing value of its own is not where its id alone leads, but searches find it.
+    body = {"query": {"ids": {"values": list(ids)}}, "size": _SAME_IDS, "_source": source}
+    hits = (yield Search(index, body))["hits"]["hits"]
+    return [_subject(index, documents, reply, [hit for hit in hits if hit["_id"] == reply["_id"]]) for reply in found]
+
+
+def _subject(index: str, documents: Documents, reply: Json, hits: Sequence[Json]) -> Subject:
+    if not reply["found"]:
+        reply = _only(index, reply["_id"], hits)
+    own, document = documents.prefix, reply.get("_source") or {}
+    seen = [hit for hit in hits if hit["_index"] == reply["_index"]]
+    stored = document.get(own)
+    try:
+        text = documents.text_of(document)
+    except DocumentError as error:
+        raise DocumentError(f"Document {reply['_id']!r} {error.problem}") from None
+    return Subject(
+        reply["_id"],
+        text,
+        reply["_index"],
+        stored if isinstance(stored, dict) else None,
+        any((hit.get("_source") or {}).get(own) == stored for hit in seen),
+    )
+
+
+def _only(index: str, id_: str, hits: Sequence[Json]) -> Json:
+    """The one hit of an id."""
+    if not hits:
+        raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
+    if len(hits) > 1:
+        raise IndexStateError(
+            f"There are several documents {id_!r} in {index!r}, with different routing or in different indices. "
+            "Name the one index that is meant, or give the document another id."
+        )
+    return hits[0]
+
+
+def _named_by_engine(index: str, documents: Documents, first: Examined, second: Examined) -> Plan[list[str] | None]:
+    """The names of the first one's keys that the engine finds in the second; None where it cannot be asked."""
+    if not (first.is_held and second.is_held and second.subject.is_seen):
+        return None
+    if not (yield from is_server()):  # the embedded engine knows no named queries
+        return None
+    query = {
+        "bool": {
+            "filter": [{"ids": {"values": [second.name]}}],
+            "should": clauses(documents.scheme, first.held, documents.prefix),
+        }
+    }
+    reply = yield Search(index, {"query": query, "size": _SAME_IDS, "_source": False})
+    hits = [hit for hit in reply["hits"]["hits"] if hit["_index"] == second.subject.index]
+    return [name for hit in hits for name in hit.get("matched_queries", [])]

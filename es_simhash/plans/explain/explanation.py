@@ -1,0 +1,79 @@
+"""All that is to be said about two texts or documents: the comparisons, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from es_simhash._core.json_paths import Json
+from es_simhash.plans.explain.field_states import Examined
+from es_simhash.plans.explain.shared_features import Features, compare_features
+from es_simhash.plans.explain.shared_keys import Keys, compare_keys
+from es_simhash.plans.explain.simhash_bits import Bits, compare_bits
+from es_simhash.plans.explain.similarities import Exact, Similarity, compare_signatures, exact_similarity
+from es_simhash.plans.explain.text_differences import Part, difference
+from es_simhash.plans.explain.verdict import Evidence, Verdict, judge
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verification import Verifier
+from es_simhash.sketches.tradeoffs import band_probability
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why the two of a ``pair`` are near-duplicates under a scheme by these criteria, or are none.
+
+    What the scheme does not have, or a text is too empty for, is None. ``parts`` are those of both texts, in which they
+    are the same or differ.
+    """
+
+    scheme: Scheme
+    pair: tuple[Examined, Examined]
+    verdict: Verdict
+    evidence: Evidence
+    features: Features
+    parts: tuple[Part, ...]
+
+
+def explain(
+    scheme: Scheme,
+    criteria: Criteria,
+    pair: tuple[Examined, Examined],
+    named: Iterable[str] | None = None,
+    verifier: Verifier | None = None,
+) -> Explanation:
+    """Compare two; ``named`` are the names of the first one's keys that the engine found in the second.
+
+    With a ``verifier`` the texts decide, as in a search that compares them.
+    """
+    first, second = pair
+    texts = first.subject.text, second.subject.text
+    exact = exact_similarity(scheme, texts)
+    verified = verifier.to_others(texts[0], [texts[1]])[0] if verifier else None
+    held = _verified(_evidence(scheme, criteria, (first.held, second.held), exact, named), verified)
+    made = _verified(_evidence(scheme, criteria, (first.made, second.made), exact, None), verified)
+    return Explanation(
+        scheme, pair, judge(held, made, pair), held, compare_features(scheme, texts), difference(scheme, texts)
+    )
+
+
+def _verified(evidence: Evidence, similarity: float | None) -> Evidence:
+    return replace(evidence, similarity=replace(evidence.similarity, verified=similarity))
+
+
+def _evidence(
+    scheme: Scheme, criteria: Criteria, held: tuple[Json, Json], exact: Exact, named: Iterable[str] | None
+) -> Evidence:
+    bits: Bits | None = None
+    blocks: Keys | None = None
+    bands: Keys | None = None
+    if scheme.simhash:
+        bits = compare_bits(scheme.simhash, held, exact.cosine, criteria.distance)
+        needed = None if criteria.distance is None else scheme.simhash.layout.min_shared(criteria.distance)
+        blocks = compare_keys(scheme, "block", held, needed=needed, probability=None, named=named)
+    if scheme.minhash:
+        needed = None if criteria.similarity is None else 1
+        probability = band_probability(exact.signed, scheme.minhash.bands, scheme.minhash.rows)
+        bands = compare_keys(scheme, "band", held, needed=needed, probability=probability, named=named)
+    similarity: Similarity = compare_signatures(scheme, held, exact, criteria.similarity)
+    return Evidence(criteria, bits, blocks, bands, similarity)

@@ -1,0 +1,185 @@
+"""Why two documents are near-duplicates, or are none: in a sentence, and in a word for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, cast, get_args
+
+from es_simhash._core.humanize import with_error
+from es_simhash.plans.explain.field_states import Examined, State
+from es_simhash.plans.explain.shared_keys import Keys
+from es_simhash.plans.explain.simhash_bits import Bits
+from es_simhash.plans.explain.similarities import Similarity
+from es_simhash.scheme.query import Criteria
+
+Code: TypeAlias = Literal[
+    "duplicates",
+    "below-threshold",
+    "no-candidate",
+    "empty",
+    "missing",
+    "deferred",
+    "foreign",
+    "damaged",
+    "stale",
+    "unseen",
+    "contradiction",
+]
+CODES: tuple[Code, ...] = get_args(Code)
+
+# What is wrong with fields, the worst first, and what helps.
+_FAULTS: dict[State, tuple[str, str]] = {
+    "missing": ("no fingerprint", "Run: es-simhash backfill."),
+    "deferred": ("a fingerprint that is still to be made, since the text changed", "Run: es-simhash backfill."),
+    "foreign": ("a fingerprint of another scheme", "Run: es-simhash backfill."),
+    "damaged": ("fields that the scheme does not make of the text", "Write the document once more."),
+    "stale": ("the fingerprint of an older text", "Run: es-simhash backfill --refresh-stale."),
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a search by the criteria gives one for the other, and the one reason; ``notes`` are worth knowing too."""
+
+    code: Code
+    are_duplicates: bool
+    sentence: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that a verdict goes by; what the scheme does not have is None."""
+
+    criteria: Criteria
+    bits: Bits | None
+    blocks: Keys | None
+    bands: Keys | None
+    similarity: Similarity
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether a search compares them."""
+        return any(keys is not None and keys.is_candidate for keys in (self.blocks, self.bands))
+
+    @property
+    def is_met(self) -> bool:
+        """Whether they are near enough."""
+        return self.criteria.are_met(self.bits.distance if self.bits else None, self.similarity.decisive)
+
+    @property
+    def are_duplicates(self) -> bool:
+        """Whether a search gives one for the other."""
+        return self.is_candidate and self.is_met
+
+    @property
+    def contradicted(self) -> list[Keys]:
+        """The keys of which the engine says something else than the documents."""
+        return [keys for keys in (self.blocks, self.bands) if keys is not None and keys.is_contradicted]
+
+
+def judge(held: Evidence, made: Evidence, pair: tuple[Examined, Examined]) -> Verdict:
+    """The verdict by the fields that are ``held``; those ``made`` of the texts tell what mended fields would give."""
+    if any(each.made["status"] == "empty" for each in pair):
+        empty = " and ".join(repr(each.name) for each in pair if each.made["status"] == "empty")
+        return Verdict("empty", False, f"No near-duplicates: there is no text in {empty}, so nothing to be found by.")
+    if unsound := [each for each in pair if each.state not in ("text", "current")]:
+        return _of_unsound(held, made, pair, unsound)
+    if unseen := [each for each in pair if each.subject.is_seen is False]:
+        names = " and ".join(repr(each.name) for each in unseen)
+        sentence = f"No near-duplicates yet: searches do not see {names} as written last. Refresh the index."
+        return Verdict("unseen", False, sentence, ("Then: " + _of_evidence(made).sentence,))
+    if held.contradicted:
+        return _of_contradiction(held)
+    return replace(_of_evidence(held), notes=tuple(_notes(held, pair)))
+
+
+def _of_unsound(held: Evidence, made: Evidence, pair: tuple[Examined, Examined], unsound: list[Examined]) -> Verdict:
+    """The verdict where fields are not those of the texts."""
+    state = min((each.state for each in unsound), key=list(_FAULTS).index)
+    names = [repr(each.name) for each in unsound if each.state == state]
+    fault, remedy = _FAULTS[state]
+    are_duplicates = all(each.is_held for each in pair) and held.are_duplicates
+    has = f"{' and '.join(names)} {'have' if len(names) > 1 else 'has'} {fault}"
+    sentence = f"{_found(are_duplicates)} by what the index holds: {has}. {remedy}"
+    notes = (f"By the texts as they are now: {_of_evidence(made).sentence}",)
+    return Verdict(cast("Code", state), are_duplicates, sentence, notes)
+
+
+def _of_contradiction(held: Evidence) -> Verdict:
+    keys = held.contradicted[0]
+    sentence = (
+        f"{_found(held.are_duplicates)} by the engine, which finds {len(keys.engine or [])} keys in common where the "
+        f"documents have {len(keys.agree)}: it does not search these fields. Look at the mapping: es-simhash doctor."
+    )
+    return Verdict("contradiction", held.are_duplicates, sentence)
+
+
+def _of_evidence(evidence: Evidence) -> Verdict:
+    """The verdict on fields that are as they should be."""
+    code: Code = "no-candidate"
+    if evidence.is_candidate:
+        code = "duplicates" if evidence.is_met else "below-threshold"
+    candidates = ", not even candidates" if code == "no-candidate" else ""
+    reasons = "; ".join([*_by_bands(evidence), *_by_blocks(evidence)])
+    though = "candidates, but " if code == "below-threshold" else ""
+    found = _found(evidence.are_duplicates)
+    return Verdict(code, evidence.are_duplicates, f"{found}{candidates}: {though}{reasons}.")
+
+
+def _found(are_duplicates: bool) -> str:
+    return "Near-duplicates" if are_duplicates else "No near-duplicates"
+
+
+def _by_bands(evidence: Evidence) -> Iterator[str]:
+    """What the bands and the similarity come to, if the criteria ask for it."""
+    keys, similarity = evidence.bands, evidence.similarity
+    if keys is None or keys.needed is None or similarity.estimate is None:
+        return
+    agree = _so_many(keys, "bands")
+    if not evidence.is_candidate:
+        yield (
+            f"{agree}, where at the exact similarity {similarity.signed:.2f} one does with a probability of "
+            f"{keys.chance}"
+        )
+        return
+    than = "reaches" if similarity.is_met else "is below"
+    estimated = with_error(similarity.estimate, similarity.standard_error, 2)
+    if similarity.verified is None:
+        told = f"similarity {estimated} (exactly {similarity.signed:.2f})"
+    else:
+        told = f"similarity {similarity.verified:.2f} of the texts (by signatures {estimated})"
+    yield f"{agree}, and the {told} {than} {similarity.threshold}"
+
+
+def _by_blocks(evidence: Evidence) -> Iterator[str]:
+    """What the blocks and the distance come to, if the criteria ask for it."""
+    keys, bits = evidence.blocks, evidence.bits
+    if keys is None or keys.needed is None or bits is None:
+        return
+    than = "within" if bits.is_met else "beyond"
+    yield (
+        f"{_so_many(keys, 'blocks')} ({keys.needed} needed), and the distance of {bits.distance} bits is {than} "
+        f"{bits.threshold}"
+    )
+
+
+def _so_many(keys: Keys, what: str) -> str:
+    count = len(keys.agree)
+    return f"{count or 'none'} of {len(keys.a)} {what} agree{'' if count > 1 else 's'}"
+
+
+def _notes(evidence: Evidence, pair: tuple[Examined, Examined]) -> Iterator[str]:
+    """What else is worth knowing."""
+    similarity = evidence.similarity
+    if pair[0].made["content"] == pair[1].made["content"]:
+        yield "The texts are the same."
+    for each in pair:
+        if each.made["status"] == "short":
+            yield f"{each.name!r} is short: of so few features only the texts tell much."
+    if similarity.threshold is None or similarity.estimate is None or similarity.verified is not None:
+        return
+    if similarity.is_met != (similarity.exact >= similarity.threshold):
+        than = "is below" if similarity.is_met else "reaches"
+        yield f"The exact similarity, {similarity.exact:.3f}, {than} the threshold."

@@ -1,0 +1,177 @@
+"""Finding near-duplicates: candidates from the engine, all of them, then the exact comparison here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.painless import hamming_script
+from es_simhash.documents.source_filter import SourceFilter
+from es_simhash.plans.candidates import all_candidates, sifting
+from es_simhash.plans.find_options import Options
+from es_simhash.plans.operations import Plan
+from es_simhash.plans.query_documents import Wanted
+from es_simhash.plans.text_comparison import (
+    Exact,
+    Rarity,
+    Wanting,
+    exact_similarities,
+    least_of,
+    plausible,
+    texts_in_hits,
+    texts_of_hits,
+    verifier,
+)
+from es_simhash.scheme import query, rerank
+from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.own_fields import content_hash
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.rerank import Compared, Matches
+from es_simhash.scheme.verification import Verifier
+
+
+def find_many(
+    index: str, documents: Documents, wanted: Sequence[Wanted], options: Options, rarity: Rarity
+) -> Plan[list[Matches]]:
+    """The matches of each; empty texts have none."""
+    prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
+    criteria = options.criteria(documents.scheme)
+    compare = yield from verifier(index, documents, options, criteria, rarity)
+    return (yield from find_fingerprinted(index, documents, wanted, prints, options, compare))
+
+
+def find_fingerprinted(
+    index: str,
+    documents: Documents,
+    wanted: Sequence[Wanted],
+    prints: Sequence[Fingerprint],
+    options: Options,
+    verifier: Verifier | None,
+) -> Plan[list[Matches]]:
+    """The same where the texts are fingerprinted already; the ``verifier`` compares texts, if there is one."""
+    criteria = options.criteria(documents.scheme)
+    quests = [
+        Quest(documents, options, criteria, each, fingerprint) for each, fingerprint in zip(wanted, prints, strict=True)
+    ]
+    asking = [quest for quest in quests if not quest.is_empty]
+    who = sifting(options, documents.scheme, criteria)
+    replies = yield from all_candidates(index, asking, options.max_candidates, who)
+    found = [quest.compared(hits) for quest, (hits, _) in zip(asking, replies, strict=True)]
+    exact: list[Exact | None] = [None] * len(asking)
+    if verifier is not None:
+        exact = yield from _verified(verifier, asking, found)
+    matches = iter(
+        quest.matches(compared, each, complete)
+        for quest, compared, each, (_, complete) in zip(asking, found, exact, replies, strict=True)
+    )
+    return [Matches((), status="empty") if quest.is_empty else next(matches) for quest in quests]
+
+
+def _verified(verifier: Verifier, quests: Sequence[Quest], found: Sequence[Compared]) -> Plan[list[Exact | None]]:
+    """The exact similarities of what may be similar."""
+    if not quests:
+        return []
+    hits = [
+        compared.hits[place]
+        for quest, compared in zip(quests, found, strict=True)
+        for place in plausible(verifier.settings, quest.criteria, compared)
+    ]
+    documents = quests[0].documents
+    if quests[0].options.candidates == "more_like_this":  # the texts came with the hits, to be fingerprinted
+        texts = texts_in_hits(documents, hits)
+    else:
+        texts = yield from texts_of_hits(documents, hits)
+    wanting = [
+        Wanting(
+            quest.wanted.text,
+            [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits],
+            least_of(quest.criteria, compared.distances),
+        )
+        for quest, compared in zip(quests, found, strict=True)
+    ]
+    return list[Exact | None](exact_similarities(verifier, wanting))
+
+
+@dataclass(frozen=True)
+class Quest:
+    """The search for the near-duplicates of one text."""
+
+    documents: Documents
+    options: Options
+    criteria: Criteria
+    wanted: Wanted
+    fingerprint: Fingerprint
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to be found by."""
+        return self.fingerprint.status == "empty"
+
+    def body(self, size: int, *, scored: bool, sifted: bool) -> Json:
+        """The search request for candidates; ``sifted``: without those of our scheme that are too far away."""
+        candidates = self._candidates(scored)
+        if sifted:
+            candidates = query.restricted(candidates, self._may_be_near(), ())
+        return query.body(candidates, size=size, source=self._source, filter=self.options.filter)
+
+    def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
+        """Whether enough of the hits have the very text: whatever else there is, it is no nearer."""
+        content, prefix = content_hash(self.wanted.text), self.documents.prefix
+        copies = [hit for hit in hits if ((hit.get("_source") or {}).get(prefix) or {}).get("content") == content]
+        return len(copies) >= self.options.size and sum(self.compared(copies).same_texts) >= self.options.size
+
+    def compared(self, hits: Sequence[Json]) -> Compared:
+        """What the fingerprints of candidates tell."""
+        own, hits = self.documents, [hit for hit in hits if not self.wanted.is_self(hit)]
+        read = {(hit["_index"], hit["_id"]): hit for hit in hits}
+        if self.options.candidates == "more_like_this":
+            # These hits have no fingerprints yet.
+            sources = own.add_fields_to_all(hit["_source"] for hit in hits)
+            hits = [{**hit, "_source": source} for hit, source in zip(hits, sources, strict=True)]
+        compared = rerank.compare(
+            own.scheme, own.scheme.id, self.fingerprint, hits, prefix=own.prefix, text=self.wanted.text
+        )
+        return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])
+
+    def matches(self, compared: Compared, exact: Exact | None, complete: bool) -> Matches:
+        """The nearest matches among the candidates, given the exact similarities of some."""
+        options = self.options
+        found = rerank.matches_of(
+            compared,
+            self.criteria,
+            exact=exact,
+            status=self.fingerprint.status,
+            complete=complete,
+            with_source=bool(options.source),
+        )
+        nearest = found[: options.size]
+        if options.source and options.source is not True:
+            # What was compared has been read as well.
+            asked = SourceFilter.of(query.names(options.source))
+            nearest = tuple(replace(match, source=asked.part_of(match.source or {})) for match in nearest)
+        return replace(found, matches=nearest)
+
+    def _candidates(self, scored: bool) -> Json:
+        if self.options.candidates == "more_like_this":
+            return query.more_like_this(self.wanted.texts)
+        own = self.documents
+        return query.clause(own.scheme, self.fingerprint, self.criteria, own.prefix, scored=scored)
+
+    def _may_be_near(self) -> Json:
+        own, distance, simhash = self.documents, self.criteria.distance, self.fingerprint.simhash
+        assert own.scheme.simhash
+        assert distance is not None
+        assert simhash is not None
+        return hamming_script.may_be_within(own.prefix, own.scheme.simhash, own.scheme.id, simhash, distance)
+
+    @property
+    def _source(self) -> list[str] | bool:
+        """The parts of documents that are compared, and those that the caller wants."""
+        if self.options.source is True:
+            return True
+        source = query.names(self.options.source or ())
+        if self.options.candidates == "keys":
+            return source + query.compared_fields(self.documents.scheme, self.documents.prefix)
+        return source + list(self.documents.fields)

@@ -1,0 +1,59 @@
+"""What an index holds, by counting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from es_simhash.plans.open_index import Opened
+from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
+from es_simhash.scheme.fingerprint import STATUSES
+from es_simhash.scheme.own_fields import DEFERRED
+
+
+@dataclass(frozen=True)
+class Info:
+    """An index: its engine, its scheme, and how many of its documents have fingerprints, of which status.
+
+    Of the indices behind the name, some may be ``without_fields``: none of their documents has a fingerprint.
+    """
+
+    engine: str
+    indices: list[str]
+    without_fields: list[str]
+    scheme: str
+    preset: str
+    fields: list[str]
+    prefix: str
+    documents: int
+    fingerprinted: int
+    statuses: dict[str, int]
+
+    @property
+    def without(self) -> int:
+        """How many documents have no fingerprint of the scheme."""
+        return self.documents - self.fingerprinted
+
+
+def describe(index: str, opened: Opened) -> Plan[Info]:
+    """Count the documents of an index by what its fields say."""
+    engine = yield GetInfo()
+    indices = sorted((yield GetMappings(index)))
+    documents = opened.documents
+    scheme, prefix = documents.scheme, documents.prefix
+    total = yield Count(index, {"match_all": {}})
+    fingerprinted = yield Count(index, {"term": {f"{prefix}.scheme": scheme.id}})
+    statuses = {}
+    for status in (*STATUSES, DEFERRED):
+        statuses[status] = yield Count(index, {"term": {f"{prefix}.status": status}})
+    return Info(
+        " ".join([engine.distribution, *([".".join(map(str, engine.version))] if engine.version else [])]),
+        indices,
+        opened.without_fields,
+        scheme.id,
+        scheme.name,
+        list(documents.fields),
+        prefix,
+        total,
+        fingerprinted,
+        statuses,
+    )

@@ -1,0 +1,98 @@
+"""Bringing the fields into an index, and reading from it by which scheme its texts are fingerprinted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import IndexStateError, MissingError
+from es_simhash.plans.closed_indices import check_open
+from es_simhash.plans.foreign_values import refuse_foreign
+from es_simhash.plans.operations import CreateIndex, GetMappings, Plan, PutMapping
+from es_simhash.plans.text_fields import check_text_fields, derived_errors, derived_fields
+from es_simhash.scheme import mapping
+
+# How often the fields are put into a mapping that others change at the same time; the last look finds them there.
+_ATTEMPTS = 4
+
+
+@dataclass(frozen=True)
+class Initialised:
+    """What `init` did: ``created`` the index, or ``added`` fields to each that was there, by its name.
+
+    ``bodies`` has what was sent, or with ``dry_run`` would be: of a new index the whole, else the change of mapping.
+    """
+
+    created: bool
+    added: dict[str, list[str]]
+    bodies: dict[str, Json] = field(repr=False)
+
+
+def init(index: str, documents: Documents, create: Json | None = None, dry_run: bool = False) -> Plan[Initialised]:
+    """Add the fields to the mapping of every index that the name stands for, or make a new index with them.
+
+    ``create`` holds settings and further mappings of a new index. Nothing is done where one of them cannot be given the
+    fields, or texts cannot come from the fields that are named.
+    """
+    wanted = documents.scheme.mapping(documents.prefix, documents.fields)
+    try:
+        present = yield GetMappings(index)
+    except MissingError:
+        body = new_index(index, wanted, create or {})
+        for error in derived_errors(index, derived_fields(body["mappings"], documents.fields, documents.fields)):
+            raise error from None
+        made_by_others = None if dry_run else (yield from make_index(index, body))
+        if made_by_others is None:
+            return Initialised(True, {index: list(mapping.leaf_paths(wanted["properties"]))}, {index: body})
+        present = made_by_others
+    yield from check_open(index)
+    changes = {name: mapping.merge(name, there, wanted) for name, there in present.items()}
+    bodies = {name: change.body for name, change in changes.items() if change.body}
+    yield from check_text_fields(present, documents)
+    for name in bodies:
+        yield from refuse_foreign(name, documents)
+    if not dry_run:
+        for name in bodies:
+            yield from _bring(name, wanted)
+    return Initialised(False, {name: change.added for name, change in changes.items()}, bodies)
+
+
+def make_index(index: str, body: Json) -> Plan[dict[str, Json] | None]:
+    """Make an index; if somebody else has just made it, its mapping is returned instead of an error."""
+    try:
+        yield CreateIndex(index, body)
+    except IndexStateError as error:
+        try:
+            present: dict[str, Json] = yield GetMappings(index)
+        except MissingError:
+            raise error from None
+        return present
+    return None
+
+
+def _bring(index: str, wanted: Json) -> Plan[None]:
+    """Put what the mapping lacks, until it is there: whoever puts something else at the same time replaces our note."""
+    for _ in range(_ATTEMPTS):
+        there = (yield GetMappings(index))[index]
+        body = mapping.merge(index, there, wanted).body
+        if body is None:
+            return
+        yield PutMapping(index, body)
+    raise IndexStateError(
+        f"The mapping of the index {index!r} was changed by others each time that the fields were put into it. "
+        "See who else runs init there, and run it again."
+    )
+
+
+def new_index(index: str, wanted: Json, create: Json) -> Json:
+    """What makes an index with the fields, and with further settings and mappings."""
+    mappings: Json = dict(create.get("mappings") or {})
+    change = mapping.merge(index, mappings, wanted)
+    assert change.body
+    properties: Json = dict(mappings.get("properties") or {})
+    for prefix, added in change.body["properties"].items():
+        there: Json = properties.get(prefix) or {}
+        inner = (there.get("properties") or {}) | added["properties"]
+        properties[prefix] = {**there, **added, "properties": inner}
+    return {**create, "mappings": {**mappings, "properties": properties, "_meta": change.body["_meta"]}}

@@ -1,0 +1,147 @@
+"""The ingest pipeline of an index: shown, installed, made the default of the index, and taken away again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.painless.ingest_pipeline import description, is_ours, name_of, pipeline
+from es_simhash.errors import EngineError, IndexStateError, MissingError
+from es_simhash.plans.foreign_values import refuse_foreign
+from es_simhash.plans.operations import DeleteResource, GetSettings, Look, Plan, PutResource, PutSettings, is_server
+
+_DEFAULT = "index.default_pipeline"
+_FINAL = "index.final_pipeline"
+# What says in a setting that there is no pipeline.
+_NONE = (None, "_none")
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """An ingest pipeline: whether it is ``installed`` now, and the indices whose default it has been made."""
+
+    name: str
+    installed: bool
+    default_of: list[str]
+    body: Json = field(repr=False)
+
+
+@dataclass(frozen=True)
+class IngestRemoved:
+    """A pipeline that is gone: whether it was there at all, and the indices whose default it was."""
+
+    name: str
+    removed: bool
+    default_of: list[str]
+
+
+def show_pipeline(index: str, documents: Documents) -> Plan[Ingest]:
+    """The pipeline, without anything being done."""
+    yield from _check_engine(index)
+    return Ingest(name_of(index, documents.prefix), False, [], pipeline(index, documents))
+
+
+def install_pipeline(index: str, documents: Documents, default: bool) -> Plan[Ingest]:
+    """Store the pipeline, and make it the default of each index that the name stands for if that is wished."""
+    shown = yield from show_pipeline(index, documents)
+    yield from _is_there(index, documents.prefix)
+    yield from refuse_foreign(index, documents)
+    settings: dict[str, Json] = {}
+    if default:
+        settings = yield GetSettings(index)
+        yield from _check_defaults(settings, shown.name, documents.prefix)
+    yield PutResource(_path(shown.name), shown.body)
+    yield from _set_defaults(settings, shown.name)
+    return Ingest(shown.name, True, sorted(settings), shown.body)
+
+
+def remove_pipeline(index: str, prefix: str) -> Plan[IngestRemoved]:
+    """Take the pipeline away, first as the default of the indices that the name stands for."""
+    yield from _check_engine(index)
+    name = name_of(index, prefix)
+    there = yield from _is_there(index, prefix)
+    try:
+        settings = yield GetSettings(index)
+    except MissingError:  # the index was deleted before
+        settings = {}
+    everywhere = yield from _pipelines_in_use()
+    others = {other: found for other, found in everywhere.items() if other not in settings}
+    _check_unused(others, name, (_DEFAULT, _FINAL))
+    _check_unused(settings, name, (_FINAL,))
+    defaults = sorted(each for each, found in settings.items() if found.get(_DEFAULT) == name)
+    yield from _set_defaults(defaults, None)
+    if there:
+        yield DeleteResource(_path(name))
+    return IngestRemoved(name, there, defaults)
+
+
+def _pipelines_in_use() -> Plan[dict[str, Json]]:
+    """The pipelines in the settings of all indices: also of those that are closed, or hide their settings."""
+    kinds = ",".join(f"metadata.indices.*.settings.{kind}" for kind in (_DEFAULT, _FINAL))
+    state = yield Look(f"/_cluster/state/metadata?filter_path={kinds}")
+    indices = state.get("metadata", {}).get("indices", {})
+    return {
+        index: {f"index.{kind}": name for kind, name in found["settings"]["index"].items()}
+        for index, found in indices.items()
+    }
+
+
+def _check_engine(index: str) -> Plan[None]:
+    if not (yield from is_server()):
+        raise EngineError(
+            "The embedded engine has no ingest pipelines: all that is written to it goes through es_simhash, which "
+            "makes the fingerprints itself. Use a server, or leave the pipeline out."
+        )
+    if index == "_all" or any(mark in index for mark in "*,"):
+        raise IndexStateError(f"A pipeline is of one index, and {index!r} may be several. Name one index, or an alias.")
+
+
+def _is_there(index: str, prefix: str) -> Plan[bool]:
+    """Whether the pipeline is on the server; one of the same name that is somebody else's is an error."""
+    name = name_of(index, prefix)
+    there: Json | None = (yield Look(_path(name))).get(name)
+    if there and there.get("description") != description(index, prefix):
+        raise IndexStateError(
+            f"The server has a pipeline {name!r} that is not of {index!r} under {prefix!r}. "
+            f"Rename or delete it (DELETE {_path(name)}), or choose another prefix."
+        )
+    return there is not None
+
+
+def _check_defaults(settings: dict[str, Json], name: str, prefix: str) -> Plan[None]:
+    """Refuse to take the place of another default pipeline, unless it is ours of an index that this is a copy of."""
+    for index, found in settings.items():
+        other = found.get(_DEFAULT)
+        if other in (*_NONE, name):
+            continue
+        there = (yield Look(_path(other))).get(other) or {}
+        if not is_ours(there.get("description"), prefix):
+            call = json.dumps({"pipeline": {"name": name}})
+            raise IndexStateError(
+                f"The index {index!r} has the default pipeline {other!r} already. Install ours without making it the "
+                f"default, and add as the last processor of {other!r}: {call}"
+            )
+
+
+def _set_defaults(indices: Iterable[str], name: str | None) -> Plan[None]:
+    for index in indices:
+        yield PutSettings(index, {_DEFAULT: name})
+
+
+def _check_unused(settings: dict[str, Json], name: str, kinds: tuple[str, ...]) -> None:
+    """Refuse where writes would fail without the pipeline."""
+    for index, found in settings.items():
+        for kind in kinds:
+            if found.get(kind) == name:
+                raise IndexStateError(
+                    f"The pipeline {name!r} is the {kind} of {index!r} too. Change that setting first, "
+                    "since nothing could be written there without the pipeline."
+                )
+
+
+def _path(name: str) -> str:
+    return f"/_ingest/pipeline/{quote(name, safe='')}"

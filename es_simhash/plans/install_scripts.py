@@ -1,0 +1,69 @@
+"""The stored scripts and search templates of an index: put on a server, and taken away again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from es_simhash.documents.painless.stored_scripts import Stored
+from es_simhash.errors import EngineError, IndexStateError, ScriptError
+from es_simhash.plans.operations import DeleteResource, Look, Plan, PutResource, is_server
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The names of what a server keeps now, and of the templates that were ``left_out`` since it runs none."""
+
+    names: list[str]
+    left_out: list[str]
+
+
+def install_scripts(wanted: Sequence[Stored]) -> Plan[Installed]:
+    """Put all of them on the server; what is there by one of the names, and is another, stops it before anything is."""
+    yield from _check_engine()
+    for each in wanted:
+        yield from _check_free(each)
+    installed = Installed([], [])
+    for each in wanted:
+        try:
+            yield PutResource(_compiled_path(each), each.body)
+        except ScriptError:
+            if not each.is_template:
+                raise
+            installed.left_out.append(each.name)
+        else:
+            installed.names.append(each.name)
+    return installed
+
+
+def remove_scripts(wanted: Sequence[Stored]) -> Plan[list[str]]:
+    """Take away those that the server has, of whatever contents; return their names."""
+    yield from _check_engine()
+    removed = []
+    for each in wanted:
+        if (yield Look(each.path, each.name)).get("found"):
+            yield DeleteResource(each.path)
+            removed.append(each.name)
+    return removed
+
+
+def _check_engine() -> Plan[None]:
+    if not (yield from is_server()):
+        raise EngineError(
+            "The embedded engine runs no scripts: es_simhash, through which it is searched, compares by itself. "
+            "Use a server, or leave the scripts out."
+        )
+
+
+def _check_free(wanted: Stored) -> Plan[None]:
+    there = yield Look(wanted.path, wanted.name)
+    if there.get("found") and there["script"]["source"] != wanted.source:
+        raise IndexStateError(
+            f"The server has another script {wanted.name!r} already: of an index with other fields, or of another "
+            "release. Remove it first (--remove), or choose another name for these."
+        )
+
+
+def _compiled_path(each: Stored) -> str:
+    """Where to put it so that the server compiles it first."""
+    return f"{each.path}/{each.context}" if each.context else each.path

@@ -1,0 +1,106 @@
+"""Reading from an index by which scheme its texts are fingerprinted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import MappingError, MissingError, SchemeMismatchError
+from es_simhash.plans.closed_indices import check_open, closed_index, closed_ones
+from es_simhash.plans.operations import GetMappings, Plan
+from es_simhash.scheme import mapping
+from es_simhash.scheme.json_form import Functions
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.text.idf import IdfTable
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the caller knows of an index: all of it may come from the index itself instead.
+
+    ``idf`` and ``functions`` are what a scheme in an index can only name (see `Scheme.from_json`).
+    """
+
+    prefix: str
+    scheme: Scheme | None = None
+    fields: tuple[str, ...] | None = None
+    idf: IdfTable | None = None
+    functions: Functions | None = None
+
+    @property
+    def documents(self) -> Documents | None:
+        """The documents as far as the caller alone can tell."""
+        return Documents(self.scheme, self.fields, self.prefix) if self.scheme and self.fields else None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """How the documents of an index are fingerprinted; of the indices behind it, some may be ``without_fields``."""
+
+    documents: Documents
+    without_fields: list[str]
+
+
+def open_index(index: str, expected: Expected) -> Plan[Opened]:
+    """How the documents of an index are fingerprinted, as its mapping says; all indices with fields must agree."""
+    try:
+        mappings = yield GetMappings(index)
+    except MissingError:
+        for name in (yield from closed_ones(index)):
+            raise closed_index(name) from None
+        raise
+    entries = mapping.entries(mappings, expected.prefix)
+    without = sorted(name for name, entry in entries.items() if entry is None)
+    if len(without) == len(entries):
+        yield from check_open(index)
+        raise no_fields(without[0] if without else index, expected.prefix)
+    return Opened(_agreed({name: entry for name, entry in entries.items() if entry}, expected), without)
+
+
+def no_fields(index: str, prefix: str) -> MappingError:
+    """Return what is raised for an index that was not prepared."""
+    return MappingError(
+        f"The index {index!r} has no fields for fingerprints under {prefix!r}. Add them with init, or find by "
+        "candidates='more_like_this' for now."
+    )
+
+
+def _agreed(entries: Mapping[str, Json], expected: Expected) -> Documents:
+    (first, entry), *others = entries.items()
+    for name, other in others:
+        if (other["id"], other.get("fields")) != (entry["id"], entry.get("fields")):
+            raise SchemeMismatchError(
+                f"The index {first!r} holds fingerprints of the scheme {entry['id']} over {entry.get('fields')}, but "
+                f"{name!r} of {other['id']} over {other.get('fields')}. Search them apart."
+            )
+    if expected.scheme and expected.scheme.id != entry["id"]:
+        raise SchemeMismatchError(
+            f"The index {first!r} holds fingerprints of the scheme {entry['id']}; the one given is "
+            f"{expected.scheme.id}. Leave it out to use that of the index, or choose another prefix for the new one."
+        )
+    scheme = expected.scheme or _scheme_of(first, entry, expected)
+    fields = entry.get("fields") or expected.fields
+    if not fields:
+        raise MappingError(
+            f"The index {first!r} does not say which fields its texts are in. Name them with fields=, or call init."
+        )
+    if expected.fields and tuple(fields) != expected.fields:
+        raise SchemeMismatchError(
+            f"The index {first!r} holds fingerprints of the fields {list(fields)}; those given are "
+            f"{list(expected.fields)}. Leave them out, or choose another prefix for the new ones."
+        )
+    return Documents(scheme, fields, expected.prefix)
+
+
+def _scheme_of(index: str, entry: Json, expected: Expected) -> Scheme:
+    """The scheme in a mapping, if it is that of the documents."""
+    scheme = Scheme.from_json(json.dumps(entry["scheme"]), idf=expected.idf, functions=expected.functions)
+    if scheme.id != entry["id"]:
+        raise SchemeMismatchError(
+            f"The index {index!r} holds fingerprints of the scheme {entry['id']}, but the settings beside that id in "
+            f"its mapping are those of {scheme.id}. Pass the scheme that the documents were written with."
+        )
+    return scheme

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
+from es_simhash.scheme.scheme import Scheme
+
+SCHEME = Scheme()
+FILLER = "The quick brown fox jumps over the lazy dog. " * 20
+
+
+def test_a_short_text_is_shown_whole_and_of_a_long_one_the_beginning() -> None:
+    assert excerpt(SCHEME, " short \n", 100) == (Piece("both", "short"),)
+    assert excerpt(SCHEME, "x" * 120, 100) == (Piece("both", "x" * 100), Piece("more", left_out=20))
+    assert excerpt(SCHEME, " ", 100) == ()
+
+
+def test_what_a_scheme_takes_for_markup_is_not_shown() -> None:
+    scheme = Scheme(html=True)
+    assert excerpt(scheme, "<p>one</p>", 100) == (Piece("both", "one"),)
+    assert changes(scheme, "<p>one</p>", "<b>one</b>") == ()
+
+
+def test_a_change_is_shown_with_a_little_around_it() -> None:
+    found = changes(SCHEME, f"{FILLER}A tree stands. {FILLER}", f"{FILLER}A house stands. {FILLER}")
+    assert [piece.kind for piece in found] == ["same", "both", "removed", "added", "both", "same"]
+    assert (found[2].text, found[3].text) == ("tree", "house")
+    assert found[1].text.endswith("dog. A ")
+    assert len(found[1].text) == 60
+
+
+def test_what_the_scheme_does_not_tell_apart_is_no_change() -> None:
+    assert changes(SCHEME, "One Text, ", "one  text,") == ()
+
+
+def test_long_changes_are_cut_and_what_is_left_out_is_counted() -> None:
+    a, b = ("".join(f"{name}{i} " for i in range(500)) for name in "xy")
+    found = changes(SCHEME, a, b)
+    assert [piece.kind for piece in found] == ["removed", "more", "added", "more"]
+    assert found[0].text + "#" * found[1].left_out == a.strip()[:240] + "#" * (len(a.strip()) - 240)
+
+
+def test_of_many_changes_the_first_are_shown_and_the_others_counted() -> None:
+    a = "".join(f"{FILLER[:200]}{i} " for i in range(100))
+    b = "".join(f"{FILLER[:200]}z{i} " for i in range(100))
+    found = changes(SCHEME, a, b)
+    assert sum(len(piece.text) for piece in found) < 1500
+    assert found[-1].kind == "more"
+    assert 1000 < found[-1].left_out < len(a)
+    assert len([piece for piece in found if piece.kind == "removed"]) > 3
+
+
+@pytest.mark.parametrize("word", ["{} ", "{:0100} "])
+def test_texts_that_are_too_long_are_compared_at_their_beginnings(word: str) -> None:
+    """Be they too long in words, or in characters; what was compared with nothing is no change."""
+    long = "".join(word.format(i) for i in range(30_000))
+    found = changes(SCHEME, f"one {long}two", f"one and {long}three")
+    assert [piece.text for piece in found if piece.kind in ("removed", "added")] == ["and "]
+    assert found[-1].kind == "more"
+    assert found[-1].left_out > 50_000
+
+
+def test_long_texts_that_differ_from_begin_to_end_still_show_it() -> None:
+    a, b = ("".join(f"{name}{i} " for i in range(40_000)) for name in "xy")
+    found = changes(SCHEME, a, b)
+    assert [piece.kind for piece in found] == ["removed", "more", "added", "more", "more"]
+
+
+texts = st.text(st.sampled_from("ab c.\n中文"), max_size=80)
+
+
+@given(texts, texts)
+def test_short_texts_are_told_whole(a: str, b: str) -> None:
+    found = changes(SCHEME, a, b)
+    if not found:
+        assert SCHEME.normalisation(a).strip() == SCHEME.normalisation(b).strip()
+        return
+    member = "".join(piece.text for piece in found if piece.kind in ("both", "added"))
+    skipped = sum(piece.left_out for piece in found)
+    assert len(member) + skipped == len(b.strip())

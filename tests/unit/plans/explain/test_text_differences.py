@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from es_simhash.plans.explain.text_differences import Part, difference, rows, units
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.text.normalise import Normalisation
+from tests.support.texts import any_text
+
+SCHEME = Scheme()
+
+
+def parts(a: str, b: str, scheme: Scheme = SCHEME) -> list[tuple[str, str, str]]:
+    return [(part.kind, part.a, part.b) for part in difference(scheme, (a, b))]
+
+
+def test_words_that_differ_are_told_whole() -> None:
+    assert parts("the fox jumps, twice", "the fox jumped, twice!") == [
+        ("equal", "the fox ", "the fox "),
+        ("changed", "jumps", "jumped"),
+        ("equal", ", twice", ", twice"),
+        ("changed", "", "!"),
+    ]
+
+
+def test_chinese_and_japanese_differ_by_characters() -> None:
+    assert parts("两篇文章只改动了几个字", "两篇文章改动了三个字") == [
+        ("equal", "两篇文章", "两篇文章"),
+        ("changed", "只", ""),
+        ("equal", "改动了", "改动了"),
+        ("changed", "几", "三"),
+        ("equal", "个字", "个字"),
+    ]
+    assert parts("これはカタカナです", "これはヒラガナです")[1] == ("changed", "カタカナ", "ヒラガナ")
+
+
+def test_what_the_scheme_folds_is_no_difference() -> None:
+    a, b = " The ＡＢＣ  Straße\nends ", "the abc strasse ends"
+    assert parts(a, b) == [("equal", a.strip(), b)]
+    kept = replace(SCHEME, normalisation=Normalisation(casefold=False))
+    assert [part for part in parts("The end", "the end", kept) if part[0] == "changed"] == [("changed", "The", "the")]
+
+
+def test_the_markup_of_html_is_no_difference() -> None:
+    scheme = Scheme(html=True)
+    assert [kind for kind, *_ in parts("<p>one <b>two</b></p>", "<div>one two</div>", scheme)] == ["equal"]
+
+
+@settings(max_examples=200)
+@given(a=any_text(), b=any_text(), insert=any_text(5))
+def test_the_parts_put_together_are_the_texts(a: str, b: str, insert: str) -> None:
+    for first, second in ((a, b), (a, insert + a), (a + b, a + insert + b)):
+        found = difference(SCHEME, (first, second))
+        assert "".join(part.a for part in found) == first.strip()
+        assert "".join(part.b for part in found) == second.strip()
+        assert all(one.kind != other.kind for one, other in pairwise(found))
+        normalised = SCHEME.normalisation
+        for part in found:
+            if part.kind == "equal":
+                same = [normalised(unit) or " " for unit in units(part.a)]
+                assert same == [normalised(unit) or " " for unit in units(part.b)]
+
+
+@given(text=any_text())
+def test_a_text_has_no_difference_from_itself(text: str) -> None:
+    assert {part.kind for part in difference(SCHEME, (text, text))} <= {"equal"}
+
+
+@given(text=any_text())
+def test_units_put_together_are_the_text(text: str) -> None:
+    assert "".join(units(text)) == text
+
+
+def test_a_word_that_unrelated_texts_share_is_no_island() -> None:
+    a = "several sentences concerning weather and politics yesterday"
+    b = "completely different matters regarding cooking and gardening tomorrow"
+    assert [kind for kind, *_ in parts(a, b)] == ["changed"]
+
+
+def test_what_is_too_long_to_be_aligned_is_cut_and_told_as_such() -> None:
+    a = "same start " + "".join(f"a{i} " for i in range(9000)) + "same end"
+    b = "same start " + "".join(f"b{i} " for i in range(2000)) + "same end"
+    found = difference(SCHEME, (a, b))
+    assert [part.kind for part in found] == ["equal", "changed", "cut", "equal"]
+    assert "".join(part.a for part in found) == a
+    assert "".join(part.b for part in found) == b
+    assert found[2].a.endswith("a8999")
+
+
+def test_what_begins_and_ends_alike_is_never_cut() -> None:
+    long = "some words " * 20_000
+    assert parts(f"{long}one {long}", f"{long}two {long}")[1] == ("changed", "one", "two")
+
+
+E1 = Part("equal", "a" * 100, "A" * 100)
+C1 = Part("changed", "x", "y")
+
+
+@pytest.mark.parametrize(
+    ("given_parts", "lengths", "skipped"),
+    [
+        ([C1], [[1]], [0]),
+        ([E1], [[20]], [0, 80]),
+        ([C1, E1, C1], [[1, 10], [10, 1]], [0, 80]),
+        ([E1, C1], [[10, 1]], [90]),
+        ([C1, E1], [[1, 10]], [0, 90]),
+        ([C1, Part("equal", "b" * 20, "b" * 20), C1], [[1, 20, 1]], [0]),
+        ([], [], []),
+    ],
+)
+def test_rows_leave_out_the_middle_of_long_equal_parts(
+    given_parts: list[Part], lengths: list[list[int]], skipped: list[int]
+) -> None:
+    found = rows(given_parts, 10)
+    assert [[len(part.a) for part in row.parts] for row in found if row.parts] == lengths
+    assert [row.skipped for row in found] == skipped
+
+
+@given(lengths=st.lists(st.integers(1, 60), max_size=6), starts_equal=st.booleans())
+def test_rows_show_or_count_every_character(lengths: list[int], starts_equal: bool) -> None:
+    made = [
+        Part("equal", "e" * n, "E" * n) if (i + starts_equal) % 2 else Part("changed", "x" * n, "")
+        for i, n in enumerate(lengths)
+    ]
+    found = rows(made, 10)
+    shown = sum(len(part.a) for row in found for part in row.parts)
+    assert shown + sum(row.skipped for row in found) == sum(lengths)
