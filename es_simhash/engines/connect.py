@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
-import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from es_simhash._core.urls import is_url
 from es_simhash.engines.base import AsyncEngine, Engine
 from es_simhash.engines.connect_url import Distribution, Server, connect_to, connect_to_async
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
@@ -34,7 +34,7 @@ def connect(target: object = None, *, distribution: Distribution | None = None, 
       and https 443;
     - a directory, or None for ``./.es-simhash``: the embedded engine.
     """
-    if _is_url(target):
+    if isinstance(target, str) and is_url(target):
         return connect_to(Server.at(str(target), client_options), distribution)
     _refuse_options(target, distribution, client_options)
     if target is None or isinstance(target, (str, os.PathLike)):
@@ -54,7 +54,7 @@ async def connect_async(
 
     The embedded engine works in a thread of its own, one operation at a time.
     """
-    if _is_url(target):
+    if isinstance(target, str) and is_url(target):
         return await connect_to_async(Server.at(str(target), client_options), distribution)
     _refuse_options(target, distribution, client_options)
     if target is None or isinstance(target, (str, os.PathLike)):
@@ -80,18 +80,6 @@ class ThreadedEngine:
         """Finish what is under way, and close the engine."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.close)
         self._thread.shutdown()
-
-
-def _is_url(target: object) -> bool:
-    """Whether a target is an http(s) URL; what looks like an address, but is none, is refused."""
-    if not isinstance(target, str):
-        return False
-    if re.match("https?://", target, re.IGNORECASE):
-        return True
-    if "://" in target or re.fullmatch(r"[\w.-]+:\d+", target):
-        # It may hold a password, so it is not repeated.
-        raise InputError("This address begins with neither http:// nor https://. Write, say, http://localhost:9200.")
-    return False
 
 
 def _refuse_options(target: object, distribution: str | None, client_options: dict[str, Any]) -> None:

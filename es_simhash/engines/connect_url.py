@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
-from urllib.parse import unquote, urlsplit
 
+from es_simhash._core.urls import credentials, origin, split_url
 from es_simhash.engines.base import AsyncEngine, Engine
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
@@ -34,25 +34,20 @@ class Server:
     @classmethod
     def at(cls, url: str, options: Mapping[str, Any]) -> Server:
         """The server at a URL, whose user and password become the option ``basic_auth``."""
-        try:
-            parts = urlsplit(url)
-            port = parts.port or _DEFAULT_PORTS[parts.scheme]
-        except ValueError:
-            parts, port = urlsplit(""), 0
-        if not parts.hostname or parts.query or parts.fragment or "@" in parts.path:
-            # What a URL seems to hold is not repeated: it may be a part of a password.
+        parts = split_url(url)
+        if parts is None or parts.query or parts.fragment:
             raise InputError(
                 "The URL cannot be read. Write it as http://user:password@host:port, "
                 "with characters such as / # ? @ in the password percent-encoded, or pass basic_auth=(user, password)."
             )
-        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        address = f"{parts.scheme}://{host}:{port}{parts.path.rstrip('/')}"
-        if parts.username is None:
+        address = origin(parts, parts.port or _DEFAULT_PORTS[parts.scheme]) + parts.path.rstrip("/")
+        login = credentials(url)
+        if login is None:
             return cls(address, options)
         if {"basic_auth", "http_auth", "api_key", "bearer_auth"} & options.keys():
             raise InputError(f"Credentials for {address} are both in the URL and in an option. Give them once.")
-        login = (unquote(parts.username), unquote(parts.password or ""))
-        return cls(address, {**options, "basic_auth": login})
+        user, password = login
+        return cls(address, {**options, "basic_auth": (user, password or "")})
 
 
 def connect_to(server: Server, distribution: Distribution | None) -> Engine:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from es_simhash._core.urls import credentials
 from es_simhash.cli.options.connection import Target, given_options, target_beside, target_of
 from es_simhash.cli.options.given import URL_PASSWORD, URL_USER, Given
 from es_simhash.cli.options.places import Server
@@ -78,10 +79,10 @@ def kibana_options(command: Command) -> Command:
 
 
 def _beside(url: str, space: str | None, tenant: str | None, options: Given) -> tuple[Target | None, KibanaTarget]:
-    from es_simhash.cli.reports.dashboards.kibana import Kibana, credentials_in
+    from es_simhash.cli.reports.dashboards.kibana import Kibana
 
     kibana = Kibana.at(url, space, tenant)
-    user, password = credentials_in(url) or (None, None)
+    user, password = credentials(url) or (None, None)
     login = {URL_USER: user, URL_PASSWORD: password or None}
     known = {name: value for name, value in login.items() if value is not None}
     target, server = target_beside(Server(kibana.address, known), KIBANA_URL, options, os.environ)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import click
 
+from es_simhash._core.urls import is_url
 from es_simhash.cli.options.given import URL_PASSWORD, URL_USER
-
-# What somebody meant as an address, but no directory: localhost:9200, user:password@host, https:/host, ftp://host.
-_LIKE_AN_ADDRESS = re.compile(r"[^/\\]*[:@]")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+from es_simhash.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -24,22 +21,16 @@ class Server:
 
 
 def is_server(place: str) -> bool:
-    """Whether a place is the URL of a server; what is neither that nor a directory is refused."""
-    if re.match("https?://", place, re.IGNORECASE):
-        return True
-    if _LIKE_AN_ADDRESS.match(place) and not _DRIVE.match(place):
-        # It may hold a password, so it is not repeated.
-        raise click.UsageError(
-            "The URL begins with neither http:// nor https://. Write, say, https://localhost:9200, or put ./ before "
-            "the name of a directory that has : or @ in it."
-        )
-    return False
+    """Return whether a place is the URL of a server; refuse what is neither that nor a directory."""
+    try:
+        return is_url(place)
+    except InputError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def server_at(url: str) -> Server:
     """A URL taken apart; the address has always a port."""
     from es_simhash.engines import connect_url
-    from es_simhash.errors import InputError
 
     try:
         server = connect_url.Server.at(url, {})

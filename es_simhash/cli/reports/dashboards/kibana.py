@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.urls import origin, split_url
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.errors import InputError
 
@@ -36,13 +37,8 @@ class Kibana:
     @classmethod
     def at(cls, url: str, space: str | None = None, tenant: str | None = None) -> Kibana:
         """What a URL stands for: that of any page does, and one with ``/s/SPACE`` names the space."""
-        try:
-            parts = urlsplit(url)
-            port = f":{parts.port}" if parts.port else ""
-        except ValueError:
-            parts, port = urlsplit(""), ""
-        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.path:
-            # What a URL seems to hold is not repeated: it may be a part of a password.
+        parts = split_url(url)
+        if parts is None:
             raise InputError("The URL of Kibana cannot be read. Write it as https://HOST:PORT.")
         path = _PAGES.sub("", parts.path).rstrip("/")
         if found := _SPACE.search(path):
@@ -56,8 +52,7 @@ class Kibana:
             raise InputError(f"{space!r} is no space. Give its identifier, as it stands in Kibana's addresses.")
         if tenant and not re.fullmatch("[ -~]+", tenant):
             raise InputError(f"{tenant!r} cannot be sent in a header, where the tenant goes. Import the file by hand.")
-        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        return cls(f"{parts.scheme}://{host}{port}{path}", None if space == "default" else space, tenant)
+        return cls(origin(parts, parts.port) + path, None if space == "default" else space, tenant)
 
     def path(self, path: str) -> str:
         """The address of a path in the space."""
@@ -83,14 +78,6 @@ class Kibana:
 
     def _page(self, path: str) -> str:
         return self.path(path) + (f"?security_tenant={quote(self.tenant, safe='')}" if self.tenant else "")
-
-
-def credentials_in(url: str) -> tuple[str, str | None] | None:
-    """The user and the password that a URL holds."""
-    parts = urlsplit(url)
-    if parts.username is None:
-        return None
-    return unquote(parts.username), None if parts.password is None else unquote(parts.password)
 
 
 def _quoted(text: str) -> str:

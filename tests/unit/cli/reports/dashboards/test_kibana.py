@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.cli.reports.dashboards.kibana import Kibana, Ui, credentials_in, rison
+from es_simhash._core.urls import credentials
+from es_simhash.cli.reports.dashboards.kibana import Kibana, Ui, rison
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.errors import InputError
 
@@ -142,6 +143,6 @@ def test_what_is_no_address_is_refused_and_not_repeated(url: str, named: dict[st
 
 
 def test_credentials_are_taken_from_the_url() -> None:
-    assert credentials_in("https://me:p%40ss@h") == ("me", "p@ss")
-    assert credentials_in("https://me@h") == ("me", None)
-    assert credentials_in("https://h") is None
+    assert credentials("https://me:p%40ss@h") == ("me", "p@ss")
+    assert credentials("https://me@h") == ("me", None)
+    assert credentials("https://h") is None
