@@ -23,16 +23,16 @@ from es_simhash import Fingerprint, Matches, Scheme, SimHash
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run as carry_out
 from es_simhash.plans import find
-from es_simhash.plans.candidates import Sifting
-from es_simhash.plans.find_options import Options
-from es_simhash.plans.query_documents import Wanted
+from es_simhash.plans.candidates import ServerFilter
+from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.scheme import own_fields
 
 COUNT, PLANTED = 100_000, 500
 QUERIES, ROUNDS = 200, 5
 __doc__ = __doc__.format(count=COUNT, planted=PLANTED, rounds=ROUNDS)
 SIMHASHES = (SimHash(64, 6, 3), SimHash(64, 6, 4), SimHash(64, 4, 3), SimHash(64, 5, 4), SimHash(64, 6, 5))
-WAYS: dict[str, Sifting | None] = {"here": Sifting.NEVER, "server": Sifting.ALWAYS, "default": None}
+WAYS: dict[str, ServerFilter | None] = {"here": ServerFilter.NEVER, "server": ServerFilter.ALWAYS, "default": None}
 
 
 def run(share: float = 1.0) -> Iterator[Table]:
@@ -56,10 +56,10 @@ def _measure(table: Table, server: Server, million: Million, scheme: Scheme) -> 
     documents = Documents(scheme, ["key"])
     _fill(server, index, million, documents)
     prints = list(million.fingerprints(million.pairs[: 2 * QUERIES, 0]))
-    wanted = Wanted("", {})
+    wanted = QueryDocument("", {})
 
-    def way(who: Sifting | None) -> Callable[[Fingerprint], Matches]:
-        options = Options(distance=simhash.distance, size=100)
+    def way(who: ServerFilter | None) -> Callable[[Fingerprint], Matches]:
+        options = FindRequest(distance=simhash.distance, size=100)
 
         def ask(each: Fingerprint) -> Matches:
             with patch.object(find, "sifting", return_value=who) if who else nullcontext():

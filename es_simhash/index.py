@@ -20,13 +20,13 @@ from es_simhash.engines.base import AsyncEngine, FromThread, run, run_async
 from es_simhash.engines.connect import connect, connect_async
 from es_simhash.errors import InputError
 from es_simhash.plans.add import OnWritten, Writer, Written
-from es_simhash.plans.check import Checked, Seen, check
-from es_simhash.plans.find_options import FindOptions, Options
+from es_simhash.plans.check import Checked, SeenDocuments, check
+from es_simhash.plans.find_options import FindOptions, FindRequest
 from es_simhash.plans.index_plans import IndexPlans, Known
 from es_simhash.plans.info import Info, describe
 from es_simhash.plans.init import Initialised
-from es_simhash.plans.install_pipeline import Ingest, IngestRemoved
-from es_simhash.plans.install_scripts import Installed
+from es_simhash.plans.install_pipeline import IngestPipeline, PipelineRemoved
+from es_simhash.plans.install_scripts import InstalledScripts
 from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
@@ -138,9 +138,9 @@ class Index:
         doc: Document | None = None,
         **options: Unpack[FindOptions],
     ) -> Matches:
-        """The near-duplicates of a text, of a document in the index, or of one that is not; see `Options`."""
+        """The near-duplicates of a text, of a document in the index, or of one that is not; see `FindRequest`."""
         kind, item = _one(text=text, id=id, doc=doc)
-        return self._run(self._plans.find(kind, item, Options(**options)))
+        return self._run(self._plans.find(kind, item, FindRequest(**options)))
 
     def find_many(
         self,
@@ -152,7 +152,7 @@ class Index:
     ) -> Iterator[Matches]:
         """The same of many, which are read as they are needed; an empty text has no matches."""
         kind, items = _one(text=texts, id=ids, doc=docs)
-        chosen = Options(**options)
+        chosen = FindRequest(**options)
         for first, chunk in chunks(items, _SEARCHES):
             yield from self._run(self._plans.find_many(kind, chunk, chosen, first))
 
@@ -163,7 +163,7 @@ class Index:
 
         The criteria are those of `find`.
         """
-        return self._run(self._plans.explain((a, b), Options(by=by, distance=distance, similarity=similarity)))
+        return self._run(self._plans.explain((a, b), FindRequest(by=by, distance=distance, similarity=similarity)))
 
     def check(
         self, documents: Iterable[Document], *, on_reject: OnReject | None = None, **options: Unpack[FindOptions]
@@ -172,7 +172,7 @@ class Index:
 
         A document that cannot be read raises a `DocumentError` that names it, or is handed to ``on_reject``.
         """
-        seen = Seen(self.documents, Options(**options))
+        seen = SeenDocuments(self.documents, FindRequest(**options))
         for _, chunk in chunks(documents, _SEARCHES):
             yield from self._run(check(self.name, seen, chunk, on_reject))
 
@@ -256,7 +256,7 @@ class Index:
 
         return write_groups(self.engine, grouped, self.documents, options, on_progress)
 
-    def pipeline(self, *, install: bool = False, default: bool = False) -> Ingest:
+    def pipeline(self, *, install: bool = False, default: bool = False) -> IngestPipeline:
         """The ingest pipeline by which the server makes the fingerprints of whatever is written to the index.
 
         It is only shown, unless it is to be ``install``-ed, and made the ``default`` pipeline of the index. What it
@@ -264,7 +264,7 @@ class Index:
         """
         return self._run(self._plans.pipeline(install, default))
 
-    def remove_pipeline(self) -> IngestRemoved:
+    def remove_pipeline(self) -> PipelineRemoved:
         """Take the ingest pipeline away again; documents keep what they have."""
         return self._run(self._plans.remove_pipeline())
 
@@ -275,7 +275,7 @@ class Index:
         """
         return self._run(self._plans.scripts(name))
 
-    def install_scripts(self, name: str | None = None) -> Installed:
+    def install_scripts(self, name: str | None = None) -> InstalledScripts:
         """Put the `scripts` on the server, where all of its indices can use them."""
         return self._run(self._plans.install_scripts(name))
 
@@ -377,7 +377,7 @@ class AsyncIndex:
     ) -> Matches:
         """See `Index.find`."""
         kind, item = _one(text=text, id=id, doc=doc)
-        return await self._run(self._plans.find(kind, item, Options(**options)))
+        return await self._run(self._plans.find(kind, item, FindRequest(**options)))
 
     async def find_many(
         self,
@@ -389,7 +389,7 @@ class AsyncIndex:
     ) -> AsyncIterator[Matches]:
         """See `Index.find_many`."""
         kind, items = _one(text=texts, id=ids, doc=docs)
-        chosen = Options(**options)
+        chosen = FindRequest(**options)
         async for first, chunk in async_chunks(items, _SEARCHES):
             for matches in await self._run(self._plans.find_many(kind, chunk, chosen, first)):
                 yield matches
@@ -398,13 +398,15 @@ class AsyncIndex:
         self, a: str, b: str, *, by: By | None = None, distance: int | None = None, similarity: float | None = None
     ) -> Explanation:
         """See `Index.explain`."""
-        return await self._run(self._plans.explain((a, b), Options(by=by, distance=distance, similarity=similarity)))
+        return await self._run(
+            self._plans.explain((a, b), FindRequest(by=by, distance=distance, similarity=similarity))
+        )
 
     async def check(
         self, documents: Items[Document], *, on_reject: OnReject | None = None, **options: Unpack[FindOptions]
     ) -> AsyncIterator[Checked]:
         """See `Index.check`."""
-        seen = Seen(await self.documents(), Options(**options))
+        seen = SeenDocuments(await self.documents(), FindRequest(**options))
         async for _, chunk in async_chunks(documents, _SEARCHES):
             for checked in await self._run(check(self.name, seen, chunk, on_reject)):
                 yield checked
@@ -485,11 +487,11 @@ class AsyncIndex:
             raise
         return await working
 
-    async def pipeline(self, *, install: bool = False, default: bool = False) -> Ingest:
+    async def pipeline(self, *, install: bool = False, default: bool = False) -> IngestPipeline:
         """See `Index.pipeline`."""
         return await self._run(self._plans.pipeline(install, default))
 
-    async def remove_pipeline(self) -> IngestRemoved:
+    async def remove_pipeline(self) -> PipelineRemoved:
         """See `Index.remove_pipeline`."""
         return await self._run(self._plans.remove_pipeline())
 
@@ -497,7 +499,7 @@ class AsyncIndex:
         """See `Index.scripts`."""
         return await self._run(self._plans.scripts(name))
 
-    async def install_scripts(self, name: str | None = None) -> Installed:
+    async def install_scripts(self, name: str | None = None) -> InstalledScripts:
         """See `Index.install_scripts`."""
         return await self._run(self._plans.install_scripts(name))
 

@@ -26,7 +26,7 @@ from es_simhash.live.sweep.work import as_they_are_now
 from es_simhash.plans.closed_indices import closed_index, closed_ones
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
-from es_simhash.plans.retry import patiently
+from es_simhash.plans.retry import retry
 from es_simhash.scheme.mapping import entries
 
 # How often an index is gone through; the rest is for the next run.
@@ -142,8 +142,8 @@ def _remove(prospect: Prospect, patience: float, removed: Removed) -> Plan[Remov
             if left <= removed.progress.rejected - rejected:
                 break
             yield Pass(part.index, query, again=round_ > 0)
-            yield from patiently(Refresh(part.index), patience)
-            left = yield from patiently(Count(part.index, query), patience)
+            yield from retry(Refresh(part.index), patience)
+            left = yield from retry(Count(part.index, query), patience)
         removed.left += left
         if not left:
             yield from note(part.index, documents.prefix, None)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
-from es_simhash.plans.bulk import Pressure, send
+from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan
 
 # The names that helpers.bulk reads from beside a document's fields, and what they are called in a bulk request.
@@ -70,7 +70,7 @@ class Writer:
     documents: Documents
     refresh: bool
     patience: float
-    _pressure: Pressure = field(default_factory=Pressure)
+    _pressure: RequestSize = field(default_factory=RequestSize)
 
     def write(self, actions: Sequence[Document], first: int, written: Written) -> Plan[None]:
         """Carry out actions in the form of ``helpers.bulk``, with the fields; ``first`` is the place of the first.

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from es_simhash.errors import EngineError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Wait
-from es_simhash.plans.retry import delays
+from es_simhash.plans.retry import retry_delays
 
 _MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -22,7 +22,7 @@ Take: TypeAlias = Callable[[Sequence[int], Sequence[ActionResult]], object]
 
 
 @dataclass
-class Pressure:
+class RequestSize:
     """How much is sent at once, adapted to what the engine takes: half after a refusal, and slowly more again."""
 
     actions: int = _MOST_ACTIONS
@@ -36,18 +36,18 @@ class Pressure:
         self.actions = min(_MOST_ACTIONS, self.actions + max(1, self.actions // 10))
 
 
-def send(bulk: Bulk, take: Take, pressure: Pressure, patience: float) -> Plan[int]:
+def send(bulk: Bulk, take: Take, pressure: RequestSize, patience: float) -> Plan[int]:
     """Send actions until the engine has taken or refused each; return how often it refused some for now.
 
     ``take`` is called after each request with what became of its actions. What is refused again and again for
     ``patience`` seconds is refused for good; but an engine that takes no request at all for so long raises.
     """
-    sending, waits = _Sending(bulk, take), delays(patience)
+    sending, waits = _Sending(bulk, take), retry_delays(patience)
     while sending.waiting:
         problem = yield from sending.request(pressure.actions)
         if problem is None:
             pressure.press()
-            waits = delays(patience)
+            waits = retry_delays(patience)
         elif isinstance(problem, TooLargeError):
             pressure.ease()
         elif (delay := next(waits, None)) is None:

@@ -15,7 +15,7 @@ from typing import Protocol
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.painless.stored_scripts import readable
 from es_simhash.errors import EngineError, UnreachableError
-from es_simhash.plans.find_options import Options
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import MultiSearch, Plan, Search
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
@@ -30,7 +30,7 @@ _FETCHED = 12
 _DOCUMENTS = 1_000_000
 
 
-class Sifting(Enum):
+class ServerFilter(Enum):
     """From when on the server leaves out what is too far away."""
 
     NEVER = "never"
@@ -38,7 +38,7 @@ class Sifting(Enum):
     ALWAYS = "from the first list on"
 
 
-class Asking(Protocol):
+class CandidateSearch(Protocol):
     """What has candidates."""
 
     def body(self, size: int, *, scored: bool, sifted: bool) -> Json:
@@ -50,17 +50,17 @@ class Asking(Protocol):
         ...
 
 
-def sifting(options: Options, settings: Settings, criteria: Criteria) -> Sifting:
+def sifting(options: FindRequest, settings: Settings, criteria: Criteria) -> ServerFilter:
     """Choose what compares bits first, the server or this process."""
     # Scripts can read neither signatures in a search, nor a SimHash without doc values.
     is_by_bits = options.candidates == "keys" and criteria.distance is not None and criteria.similarity is None
     if not is_by_bits or readable(settings) is None:
-        return Sifting.NEVER
+        return ServerFilter.NEVER
     assert settings.simhash
     assert criteria.distance is not None
     layout = settings.simhash.layout
     is_many = _meets_many(layout.bits, layout.count, layout.min_shared(criteria.distance))
-    return Sifting.ALWAYS if is_many else Sifting.LATER
+    return ServerFilter.ALWAYS if is_many else ServerFilter.LATER
 
 
 @cache
@@ -70,7 +70,7 @@ def _meets_many(bits: int, blocks: int, shared: int) -> bool:
 
 
 def all_candidates(
-    index: str, asking: Sequence[Asking], most: int, sifting: Sifting
+    index: str, asking: Sequence[CandidateSearch], most: int, sifting: ServerFilter
 ) -> Plan[list[tuple[list[Json], bool]]]:
     """The candidates of each, ``most`` of them, and whether these are all.
 
@@ -81,7 +81,7 @@ def all_candidates(
     unfinished, length = list(range(len(asking))), _FIRST_LIST
     while unfinished:
         size, is_first = min(length, most), length == _FIRST_LIST
-        sifted = sifting is Sifting.ALWAYS or (sifting is Sifting.LATER and not is_first)
+        sifted = sifting is ServerFilter.ALWAYS or (sifting is ServerFilter.LATER and not is_first)
         scored = not is_first or size == most
         bodies = [asking[i].body(size, scored=scored, sifted=sifted) for i in unfinished]
         try:
@@ -89,7 +89,7 @@ def all_candidates(
         except EngineError as error:
             if not sifted or isinstance(error, UnreachableError):
                 raise
-            sifting = Sifting.NEVER
+            sifting = ServerFilter.NEVER
             continue
         for i, reply in zip(unfinished, found, strict=True):
             hits = reply["hits"]["hits"]

@@ -13,10 +13,10 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import InputError
 from es_simhash.plans.find import find_fingerprinted
-from es_simhash.plans.find_options import Options
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import Plan
-from es_simhash.plans.query_documents import Wanted, wanted_of
-from es_simhash.plans.text_comparison import Rarity, Wanting, exact_similarities, least_of, verifier
+from es_simhash.plans.query_documents import QueryDocument, query_documents
+from es_simhash.plans.text_comparison import Comparison, Rarity, compare_texts, minimum_similarities, verifier
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
@@ -44,21 +44,21 @@ class Checked:
 
 
 @dataclass
-class Seen:
+class SeenDocuments:
     """The documents of a list so far, found by their keys like those of an index; ``count`` has all that were given.
 
     Each takes about 4 kB of memory, and its text.
     """
 
     documents: Documents
-    options: Options
+    options: FindRequest
     count: int = 0
     rarity: Rarity = field(default_factory=Rarity)
     _hits: list[Json] = field(default_factory=list)
     _texts: list[str] = field(default_factory=list)
     _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
-    def matches(self, wanted: Wanted, fingerprint: Fingerprint, verifier: Verifier | None) -> Matches:
+    def matches(self, wanted: QueryDocument, fingerprint: Fingerprint, verifier: Verifier | None) -> Matches:
         """The near-duplicates of a text among the documents so far; the ``verifier`` compares texts."""
         if fingerprint.status == "empty":
             return Matches((), status="empty")
@@ -70,12 +70,12 @@ class Seen:
         exact = None
         if verifier is not None:
             texts = [self._texts[place] for place in places]
-            [exact] = exact_similarities(
-                verifier, [Wanting(wanted.text, texts, least_of(criteria, compared.distances))]
+            [exact] = compare_texts(
+                verifier, [Comparison(wanted.text, texts, minimum_similarities(criteria, compared.distances))]
             )
         return matches_of(compared, criteria, exact=exact, status=fingerprint.status)
 
-    def add(self, position: int, wanted: Wanted, fingerprint: Fingerprint, stored: Json) -> None:
+    def add(self, position: int, wanted: QueryDocument, fingerprint: Fingerprint, stored: Json) -> None:
         """Take in a document, given its place in the list and its fields."""
         id_ = str(position) if wanted.id is None else wanted.id
         if fingerprint.status == "empty":
@@ -103,14 +103,14 @@ class Seen:
 
 
 def check(
-    index: str, seen: Seen, documents: Sequence[Document], on_reject: OnReject | None = None
+    index: str, seen: SeenDocuments, documents: Sequence[Document], on_reject: OnReject | None = None
 ) -> Plan[list[Checked]]:
     """Check the next documents of the list, and remember them.
 
     One that cannot be read raises a `DocumentError` that names it, or is handed to ``on_reject`` and left out.
     """
     own = seen.documents
-    wanted = wanted_of(own, documents, seen.count, on_reject)
+    wanted = query_documents(own, documents, seen.count, on_reject)
     seen.count += len(documents)
     made = _fingerprinted(own, wanted, on_reject)
     known, prints = [wanted[position] for position in made], [fingerprint for fingerprint, _ in made.values()]
@@ -124,7 +124,7 @@ def check(
 
 
 def _fingerprinted(
-    documents: Documents, wanted: Mapping[int, Wanted], on_reject: OnReject | None
+    documents: Documents, wanted: Mapping[int, QueryDocument], on_reject: OnReject | None
 ) -> dict[int, tuple[Fingerprint, Json]]:
     """The fingerprint of each text that has one, and its fields."""
     positions = iter(wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from es_simhash.errors import EngineError, IndexStateError, UnavailableError, UnreachableError
-from es_simhash.plans.operations import GetSettings, Look, Plan
+from es_simhash.plans.operations import GetResource, GetSettings, Plan
 
 # A setting that an index has while it is closed.
 CLOSED = "index.verified_before_close"
@@ -34,7 +34,7 @@ def closed_ones(index: str) -> Plan[list[str]]:
     if "*" not in index and index != "_all":
         return []
     try:
-        reply = yield Look(f"/_resolve/index/{quote(index, safe='*,')}?expand_wildcards=closed", index)
+        reply = yield GetResource(f"/_resolve/index/{quote(index, safe='*,')}?expand_wildcards=closed", index)
     except (UnreachableError, UnavailableError):
         raise
     except EngineError:  # the embedded engine closes none

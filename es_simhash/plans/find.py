@@ -10,16 +10,16 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.plans.candidates import all_candidates, sifting
-from es_simhash.plans.find_options import Options
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import Plan
-from es_simhash.plans.query_documents import Wanted
+from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.plans.text_comparison import (
-    Exact,
+    Comparison,
+    ExactSimilarities,
     Rarity,
-    Wanting,
-    exact_similarities,
-    least_of,
-    plausible,
+    compare_texts,
+    minimum_similarities,
+    plausible_hits,
     texts_in_hits,
     texts_of_hits,
     verifier,
@@ -33,7 +33,7 @@ from es_simhash.scheme.verification import Verifier
 
 
 def find_many(
-    index: str, documents: Documents, wanted: Sequence[Wanted], options: Options, rarity: Rarity
+    index: str, documents: Documents, wanted: Sequence[QueryDocument], options: FindRequest, rarity: Rarity
 ) -> Plan[list[Matches]]:
     """The matches of each; empty texts have none."""
     prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
@@ -45,21 +45,22 @@ def find_many(
 def find_fingerprinted(
     index: str,
     documents: Documents,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[QueryDocument],
     prints: Sequence[Fingerprint],
-    options: Options,
+    options: FindRequest,
     verifier: Verifier | None,
 ) -> Plan[list[Matches]]:
     """The same where the texts are fingerprinted already; the ``verifier`` compares texts, if there is one."""
     criteria = options.criteria(documents.scheme)
     quests = [
-        Quest(documents, options, criteria, each, fingerprint) for each, fingerprint in zip(wanted, prints, strict=True)
+        TextSearch(documents, options, criteria, each, fingerprint)
+        for each, fingerprint in zip(wanted, prints, strict=True)
     ]
     asking = [quest for quest in quests if not quest.is_empty]
     who = sifting(options, documents.scheme, criteria)
     replies = yield from all_candidates(index, asking, options.max_candidates, who)
     found = [quest.compared(hits) for quest, (hits, _) in zip(asking, replies, strict=True)]
-    exact: list[Exact | None] = [None] * len(asking)
+    exact: list[ExactSimilarities | None] = [None] * len(asking)
     if verifier is not None:
         exact = yield from _verified(verifier, asking, found)
     matches = iter(
@@ -69,14 +70,16 @@ def find_fingerprinted(
     return [Matches((), status="empty") if quest.is_empty else next(matches) for quest in quests]
 
 
-def _verified(verifier: Verifier, quests: Sequence[Quest], found: Sequence[Compared]) -> Plan[list[Exact | None]]:
+def _verified(
+    verifier: Verifier, quests: Sequence[TextSearch], found: Sequence[Compared]
+) -> Plan[list[ExactSimilarities | None]]:
     """The exact similarities of what may be similar."""
     if not quests:
         return []
     hits = [
         compared.hits[place]
         for quest, compared in zip(quests, found, strict=True)
-        for place in plausible(verifier.settings, quest.criteria, compared)
+        for place in plausible_hits(verifier.settings, quest.criteria, compared)
     ]
     documents = quests[0].documents
     if quests[0].options.candidates == "more_like_this":  # the texts came with the hits, to be fingerprinted
@@ -84,24 +87,24 @@ def _verified(verifier: Verifier, quests: Sequence[Quest], found: Sequence[Compa
     else:
         texts = yield from texts_of_hits(documents, hits)
     wanting = [
-        Wanting(
+        Comparison(
             quest.wanted.text,
             [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits],
-            least_of(quest.criteria, compared.distances),
+            minimum_similarities(quest.criteria, compared.distances),
         )
         for quest, compared in zip(quests, found, strict=True)
     ]
-    return list[Exact | None](exact_similarities(verifier, wanting))
+    return list[ExactSimilarities | None](compare_texts(verifier, wanting))
 
 
 @dataclass(frozen=True)
-class Quest:
+class TextSearch:
     """The search for the near-duplicates of one text."""
 
     documents: Documents
-    options: Options
+    options: FindRequest
     criteria: Criteria
-    wanted: Wanted
+    wanted: QueryDocument
     fingerprint: Fingerprint
 
     @property
@@ -135,7 +138,7 @@ class Quest:
         )
         return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])
 
-    def matches(self, compared: Compared, exact: Exact | None, complete: bool) -> Matches:
+    def matches(self, compared: Compared, exact: ExactSimilarities | None, complete: bool) -> Matches:
         """The nearest matches among the candidates, given the exact similarities of some."""
         options = self.options
         found = rerank.matches_of(

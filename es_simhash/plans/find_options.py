@@ -19,7 +19,7 @@ MOST_CANDIDATES = 10_000
 
 
 class FindOptions(TypedDict, total=False):
-    """The keywords of `Index.find` and its like (see `Options`)."""
+    """The keywords of `Index.find` and its like (see `FindRequest`)."""
 
     by: By | None
     distance: int | None
@@ -35,7 +35,7 @@ class FindOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Options:
+class FindRequest:
     """How near-duplicates are found.
 
     - ``by``, ``distance``, ``similarity``: what a match is (see `es_simhash.scheme.query.Criteria`).

@@ -14,13 +14,19 @@ from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, InputError, MappingError, TextError
 from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.find import find_many
-from es_simhash.plans.find_options import Options
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.init import Initialised, init
-from es_simhash.plans.install_pipeline import Ingest, IngestRemoved, install_pipeline, remove_pipeline, show_pipeline
-from es_simhash.plans.install_scripts import Installed, install_scripts, remove_scripts
-from es_simhash.plans.open_index import Expected, Opened, no_fields, open_index
+from es_simhash.plans.install_pipeline import (
+    IngestPipeline,
+    PipelineRemoved,
+    install_pipeline,
+    remove_pipeline,
+    show_pipeline,
+)
+from es_simhash.plans.install_scripts import InstalledScripts, install_scripts, remove_scripts
+from es_simhash.plans.open_index import ExpectedIndex, OpenedIndex, no_fields, open_index
 from es_simhash.plans.operations import GetMappings, Plan
-from es_simhash.plans.query_documents import Wanted, wanted_by_id, wanted_of
+from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
 from es_simhash.plans.text_comparison import Rarity
 from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.scheme.json_form import Functions
@@ -64,14 +70,14 @@ class IndexPlans:
         functions: Functions | None = None,
     ) -> None:
         self.name = name
-        self._expected = Expected(
+        self._expected = ExpectedIndex(
             prefix,
             Scheme.preset(scheme) if isinstance(scheme, str) else scheme,
             None if fields is None else check_sources(fields),
             idf,
             functions,
         )
-        self._opened: Opened | None = None
+        self._opened: OpenedIndex | None = None
         self._preview: Documents | None = None
         self._rarity = Rarity()
 
@@ -91,7 +97,7 @@ class IndexPlans:
         """The scheme where the index says none."""
         return self._expected.scheme or Scheme.preset("default")
 
-    def opened(self) -> Plan[Opened]:
+    def opened(self) -> Plan[OpenedIndex]:
         """How the documents are fingerprinted, as the index says; it is asked once."""
         if self._opened is None:
             self._opened = yield from open_index(self.name, self._expected)
@@ -130,7 +136,7 @@ class IndexPlans:
             return Documents(self._scheme, given.fields, given.prefix)
         return Documents(given.scheme or here.scheme, given.fields or here.fields, given.prefix)
 
-    def pipeline(self, install: bool, default: bool) -> Plan[Ingest]:
+    def pipeline(self, install: bool, default: bool) -> Plan[IngestPipeline]:
         """The ingest pipeline, which may be installed."""
         yield from check_open(self.name)
         documents = yield from self.documents_to_write()
@@ -138,7 +144,7 @@ class IndexPlans:
             return (yield from install_pipeline(self.name, documents, default))
         return (yield from show_pipeline(self.name, documents))
 
-    def remove_pipeline(self) -> Plan[IngestRemoved]:
+    def remove_pipeline(self) -> Plan[PipelineRemoved]:
         """Take the ingest pipeline away."""
         return (yield from remove_pipeline(self.name, self._expected.prefix))
 
@@ -148,7 +154,7 @@ class IndexPlans:
         documents = yield from self.documents()
         return stored(documents.scheme, documents.prefix, name)
 
-    def install_scripts(self, name: str | None) -> Plan[Installed]:
+    def install_scripts(self, name: str | None) -> Plan[InstalledScripts]:
         """Put them on the server."""
         return (yield from install_scripts((yield from self.scripts(name))))
 
@@ -156,32 +162,32 @@ class IndexPlans:
         """Take them away."""
         return (yield from remove_scripts((yield from self.scripts(name))))
 
-    def explain(self, ids: tuple[str, str], options: Options) -> Plan[Explanation]:
+    def explain(self, ids: tuple[str, str], options: FindRequest) -> Plan[Explanation]:
         """Why two documents are near-duplicates, or are none."""
         from es_simhash.plans.explain.explain_pair import explain_pair
 
         documents = yield from self.documents()
         return (yield from explain_pair(self.name, documents, ids, options, self._rarity))
 
-    def find(self, kind: str, item: Any, options: Options) -> Plan[Matches]:
+    def find(self, kind: str, item: Any, options: FindRequest) -> Plan[Matches]:
         """The near-duplicates of one ``text``, document in the index by its ``id``, or ``doc`` that is not in it."""
         [matches] = yield from self.find_many(kind, [item], options)
         if matches.status == "empty":
             raise TextError("An empty text has nothing to be found by. Give a text with letters or digits.")
         return matches
 
-    def find_many(self, kind: str, items: Sequence[Any], options: Options, first: int = 0) -> Plan[list[Matches]]:
+    def find_many(self, kind: str, items: Sequence[Any], options: FindRequest, first: int = 0) -> Plan[list[Matches]]:
         """The near-duplicates of each of several; ``first`` is the place of the first."""
         documents = yield from self._documents_for(options)
         if kind == "id":
-            wanted = yield from wanted_by_id(self.name, documents, items)
+            wanted = yield from query_documents_by_id(self.name, documents, items)
         elif kind == "text":
-            wanted = [Wanted.of_text(documents, item) for item in items]
+            wanted = [QueryDocument.of_text(documents, item) for item in items]
         else:
-            wanted = list(wanted_of(documents, items, first).values())
+            wanted = list(query_documents(documents, items, first).values())
         return (yield from find_many(self.name, documents, wanted, options, self._rarity))
 
-    def _documents_for(self, options: Options) -> Plan[Documents]:
+    def _documents_for(self, options: FindRequest) -> Plan[Documents]:
         """Without fields in the index, what the caller says of it must do."""
         if options.candidates != "more_like_this" or not self._expected.fields or self._opened is not None:
             return (yield from self.documents())

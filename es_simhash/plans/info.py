@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from es_simhash.plans.open_index import Opened
+from es_simhash.plans.open_index import OpenedIndex
 from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import DEFERRED
@@ -34,7 +34,7 @@ class Info:
         return self.documents - self.fingerprinted
 
 
-def describe(index: str, opened: Opened) -> Plan[Info]:
+def describe(index: str, opened: OpenedIndex) -> Plan[Info]:
     """Count the documents of an index by what its fields say."""
     engine = yield GetInfo()
     indices = sorted((yield GetMappings(index)))

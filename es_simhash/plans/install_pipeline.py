@@ -12,7 +12,15 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import description, is_ours, name_of, pipeline
 from es_simhash.errors import EngineError, IndexStateError, MissingError
 from es_simhash.plans.foreign_values import refuse_foreign
-from es_simhash.plans.operations import DeleteResource, GetSettings, Look, Plan, PutResource, PutSettings, is_server
+from es_simhash.plans.operations import (
+    DeleteResource,
+    GetResource,
+    GetSettings,
+    Plan,
+    PutResource,
+    PutSettings,
+    is_server,
+)
 
 _DEFAULT = "index.default_pipeline"
 _FINAL = "index.final_pipeline"
@@ -21,7 +29,7 @@ _NONE = (None, "_none")
 
 
 @dataclass(frozen=True)
-class Ingest:
+class IngestPipeline:
     """An ingest pipeline: whether it is ``installed`` now, and the indices whose default it has been made."""
 
     name: str
@@ -31,7 +39,7 @@ class Ingest:
 
 
 @dataclass(frozen=True)
-class IngestRemoved:
+class PipelineRemoved:
     """A pipeline that is gone: whether it was there at all, and the indices whose default it was."""
 
     name: str
@@ -39,13 +47,13 @@ class IngestRemoved:
     default_of: list[str]
 
 
-def show_pipeline(index: str, documents: Documents) -> Plan[Ingest]:
+def show_pipeline(index: str, documents: Documents) -> Plan[IngestPipeline]:
     """The pipeline, without anything being done."""
     yield from _check_engine(index)
-    return Ingest(name_of(index, documents.prefix), False, [], pipeline(index, documents))
+    return IngestPipeline(name_of(index, documents.prefix), False, [], pipeline(index, documents))
 
 
-def install_pipeline(index: str, documents: Documents, default: bool) -> Plan[Ingest]:
+def install_pipeline(index: str, documents: Documents, default: bool) -> Plan[IngestPipeline]:
     """Store the pipeline, and make it the default of each index that the name stands for if that is wished."""
     shown = yield from show_pipeline(index, documents)
     yield from _is_there(index, documents.prefix)
@@ -56,10 +64,10 @@ def install_pipeline(index: str, documents: Documents, default: bool) -> Plan[In
         yield from _check_defaults(settings, shown.name, documents.prefix)
     yield PutResource(_path(shown.name), shown.body)
     yield from _set_defaults(settings, shown.name)
-    return Ingest(shown.name, True, sorted(settings), shown.body)
+    return IngestPipeline(shown.name, True, sorted(settings), shown.body)
 
 
-def remove_pipeline(index: str, prefix: str) -> Plan[IngestRemoved]:
+def remove_pipeline(index: str, prefix: str) -> Plan[PipelineRemoved]:
     """Take the pipeline away, first as the default of the indices that the name stands for."""
     yield from _check_engine(index)
     name = name_of(index, prefix)
@@ -76,13 +84,13 @@ def remove_pipeline(index: str, prefix: str) -> Plan[IngestRemoved]:
     yield from _set_defaults(defaults, None)
     if there:
         yield DeleteResource(_path(name))
-    return IngestRemoved(name, there, defaults)
+    return PipelineRemoved(name, there, defaults)
 
 
 def _pipelines_in_use() -> Plan[dict[str, Json]]:
     """The pipelines in the settings of all indices: also of those that are closed, or hide their settings."""
     kinds = ",".join(f"metadata.indices.*.settings.{kind}" for kind in (_DEFAULT, _FINAL))
-    state = yield Look(f"/_cluster/state/metadata?filter_path={kinds}")
+    state = yield GetResource(f"/_cluster/state/metadata?filter_path={kinds}")
     indices = state.get("metadata", {}).get("indices", {})
     return {
         index: {f"index.{kind}": name for kind, name in found["settings"]["index"].items()}
@@ -103,7 +111,7 @@ def _check_engine(index: str) -> Plan[None]:
 def _is_there(index: str, prefix: str) -> Plan[bool]:
     """Whether the pipeline is on the server; one of the same name that is somebody else's is an error."""
     name = name_of(index, prefix)
-    there: Json | None = (yield Look(_path(name))).get(name)
+    there: Json | None = (yield GetResource(_path(name))).get(name)
     if there and there.get("description") != description(index, prefix):
         raise IndexStateError(
             f"The server has a pipeline {name!r} that is not of {index!r} under {prefix!r}. "
@@ -118,7 +126,7 @@ def _check_defaults(settings: dict[str, Json], name: str, prefix: str) -> Plan[N
         other = found.get(_DEFAULT)
         if other in (*_NONE, name):
             continue
-        there = (yield Look(_path(other))).get(other) or {}
+        there = (yield GetResource(_path(other))).get(other) or {}
         if not is_ours(there.get("description"), prefix):
             call = json.dumps({"pipeline": {"name": name}})
             raise IndexStateError(

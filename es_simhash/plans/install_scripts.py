@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 from es_simhash.documents.painless.stored_scripts import Stored
 from es_simhash.errors import EngineError, IndexStateError, ScriptError
-from es_simhash.plans.operations import DeleteResource, Look, Plan, PutResource, is_server
+from es_simhash.plans.operations import DeleteResource, GetResource, Plan, PutResource, is_server
 
 
 @dataclass(frozen=True)
-class Installed:
+class InstalledScripts:
     """The names of what a server keeps now, and of the templates that were ``left_out`` since it runs none."""
 
     names: list[str]
     left_out: list[str]
 
 
-def install_scripts(wanted: Sequence[Stored]) -> Plan[Installed]:
+def install_scripts(wanted: Sequence[Stored]) -> Plan[InstalledScripts]:
     """Put all of them on the server; what is there by one of the names, and is another, stops it before anything is."""
     yield from _check_engine()
     for each in wanted:
         yield from _check_free(each)
-    installed = Installed([], [])
+    installed = InstalledScripts([], [])
     for each in wanted:
         try:
             yield PutResource(_compiled_path(each), each.body)
@@ -41,7 +41,7 @@ def remove_scripts(wanted: Sequence[Stored]) -> Plan[list[str]]:
     yield from _check_engine()
     removed = []
     for each in wanted:
-        if (yield Look(each.path, each.name)).get("found"):
+        if (yield GetResource(each.path, each.name)).get("found"):
             yield DeleteResource(each.path)
             removed.append(each.name)
     return removed
@@ -56,7 +56,7 @@ def _check_engine() -> Plan[None]:
 
 
 def _check_free(wanted: Stored) -> Plan[None]:
-    there = yield Look(wanted.path, wanted.name)
+    there = yield GetResource(wanted.path, wanted.name)
     if there.get("found") and there["script"]["source"] != wanted.source:
         raise IndexStateError(
             f"The server has another script {wanted.name!r} already: of an index with other fields, or of another "

@@ -18,7 +18,7 @@ from es_simhash.text.idf import IdfTable
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedIndex:
     """What the caller knows of an index: all of it may come from the index itself instead.
 
     ``idf`` and ``functions`` are what a scheme in an index can only name (see `Scheme.from_json`).
@@ -37,14 +37,14 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedIndex:
     """How the documents of an index are fingerprinted; of the indices behind it, some may be ``without_fields``."""
 
     documents: Documents
     without_fields: list[str]
 
 
-def open_index(index: str, expected: Expected) -> Plan[Opened]:
+def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
     """How the documents of an index are fingerprinted, as its mapping says; all indices with fields must agree."""
     try:
         mappings = yield GetMappings(index)
@@ -57,7 +57,7 @@ def open_index(index: str, expected: Expected) -> Plan[Opened]:
     if len(without) == len(entries):
         yield from check_open(index)
         raise no_fields(without[0] if without else index, expected.prefix)
-    return Opened(_agreed({name: entry for name, entry in entries.items() if entry}, expected), without)
+    return OpenedIndex(_agreed({name: entry for name, entry in entries.items() if entry}, expected), without)
 
 
 def no_fields(index: str, prefix: str) -> MappingError:
@@ -68,7 +68,7 @@ def no_fields(index: str, prefix: str) -> MappingError:
     )
 
 
-def _agreed(entries: Mapping[str, Json], expected: Expected) -> Documents:
+def _agreed(entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
     (first, entry), *others = entries.items()
     for name, other in others:
         if (other["id"], other.get("fields")) != (entry["id"], entry.get("fields")):
@@ -95,7 +95,7 @@ def _agreed(entries: Mapping[str, Json], expected: Expected) -> Documents:
     return Documents(scheme, fields, expected.prefix)
 
 
-def _scheme_of(index: str, entry: Json, expected: Expected) -> Scheme:
+def _scheme_of(index: str, entry: Json, expected: ExpectedIndex) -> Scheme:
     """The scheme in a mapping, if it is that of the documents."""
     scheme = Scheme.from_json(json.dumps(entry["scheme"]), idf=expected.idf, functions=expected.functions)
     if scheme.id != entry["id"]:

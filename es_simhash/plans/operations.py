@@ -290,7 +290,7 @@ class UpdateAliases(Operation[None]):
 
 
 @dataclass(frozen=True)
-class Look(Operation[Json]):
+class GetResource(Operation[Json]):
     """What a server's REST interface answers at a path that only some servers have: to a GET, or to a question posted.
 
     It changes nothing. Of what is not there the answer has nothing, or says so.
@@ -369,7 +369,7 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     PutSettings,
     GetAliases,
     UpdateAliases,
-    Look,
+    GetResource,
     PutResource,
     DeleteResource,
     CheckFiles,

@@ -15,7 +15,7 @@ from es_simhash.plans.operations import GetDocuments, Plan, Search
 
 
 @dataclass(frozen=True)
-class Wanted:
+class QueryDocument:
     """A text whose near-duplicates are wanted, and the document that it is of, which is none of them.
 
     ``texts`` has the text of each source field apart.
@@ -27,20 +27,20 @@ class Wanted:
     index: str | None = None
 
     @classmethod
-    def of_text(cls, documents: Documents, text: str) -> Wanted:
+    def of_text(cls, documents: Documents, text: str) -> QueryDocument:
         """A text, which each source field is compared with."""
         return cls(text, dict.fromkeys(documents.fields, text))
 
     @classmethod
     def of_document(
         cls, documents: Documents, document: Document, id: str | None = None, index: str | None = None
-    ) -> Wanted:
+    ) -> QueryDocument:
         """A document, in the index or not."""
         texts = {path: text_of(document, [path]) for path in documents.fields}
         return cls(documents.text_of(document), texts, id, index)
 
     @classmethod
-    def of_action(cls, documents: Documents, action: Document) -> Wanted:
+    def of_action(cls, documents: Documents, action: Document) -> QueryDocument:
         """A document in the form of a bulk action: with its ``_id``, if it has one, and ``_source`` or the fields."""
         id_ = check_mapping(action, "is").get("_id")
         body = check_mapping(action.get("_source", action), "has a body")
@@ -51,23 +51,23 @@ class Wanted:
         return bool(hit["_id"] == self.id and self.index in (None, hit["_index"]))
 
 
-def wanted_of(
+def query_documents(
     documents: Documents, actions: Sequence[Document], first: int = 0, on_reject: OnReject | None = None
-) -> dict[int, Wanted]:
+) -> dict[int, QueryDocument]:
     """Return documents by their places; that of the first is ``first``.
 
     One that cannot be read raises a `DocumentError` that names it, or is handed to ``on_reject`` and left out.
     """
-    wanted: dict[int, Wanted] = {}
+    wanted: dict[int, QueryDocument] = {}
     for position, action in enumerate(actions, first):
         try:
-            wanted[position] = Wanted.of_action(documents, action)
+            wanted[position] = QueryDocument.of_action(documents, action)
         except DocumentError as error:
             Rejected.given(id_of(action), position, error.problem).hand_to(on_reject)
     return wanted
 
 
-def wanted_by_id(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[Wanted]]:
+def query_documents_by_id(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[QueryDocument]]:
     """Documents of the index by their ids."""
     found = yield GetDocuments(index, ids, documents.fields)
     hits = {hit["_id"]: hit for hit in found if hit["found"]}
@@ -82,4 +82,4 @@ def wanted_by_id(index: str, documents: Documents, ids: Sequence[str]) -> Plan[l
             raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
     found = (hits[id_] for id_ in ids)
     actions = [{"_id": hit["_id"], "_index": hit["_index"], "_source": hit.get("_source") or {}} for hit in found]
-    return list(wanted_of(documents, actions).values())
+    return list(query_documents(documents, actions).values())

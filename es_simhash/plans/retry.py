@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 _FIRST, _LONGEST = 0.5, 30.0
 
 
-def delays(patience: float) -> Iterator[float]:
+def retry_delays(patience: float) -> Iterator[float]:
     """Seconds to wait before each further attempt, which together come to about ``patience``.
 
     They grow to half a minute, and are spread at random, so that many workers do not come back all at once
@@ -28,9 +28,9 @@ def delays(patience: float) -> Iterator[float]:
         yield delay
 
 
-def patiently(operation: Operation[Result], patience: float) -> Plan[Result]:
+def retry(operation: Operation[Result], patience: float) -> Plan[Result]:
     """The result of an operation, tried again for ``patience`` seconds while the engine cannot do it."""
-    waits = delays(patience)
+    waits = retry_delays(patience)
     while True:
         try:
             result: Result = yield operation

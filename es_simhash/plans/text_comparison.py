@@ -12,7 +12,7 @@ import numpy as np
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError
-from es_simhash.plans.find_options import Options
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import GetDocuments, Plan, Sample
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
@@ -28,7 +28,7 @@ _READ_AT_ONCE = 200
 _DOUBT = 3.0
 
 # The exact similarities of hits; None where the text of one is not compared.
-Exact: TypeAlias = list[float | None]
+ExactSimilarities: TypeAlias = list[float | None]
 Texts = dict[tuple[str, str], str]
 
 
@@ -52,7 +52,7 @@ class Rarity:
 
 
 def verifier(
-    index: str, documents: Documents, options: Options, criteria: Criteria, rarity: Rarity
+    index: str, documents: Documents, options: FindRequest, criteria: Criteria, rarity: Rarity
 ) -> Plan[Verifier | None]:
     """What compares texts; None where fingerprints alone tell what is near, and nobody asks for more."""
     verification = options.verification(documents.scheme)
@@ -64,7 +64,7 @@ def verifier(
     return Verifier(documents.scheme, verification, weights)
 
 
-def plausible(settings: Settings, criteria: Criteria, compared: Compared) -> list[int]:
+def plausible_hits(settings: Settings, criteria: Criteria, compared: Compared) -> list[int]:
     """The places of the hits that may be similar enough, as far as their estimates tell."""
     if settings.minhash is None or criteria.similarity is None or criteria.verification is None:
         return list(range(len(compared.hits)))
@@ -99,7 +99,7 @@ def texts_of_hits(documents: Documents, hits: Iterable[Json]) -> Plan[Texts]:
 
 
 @dataclass(frozen=True)
-class Wanting:
+class Comparison:
     """A text and those that it is compared with, None for what is not; what is below the ``least`` does not count."""
 
     text: str
@@ -107,7 +107,7 @@ class Wanting:
     least: Sequence[float]
 
 
-def exact_similarities(verifier: Verifier, wanting: Sequence[Wanting]) -> list[Exact]:
+def compare_texts(verifier: Verifier, wanting: Sequence[Comparison]) -> list[ExactSimilarities]:
     """The similarity of each text and those that are known; None for the others."""
     texts = [each.text for each in wanting]
     first, second, least = list[int](), list[int](), list[float]()
@@ -123,7 +123,7 @@ def exact_similarities(verifier: Verifier, wanting: Sequence[Wanting]) -> list[E
     return [[None if other is None else next(found) for other in each.others] for each in wanting]
 
 
-def least_of(criteria: Criteria, distances: Sequence[int | None]) -> list[float]:
+def minimum_similarities(criteria: Criteria, distances: Sequence[int | None]) -> list[float]:
     """From which similarity on it counts of a hit: any of those that are near anyway."""
     least = criteria.similarity or 0.0
     return [0.0 if criteria.are_met(distance, None) else least for distance in distances]

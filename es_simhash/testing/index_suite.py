@@ -21,7 +21,7 @@ from es_simhash.errors import (
     TextError,
 )
 from es_simhash.plans import find
-from es_simhash.plans.candidates import Sifting
+from es_simhash.plans.candidates import ServerFilter
 from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
@@ -306,7 +306,7 @@ class IndexSuite(IndexBase):
     def test_who_compares_makes_no_difference(self, filled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         for distance in (0, 3, 5):
             found = [filled.find(id="1", distance=distance)]
-            for who in (Sifting.ALWAYS, Sifting.NEVER):
+            for who in (ServerFilter.ALWAYS, ServerFilter.NEVER):
                 monkeypatch.setattr(find, "sifting", lambda *_, who=who: who)
                 found.append(here := filled.find(id="1", distance=distance))
             monkeypatch.undo()

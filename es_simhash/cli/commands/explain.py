@@ -14,7 +14,7 @@ from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.plans.explain.field_states import Subject
+    from es_simhash.plans.explain.field_states import ComparedDocument
 
 _PAIR = 2
 
@@ -74,28 +74,28 @@ def _of_documents(
     return Index(index, engine, **known).explain(first, second, **criteria)
 
 
-def _of_texts(subjects: list[Subject], known: dict[str, Any], criteria: dict[str, Any]) -> Explanation:
+def _of_texts(subjects: list[ComparedDocument], known: dict[str, Any], criteria: dict[str, Any]) -> Explanation:
     from es_simhash.plans.explain.explanation import explain
     from es_simhash.plans.explain.field_states import examine
-    from es_simhash.plans.find_options import Options
+    from es_simhash.plans.find_options import FindRequest
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.verification import Verifier
 
     scheme = known["scheme"] or Scheme.preset("default")
     first, second = (examine(scheme, subject) for subject in subjects)
-    wanted = Options(**criteria).criteria(scheme)
+    wanted = FindRequest(**criteria).criteria(scheme)
     # Without an index nothing tells how rare features are: they all weigh the same.
     verifier = Verifier(scheme, wanted.verification) if wanted.verification else None
     return explain(scheme, wanted, (first, second), verifier=verifier)
 
 
-def _subjects(files: tuple[str, ...], texts: tuple[str, ...]) -> list[Subject]:
-    from es_simhash.plans.explain.field_states import Subject
+def _subjects(files: tuple[str, ...], texts: tuple[str, ...]) -> list[ComparedDocument]:
+    from es_simhash.plans.explain.field_states import ComparedDocument
 
     if files.count("-") > 1:
         raise click.UsageError("Standard input is one text. Name a file for the other.")
-    given = [Subject(f"text {number}", text) for number, text in enumerate(texts, 1)]
-    return [*(Subject(path, text_in(path)) for path in files), *given]
+    given = [ComparedDocument(f"text {number}", text) for number, text in enumerate(texts, 1)]
+    return [*(ComparedDocument(path, text_in(path)) for path in files), *given]
 
 
 def _write_page(path: str, explanation: Explanation) -> None:

@@ -15,7 +15,7 @@ from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
-    from es_simhash.plans.install_pipeline import Ingest
+    from es_simhash.plans.install_pipeline import IngestPipeline
 
 
 @click.command(name="pipeline")
@@ -57,7 +57,7 @@ def _remove(output: Output, index: Index) -> None:
     output.report(f"{done.name}: " + (f"removed{_default_of(done.default_of)}" if done.removed else "was not there"))
 
 
-def _show(output: Output, done: Ingest) -> None:
+def _show(output: Output, done: IngestPipeline) -> None:
     body = None if done.installed else done.body
     output.result({"pipeline": done.name, "installed": done.installed, "default_of": done.default_of, "request": body})
     if done.installed:

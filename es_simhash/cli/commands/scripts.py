@@ -14,7 +14,7 @@ from es_simhash.cli.show.output import Output, output_options
 
 if TYPE_CHECKING:
     from es_simhash.documents.painless.stored_scripts import Stored
-    from es_simhash.plans.install_scripts import Installed
+    from es_simhash.plans.install_scripts import InstalledScripts
 
 
 @click.command(name="scripts")
@@ -55,7 +55,7 @@ def command(
                 output.line(_in_dev_tools(each))
 
 
-def _install(output: Output, scripts: dict[str, Stored], done: Installed) -> None:
+def _install(output: Output, scripts: dict[str, Stored], done: InstalledScripts) -> None:
     for name, each in scripts.items():
         state = "installed" if name in done.names else "left out"
         _tell(output, each, state)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.plans.explain.shared_features import Group
+    from es_simhash.plans.explain.shared_features import FeatureGroup
     from es_simhash.plans.explain.shared_keys import Keys
     from es_simhash.plans.explain.simhash_bits import Bits
-    from es_simhash.plans.explain.text_differences import Part, Row
+    from es_simhash.plans.explain.text_differences import TextPart, TextRow
     from es_simhash.plans.explain.verdict import Evidence
 
 # How many equal characters stay beside a change, how many features of a kind are shown, and how wide lines of bits are.
@@ -172,7 +172,7 @@ def _show_features(output: Output, explanation: Explanation) -> None:
     output.table(["features", "count", "weight", "heaviest"], rows)
 
 
-def _heaviest(group: Group) -> str:
+def _heaviest(group: FeatureGroup) -> str:
     shown = [feature.text for feature in group.heaviest[:_FEATURES]]
     return " ".join(f"“{text}”" for text in shown) + (" …" if group.count > len(shown) else "")
 
@@ -189,7 +189,7 @@ def _show_texts(explanation: Explanation) -> None:
             print("".join(_inline(part) for part in row.parts))
 
 
-def _inline(part: Part) -> str:
+def _inline(part: TextPart) -> str:
     a, b = _printable(part.a), _printable(part.b)
     if part.kind == "cut":
         return f" … {len(a):,} and {len(b):,} characters were not compared … "
@@ -198,7 +198,7 @@ def _inline(part: Part) -> str:
     return (f"[-{a}-]" if a else "") + (f"{{+{b}+}}" if b else "")
 
 
-def _side_by_side(row: Row) -> None:
+def _side_by_side(row: TextRow) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -210,7 +210,7 @@ def _side_by_side(row: Row) -> None:
     Console(file=sys.stdout).print(grid)
 
 
-def _side(part: Part, text: str, changed: str) -> Piece:
+def _side(part: TextPart, text: str, changed: str) -> Piece:
     if part.kind == "cut":
         return Piece(f" … {len(text):,} characters were not compared … ", _FAINT)
     return Piece(text, changed if part.kind == "changed" else "")

@@ -26,8 +26,8 @@ from es_simhash.plans.operations import (
     GetDocuments,
     GetInfo,
     GetMappings,
+    GetResource,
     GetSettings,
-    Look,
     MultiSearch,
     OpenReader,
     Operation,
@@ -105,7 +105,7 @@ def checked(operation: Operation[Any], reply: Reply) -> Json:
     """The body of a reply; one that tells of an error, or is no JSON object, is raised."""
     if reply.status < 300 and isinstance(reply.body, dict):
         return reply.body
-    if isinstance(operation, Look) and reply.status == HTTPStatus.NOT_FOUND and _is_no_error(reply.body):
+    if isinstance(operation, GetResource) and reply.status == HTTPStatus.NOT_FOUND and _is_no_error(reply.body):
         return dict(reply.body)
     raise error_in(operation, reply.status, reply.body)
 
@@ -142,7 +142,7 @@ _DOING: Mapping[type[Operation[Any]], str] = {
     PutSettings: "Changing the settings of {index}",
     GetAliases: "Reading the aliases of {index}",
     UpdateAliases: "Changing aliases",
-    Look: "Looking at {index}",
+    GetResource: "Looking at {index}",
     PutResource: "Storing {path}",
     DeleteResource: "Deleting {path}",
     CheckFiles: "Checking the files of {index}",

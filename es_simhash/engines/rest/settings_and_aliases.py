@@ -14,8 +14,8 @@ from es_simhash.plans.operations import (
     DeleteResource,
     FilesChecked,
     GetAliases,
+    GetResource,
     GetSettings,
-    Look,
     Operation,
     PutResource,
     PutSettings,
@@ -41,7 +41,7 @@ def _update_aliases(operation: UpdateAliases) -> Conversation[None]:
     acknowledged(operation, (yield Request("POST", "/_aliases", body={"actions": list(operation.actions)})))
 
 
-def _look(operation: Look) -> Conversation[Json]:
+def _look(operation: GetResource) -> Conversation[Json]:
     return (yield Request("POST" if operation.question else "GET", operation.path, body=operation.question))
 
 
@@ -65,7 +65,7 @@ CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]]
     PutSettings: _put_settings,
     GetAliases: _get_aliases,
     UpdateAliases: _update_aliases,
-    Look: _look,
+    GetResource: _look,
     PutResource: _put_resource,
     DeleteResource: _delete_resource,
     CheckFiles: _check_files,

@@ -20,7 +20,7 @@ from es_simhash.groups.pairs.sorting import distinct
 from es_simhash.groups.pairs.spool import Room, Strings
 from es_simhash.live.sweep.found import Place
 from es_simhash.plans.operations import GetDocuments
-from es_simhash.plans.retry import patiently
+from es_simhash.plans.retry import retry
 from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.verification import Similarities, Verifier
 
@@ -49,7 +49,7 @@ class Looking:
         for index, numbers in by_index.items():
             ids = [places[number].id for number in numbers]
             routings = [places[number].routing for number in numbers]
-            plan = patiently(GetDocuments(index, ids, wanted, routings), self._patience)
+            plan = retry(GetDocuments(index, ids, wanted, routings), self._patience)
             replies: list[Json] = run(plan, self._engine)
             for number, reply in zip(numbers, replies, strict=True):
                 found[number] = reply if reply["found"] else None

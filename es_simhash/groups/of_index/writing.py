@@ -26,10 +26,10 @@ from es_simhash.live.sweep.notes import note, note_where_allowed, noted
 from es_simhash.live.sweep.progress import Pace
 from es_simhash.live.sweep.work import read_again
 from es_simhash.live.sweep.writing import Outcome, write
-from es_simhash.plans.bulk import Pressure
+from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.foreign_values import foreign_in
 from es_simhash.plans.operations import Action, GetMappings, Plan, PutMapping, Refresh
-from es_simhash.plans.retry import patiently
+from es_simhash.plans.retry import retry
 from es_simhash.scheme import group_fields, mapping
 from es_simhash.scheme.own_fields import content_hash
 
@@ -138,7 +138,7 @@ class _Writing:
     def go_through(self, on_progress: OnProgress) -> set[int]:
         """Write what differs; the result has the documents that were changed or deleted meanwhile."""
         lost: set[int] = set()
-        pressure = Pressure()
+        pressure = RequestSize()
         write_batch = partial(self._write, pressure)
         with closing(ahead(write_batch, self._batches(), _WRITERS, self._engine.stop)) as outcomes:
             for outcome, positions in outcomes:
@@ -158,7 +158,7 @@ class _Writing:
         """
         name, same = self._grouped.note
         for index, changes in self._grouped.indices.items():
-            run(patiently(Refresh(index), self._patience), self._engine)
+            run(retry(Refresh(index), self._patience), self._engine)
             run(note_where_allowed(index, name, {"of": same, "changes": changes or []}), self._engine)
 
     def _batches(self) -> Iterator[dict[int, Json]]:
@@ -177,7 +177,7 @@ class _Writing:
             if self._there[position]:
                 yield position, {}
 
-    def _write(self, pressure: Pressure, batch: dict[int, Json]) -> tuple[Outcome, set[int]]:
+    def _write(self, pressure: RequestSize, batch: dict[int, Json]) -> tuple[Outcome, set[int]]:
         """Write some documents; also tells which of them are not as they were read, or could not be written."""
         places = dict(zip(batch, self._grouped.places(list(batch)), strict=True))
         settling = _Settling(self._documents, self._grouped, {_key(places[each]): each for each in batch}, batch)
@@ -214,7 +214,7 @@ class _Settling:
         source = [*self.documents.fields, self.documents.prefix]
         for index in sorted({place.index for place, _ in conflicts}):
             there = [update for update in conflicts if update[0].index == index]
-            replies = yield from patiently(read_again(index, there, source), patience)
+            replies = yield from retry(read_again(index, there, source), patience)
             for (place, _), reply in zip(there, replies, strict=True):
                 self._settle(self.positions[_key(place)], reply, prepared)
         return prepared

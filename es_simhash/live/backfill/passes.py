@@ -12,7 +12,7 @@ from es_simhash.live.sweep.changes import Changes, changes_of, make_visible
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.temporary_settings import change, set_back
 from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Refresh
-from es_simhash.plans.retry import patiently
+from es_simhash.plans.retry import retry
 
 # How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run. One of
 # several machines cannot tell the changes of the others from those of strangers.
@@ -67,7 +67,7 @@ def _unwatched(part: Part, documents: Documents, options: BackfillOptions, progr
     query, rejected = due_query(documents, options), progress.rejected
     yield Pass(part.index, query)
     for _ in range(_most(options)):
-        yield from patiently(Refresh(part.index), options.patience)
+        yield from retry(Refresh(part.index), options.patience)
         if not (yield from _are_left(part, query, options, progress.rejected - rejected)):
             return
         yield Pass(part.index, query, again=True)
@@ -118,7 +118,7 @@ def _are_left(part: Part, query: Json, options: BackfillOptions, rejected: int) 
     """Whether more is due than could not be done; one of several machines cannot say that of its share."""
     if options.refresh_stale or not options.is_alone:
         return False
-    return (yield from patiently(Count(part.index, query), options.patience)) > rejected
+    return (yield from retry(Count(part.index, query), options.patience)) > rejected
 
 
 def _most(options: BackfillOptions) -> int:

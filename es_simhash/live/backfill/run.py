@@ -20,7 +20,7 @@ from es_simhash.live.sweep.reading import Reading, close_all, common_reader
 from es_simhash.live.sweep.temporary_settings import all_set_back
 from es_simhash.live.sweep.work import Fingerprinting, Work
 from es_simhash.live.sweep.writing import Outcome, write
-from es_simhash.plans.bulk import Pressure
+from es_simhash.plans.bulk import RequestSize
 
 if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents
@@ -91,7 +91,7 @@ class _Passing(StoppableEngine):
         with self.stopped_by_errors(), ExitStack() as stack:
             pages = stack.enter_context(closing(self._ahead(lambda _: run(reading.next(), self), count())))
             ready = stack.enter_context(closing(self._ahead(self._work.prepare, takewhile(bool, pages))))
-            written = stack.enter_context(closing(self._ahead(partial(self._write, Pressure()), ready, WRITERS)))
+            written = stack.enter_context(closing(self._ahead(partial(self._write, RequestSize()), ready, WRITERS)))
             for outcome in written:
                 self._teller.add(outcome, operation.again)
 
@@ -100,7 +100,7 @@ class _Passing(StoppableEngine):
     ) -> Generator[Result, None, None]:
         return ahead(make, items, threads, self.stop)
 
-    def _write(self, pressure: Pressure, prepared: Prepared) -> Outcome:
+    def _write(self, pressure: RequestSize, prepared: Prepared) -> Outcome:
         run(self._pace.turn(len(prepared.updates)), self)
         return run(write(self._work, prepared, pressure, self._options.patience), self)
 

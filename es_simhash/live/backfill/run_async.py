@@ -21,7 +21,7 @@ from es_simhash.live.sweep.reading import Reading, close_all, common_reader
 from es_simhash.live.sweep.temporary_settings import all_set_back
 from es_simhash.live.sweep.work import Fingerprinting, Work
 from es_simhash.live.sweep.writing import Outcome, write
-from es_simhash.plans.bulk import Pressure
+from es_simhash.plans.bulk import RequestSize
 
 if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents
@@ -66,7 +66,7 @@ class AsyncRunner:
             await leave_async(close_all(readings, common), self._engine, BRIEFLY)
 
     async def _slice(self, operation: Pass, reading: Reading) -> None:
-        pressure = Pressure()
+        pressure = RequestSize()
         coming = asyncio.ensure_future(self._run(reading.next()))
         writing: deque[asyncio.Future[Outcome]] = deque()
         try:
@@ -81,7 +81,7 @@ class AsyncRunner:
         finally:
             await _end([coming, *writing])
 
-    async def _write(self, prepared: Prepared, pressure: Pressure) -> Outcome:
+    async def _write(self, prepared: Prepared, pressure: RequestSize) -> Outcome:
         await self._run(self._pace.turn(len(prepared.updates)))
         return await self._run(write(self._work, prepared, pressure, self._options.patience))
 

@@ -14,7 +14,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.plans.derived_fields import Derived
 from es_simhash.plans.foreign_values import look_for_foreign
-from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetSettings, Look, Operation, Plan
+from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetResource, GetSettings, Operation, Plan
 from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change
@@ -210,7 +210,7 @@ def rights_in(names: Sequence[str]) -> Plan[Mapping[str, Mapping[str, bool]] | N
 
 
 def _look(path: str, question: Json | None = None) -> Plan[Json]:
-    return (yield from _told(Look(path, question=question))) or {}
+    return (yield from _told(GetResource(path, question=question))) or {}
 
 
 def _told(operation: Operation[Json]) -> Plan[Json | None]:

@@ -13,7 +13,7 @@ from es_simhash.live.sweep.found import Place, Prepared, Update
 from es_simhash.live.sweep.work import read_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action, Plan
-from es_simhash.plans.retry import patiently
+from es_simhash.plans.retry import retry
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Copying:
 
         A document that was deleted and written anew counts its versions from the beginning.
         """
-        copies = yield from patiently(read_again(self.destination, conflicts, True), patience)
+        copies = yield from retry(read_again(self.destination, conflicts, True), patience)
         pairs = zip(conflicts, copies, strict=True)
         differing = [(update, copy) for update, copy in pairs if copy.get("_source") != update[1].body]
         prepared = Prepared(current=len(conflicts) - len(differing))
@@ -94,7 +94,7 @@ class Copying:
     ) -> Plan[None]:
         """Compare copies with the documents as they are by now."""
         updates = [update for update, _ in differing]
-        now = yield from patiently(read_again(updates[0][0].index, updates, True), patience)
+        now = yield from retry(read_again(updates[0][0].index, updates, True), patience)
         found = [(hit, copy) for hit, (_, copy) in zip(now, differing, strict=True) if hit["found"]]
         prepared.gone += len(now) - len(found)
         bodies, prepared.unfit = self.bodies([hit for hit, _ in found])

@@ -30,7 +30,7 @@ from es_simhash.plans.operations import (
     Refresh,
     UpdateAliases,
 )
-from es_simhash.plans.retry import patiently
+from es_simhash.plans.retry import retry
 from es_simhash.scheme.mapping import merge
 
 # How often the source is gone through for what was changed meanwhile, and compared with the copy.
@@ -141,7 +141,7 @@ def _copy(prospect: Prospect, patience: float, since: list[int] | None, progress
         changes = yield from _settled(prospect.source, patience)
         if since is not None and changes == since:
             break
-        yield from patiently(Refresh(prospect.source), patience)
+        yield from retry(Refresh(prospect.source), patience)
         yield Pass(prospect.source, due_query(since), again=since is not prospect.since)
         since = changes
         if since is None:
@@ -169,7 +169,7 @@ def _tell_late(prospect: Prospect, since: list[int] | None, patience: float, tel
     if since is None or (yield from _settled(prospect.source, patience)) == since:
         return 0
     late: set[str | None] = set()
-    yield from patiently(Refresh(prospect.source), patience)
+    yield from retry(Refresh(prospect.source), patience)
     reading = Reading(prospect.source, due_query(since), False, None, patience)
     while hits := (yield from reading.next()):
         # The numbers of the other shards may have brought some that are as they should be.

@@ -11,7 +11,7 @@ from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import Count, GetDocuments, GetInfo, Plan, Refresh, Search, Share
-from es_simhash.plans.retry import patiently
+from es_simhash.plans.retry import retry
 
 _EVERYTHING: Json = {"match_all": {}}
 _AT_A_TIME = 50
@@ -48,9 +48,9 @@ def verify(source: str, copying: Copying, sample: int, patience: float) -> Plan[
     """Compare an index with its copy."""
     verified = Verified()
     for index in (source, copying.destination):
-        yield from patiently(Refresh(index), patience)
-    verified.documents = yield from patiently(Count(source, _EVERYTHING), patience)
-    verified.copies = yield from patiently(Count(copying.destination, _EVERYTHING), patience)
+        yield from retry(Refresh(index), patience)
+    verified.documents = yield from retry(Count(source, _EVERYTHING), patience)
+    verified.copies = yield from retry(Count(copying.destination, _EVERYTHING), patience)
     chosen = yield from _sample(source, min(sample, verified.documents), verified.documents, patience)
     verified.compared = len(chosen)
     verified.different = yield from differences(source, copying, chosen, patience)
@@ -66,7 +66,7 @@ def _sample(index: str, size: int, documents: int, patience: float) -> Plan[list
     drawn = {"random_score": {"seed": random.getrandbits(31), "field": "_seq_no"}}
     query = {"function_score": {"query": _EVERYTHING, **drawn}}
     body = {"query": query, "size": min(size, _MOST_FOUND), "_source": False}
-    reply = yield from patiently(Search(index, body), patience)
+    reply = yield from retry(Search(index, body), patience)
     hits: list[Json] = reply["hits"]["hits"]
     return hits
 
@@ -86,9 +86,9 @@ def differences(source: str, copying: Copying, chosen: Sequence[Json], patience:
     """Those of some documents of the source whose copies are not what they would be if they were made now."""
     different: list[Rejected] = []
     for start in range(0, len(chosen), _AT_A_TIME):
-        found = yield from patiently(_documents(source, chosen[start : start + _AT_A_TIME], None), patience)
+        found = yield from retry(_documents(source, chosen[start : start + _AT_A_TIME], None), patience)
         hits = [hit for hit in found if hit["found"]]
-        copies = yield from patiently(_documents(copying.destination, hits, None), patience)
+        copies = yield from retry(_documents(copying.destination, hits, None), patience)
         bodies, _ = copying.bodies(hits)
         for hit, copy, body in zip(hits, copies, bodies, strict=True):
             if copy.get("_source") != body:
@@ -103,7 +103,7 @@ def find_extra(source: str, destination: str, patience: float, tell: OnReject) -
     extra: set[tuple[str, str | None]] = set()
     reading = Reading(destination, _EVERYTHING, False, None, patience)
     while hits := (yield from reading.next()):
-        found = yield from patiently(_documents(source, hits, []), patience)
+        found = yield from retry(_documents(source, hits, []), patience)
         for hit, there in zip(hits, found, strict=True):
             if not there["found"] and (key := (hit["_id"], hit.get("_routing"))) not in extra:
                 extra.add(key)

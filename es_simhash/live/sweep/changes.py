@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
-from es_simhash.plans.operations import Look, Plan, Refresh
-from es_simhash.plans.retry import patiently
+from es_simhash.plans.operations import GetResource, Plan, Refresh
+from es_simhash.plans.retry import retry
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def make_visible(index: str, patience: float) -> Plan[Changes | None]:
     the other way round it would count as seen by a search that cannot have seen it.
     """
     changes = yield from changes_of(index, patience)
-    yield from patiently(Refresh(index), patience)
+    yield from retry(Refresh(index), patience)
     return changes
 
 
@@ -46,7 +46,7 @@ def changes_of(index: str, patience: float) -> Plan[Changes | None]:
     """Return the changes of an index so far; None where the engine has no numbers for them, or keeps them secret."""
     fields = "indices.*.shards.*.seq_no,indices.*.shards.*.routing.primary"
     try:
-        reply = yield from patiently(Look(f"/{index}/_stats?level=shards&filter_path={fields}", index), patience)
+        reply = yield from retry(GetResource(f"/{index}/_stats?level=shards&filter_path={fields}", index), patience)
     except (UnreachableError, UnavailableError):
         raise
     except EngineError:

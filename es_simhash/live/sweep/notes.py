@@ -7,7 +7,7 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import AccessError, EngineError, IndexStateError
-from es_simhash.plans.operations import GetMappings, Look, Plan, PutMapping
+from es_simhash.plans.operations import GetMappings, GetResource, Plan, PutMapping
 from es_simhash.scheme.mapping import META
 
 
@@ -40,7 +40,7 @@ def _may_change_mapping(index: str) -> Plan[bool]:
     """
     question = {"index": [{"names": [index], "privileges": ["indices:admin/mapping/put"]}]}
     try:
-        reply = yield Look("/_security/user/_has_privileges", index, question)
+        reply = yield GetResource("/_security/user/_has_privileges", index, question)
     except EngineError:  # there are no logins, or the server has no such question
         return True
     return bool(reply.get("has_all_requested", True))

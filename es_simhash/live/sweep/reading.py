@@ -10,7 +10,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.live.backfill.scope import RunOptions
 from es_simhash.plans.operations import CloseReader, OpenReader, Page, Plan, Reader, ReadPage, Refresh, Share
-from es_simhash.plans.retry import patiently
+from es_simhash.plans.retry import retry
 
 _FIRST_SIZE, _MOST = 100, 1_000
 # What a page should come to, in characters of JSON: enough that requests cost little, and no concern for memory.
@@ -62,7 +62,7 @@ class Reading:
                     raise
                 self._reader = self._common = self._after = None
                 # What was done meanwhile need not be found again.
-                yield from patiently(Refresh(self._index), self._patience)
+                yield from retry(Refresh(self._index), self._patience)
             except TooLargeError:
                 if self._size == 1:
                     raise
@@ -78,7 +78,7 @@ class Reading:
     def _page(self) -> Plan[list[Json]]:
         if self._reader is None:
             opening = OpenReader(self._index, shared=self._share is not None)
-            self._reader = yield from patiently(opening, self._patience)
+            self._reader = yield from retry(opening, self._patience)
         asked = ReadPage(self._reader, self._query, self._size, self._source, self._share, self._after)
         page = yield from self._answer(asked)
         self._reader, self._after = page.reader, page.after
@@ -90,7 +90,7 @@ class Reading:
 
     def _answer(self, asked: ReadPage) -> Plan[Page]:
         if asked.reader.kind != "scroll" or asked.reader.id is None:
-            return (yield from patiently(asked, self._patience))
+            return (yield from retry(asked, self._patience))
         try:
             page: Page = yield asked
         except (UnreachableError, UnavailableError) as error:
@@ -110,7 +110,7 @@ def common_reader(index: str, options: RunOptions) -> Plan[Reader | None]:
     """One reader for all slices of a run; None where each must have its own, as where other machines have some too."""
     if not options.is_alone:
         return None
-    reader = yield from patiently(OpenReader(index), options.patience)
+    reader = yield from retry(OpenReader(index), options.patience)
     if reader.can_be_shared:
         return reader
     yield from close(reader)

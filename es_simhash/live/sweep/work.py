@@ -11,7 +11,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.sweep.found import Prepared, Update, prepare, sources
 from es_simhash.plans.operations import GetDocuments, Plan
-from es_simhash.plans.retry import patiently
+from es_simhash.plans.retry import retry
 
 
 class Settling(Protocol):
@@ -62,7 +62,7 @@ def as_they_are_now(work: Work, updates: Sequence[Update], patience: float) -> P
         by_index[place.index].append((place, action))
     hits = []
     for index, those in by_index.items():
-        replies = yield from patiently(read_again(index, those, work.source), patience)
+        replies = yield from retry(read_again(index, those, work.source), patience)
         hits += [reply for reply in replies if reply["found"]]
     prepared = work.prepare(hits)
     prepared.gone += len(updates) - len(hits)

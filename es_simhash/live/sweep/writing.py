@@ -10,9 +10,9 @@ from http import HTTPStatus
 from es_simhash.documents.rejected import Rejected
 from es_simhash.live.sweep.found import Place, Prepared, Update
 from es_simhash.live.sweep.work import Settling
-from es_simhash.plans.bulk import Pressure, send
+from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.operations import ActionResult, Bulk, Plan, Wait
-from es_simhash.plans.retry import delays
+from es_simhash.plans.retry import retry_delays
 
 # How often a document is read again that somebody else changes each time before it can be written.
 _ROUNDS = 10
@@ -43,11 +43,11 @@ class Outcome:
         self.unfit += prepared.unfit
 
 
-def write(work: Settling, prepared: Prepared, pressure: Pressure, patience: float) -> Plan[Outcome]:
+def write(work: Settling, prepared: Prepared, pressure: RequestSize, patience: float) -> Plan[Outcome]:
     """Carry out the updates of some documents, until each is done or rejected."""
     outcome = Outcome(characters=prepared.characters)
     outcome.add(prepared)
-    updates, waits = prepared.updates, delays(patience)
+    updates, waits = prepared.updates, retry_delays(patience)
     for _ in range(_ROUNDS):
         conflicts = yield from _send_all(updates, outcome, pressure, patience)
         if not conflicts:
@@ -62,7 +62,9 @@ def write(work: Settling, prepared: Prepared, pressure: Pressure, patience: floa
     return outcome
 
 
-def _send_all(updates: Sequence[Update], outcome: Outcome, pressure: Pressure, patience: float) -> Plan[list[Update]]:
+def _send_all(
+    updates: Sequence[Update], outcome: Outcome, pressure: RequestSize, patience: float
+) -> Plan[list[Update]]:
     """Send updates until the engine has taken or refused each; the result is those in conflict with others' changes."""
     conflicts: list[Update] = []
     if updates:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from es_simhash.plans.explain.text_differences import Part, difference, rows
+from es_simhash.plans.explain.text_differences import TextPart, difference, rows
 from es_simhash.scheme.settings import Settings
 from es_simhash.text.html import strip_html
 
@@ -41,26 +41,26 @@ def changes(settings: Settings, canonical: str, member: str) -> tuple[Piece, ...
     return () if all(part.kind == "equal" for part in parts) else tuple(_within(_pieces(parts)))
 
 
-def _parts(settings: Settings, canonical: str, member: str) -> list[Part]:
+def _parts(settings: Settings, canonical: str, member: str) -> list[TextPart]:
     """The parts of both texts, each cut together with what stands before it and may be no change."""
-    rest = Part("cut", canonical[_COMPARED:], member[_COMPARED:])
+    rest = TextPart("cut", canonical[_COMPARED:], member[_COMPARED:])
     compared = difference(settings, (canonical[:_COMPARED], member[:_COMPARED]))
-    parts: list[Part] = []
+    parts: list[TextPart] = []
     for part in (*compared, rest) if rest.a or rest.b else compared:
         if part.kind == "cut" and parts and _may_go_on(parts[-1]):
             before = parts.pop()
-            parts.append(Part("cut", before.a + part.a, before.b + part.b))
+            parts.append(TextPart("cut", before.a + part.a, before.b + part.b))
         else:
             parts.append(part)
     return parts
 
 
-def _may_go_on(part: Part) -> bool:
+def _may_go_on(part: TextPart) -> bool:
     """Whether what a part before a cut has in one text may follow in the other, where it was not compared."""
     return part.kind == "cut" or (part.kind == "changed" and min(len(part.a), len(part.b)) <= _AROUND)
 
 
-def _pieces(parts: Sequence[Part]) -> Iterator[Piece]:
+def _pieces(parts: Sequence[TextPart]) -> Iterator[Piece]:
     for row in rows(parts, _AROUND):
         if row.skipped:
             yield Piece("same", left_out=row.skipped)

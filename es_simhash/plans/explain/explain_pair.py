@@ -8,9 +8,9 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
 from es_simhash.plans.explain.explanation import Explanation, explain
-from es_simhash.plans.explain.field_states import Examined, Subject, examine
+from es_simhash.plans.explain.field_states import ComparedDocument, ExaminedDocument, examine
 from es_simhash.plans.explain.shared_keys import clauses
-from es_simhash.plans.find_options import Options
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import GetDocuments, Plan, Search, is_server
 from es_simhash.plans.text_comparison import Rarity, verifier
 
@@ -19,7 +19,7 @@ _SAME_IDS = 10
 
 
 def explain_pair(
-    index: str, documents: Documents, ids: tuple[str, str], options: Options, rarity: Rarity
+    index: str, documents: Documents, ids: tuple[str, str], options: FindRequest, rarity: Rarity
 ) -> Plan[Explanation]:
     """Why two documents of an index are near-duplicates, or are none."""
     if ids[0] == ids[1]:
@@ -32,7 +32,7 @@ def explain_pair(
     return explain(documents.scheme, criteria, (first, second), named, compare)
 
 
-def _read(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[Subject]]:
+def _read(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[ComparedDocument]]:
     """Both documents as they were written last, and whether searches see them so."""
     source = [*documents.fields, documents.prefix]
     found = yield GetDocuments(index, ids, source)
@@ -42,7 +42,7 @@ def _read(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[Sub
     return [_subject(index, documents, reply, [hit for hit in hits if hit["_id"] == reply["_id"]]) for reply in found]
 
 
-def _subject(index: str, documents: Documents, reply: Json, hits: Sequence[Json]) -> Subject:
+def _subject(index: str, documents: Documents, reply: Json, hits: Sequence[Json]) -> ComparedDocument:
     if not reply["found"]:
         reply = _only(index, reply["_id"], hits)
     own, document = documents.prefix, reply.get("_source") or {}
@@ -52,7 +52,7 @@ def _subject(index: str, documents: Documents, reply: Json, hits: Sequence[Json]
         text = documents.text_of(document)
     except DocumentError as error:
         raise DocumentError(f"Document {reply['_id']!r} {error.problem}") from None
-    return Subject(
+    return ComparedDocument(
         reply["_id"],
         text,
         reply["_index"],
@@ -73,7 +73,9 @@ def _only(index: str, id_: str, hits: Sequence[Json]) -> Json:
     return hits[0]
 
 
-def _named_by_engine(index: str, documents: Documents, first: Examined, second: Examined) -> Plan[list[str] | None]:
+def _named_by_engine(
+    index: str, documents: Documents, first: ExaminedDocument, second: ExaminedDocument
+) -> Plan[list[str] | None]:
     """The names of the first one's keys that the engine finds in the second; None where it cannot be asked."""
     if not (first.is_held and second.is_held and second.subject.is_seen):
         return None

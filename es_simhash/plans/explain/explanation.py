@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from es_simhash._core.json_paths import Json
-from es_simhash.plans.explain.field_states import Examined
+from es_simhash.plans.explain.field_states import ExaminedDocument
 from es_simhash.plans.explain.shared_features import Features, compare_features
 from es_simhash.plans.explain.shared_keys import Keys, compare_keys
 from es_simhash.plans.explain.simhash_bits import Bits, compare_bits
-from es_simhash.plans.explain.similarities import Exact, Similarity, compare_signatures, exact_similarity
-from es_simhash.plans.explain.text_differences import Part, difference
+from es_simhash.plans.explain.similarities import ExactSimilarity, Similarity, compare_signatures, exact_similarity
+from es_simhash.plans.explain.text_differences import TextPart, difference
 from es_simhash.plans.explain.verdict import Evidence, Verdict, judge
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
@@ -28,17 +28,17 @@ class Explanation:
     """
 
     scheme: Scheme
-    pair: tuple[Examined, Examined]
+    pair: tuple[ExaminedDocument, ExaminedDocument]
     verdict: Verdict
     evidence: Evidence
     features: Features
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
 
 
 def explain(
     scheme: Scheme,
     criteria: Criteria,
-    pair: tuple[Examined, Examined],
+    pair: tuple[ExaminedDocument, ExaminedDocument],
     named: Iterable[str] | None = None,
     verifier: Verifier | None = None,
 ) -> Explanation:
@@ -62,7 +62,7 @@ def _verified(evidence: Evidence, similarity: float | None) -> Evidence:
 
 
 def _evidence(
-    scheme: Scheme, criteria: Criteria, held: tuple[Json, Json], exact: Exact, named: Iterable[str] | None
+    scheme: Scheme, criteria: Criteria, held: tuple[Json, Json], exact: ExactSimilarity, named: Iterable[str] | None
 ) -> Evidence:
     bits: Bits | None = None
     blocks: Keys | None = None

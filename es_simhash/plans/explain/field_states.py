@@ -16,7 +16,7 @@ State: TypeAlias = Literal["text", "current", "stale", "deferred", "foreign", "d
 
 
 @dataclass(frozen=True)
-class Subject:
+class ComparedDocument:
     """A text; or a document of an index, with its text and what lies in the object of its fingerprint's fields.
 
     ``is_seen`` tells whether searches see the fields as they are by now; None where that was not asked.
@@ -30,13 +30,13 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Examined:
+class ExaminedDocument:
     """A subject, the fields ``made`` of its text as it is now, and how those that are stored compare with them.
 
     ``held`` are the fields by which it is found: those that are stored, or where these are of no use those made.
     """
 
-    subject: Subject
+    subject: ComparedDocument
     made: Json
     held: Json
     state: State
@@ -52,7 +52,7 @@ class Examined:
         return self.held is not self.made
 
 
-def examine(scheme: Scheme, subject: Subject) -> Examined:
+def examine(scheme: Scheme, subject: ComparedDocument) -> ExaminedDocument:
     """What the fields of a subject are worth."""
     [batch] = scheme.fingerprint_batches([subject.text])
     [made] = own_fields.write(scheme, scheme.id, [subject.text], batch)
@@ -61,10 +61,10 @@ def examine(scheme: Scheme, subject: Subject) -> Examined:
     is_usable = stored.get("status") != DEFERRED and (
         is_empty or own_fields.read(scheme, scheme.id, stored) is not None
     )
-    return Examined(subject, made, stored if is_usable else made, _state(scheme, subject, made, is_usable))
+    return ExaminedDocument(subject, made, stored if is_usable else made, _state(scheme, subject, made, is_usable))
 
 
-def _state(scheme: Scheme, subject: Subject, made: Json, is_usable: bool) -> State:
+def _state(scheme: Scheme, subject: ComparedDocument, made: Json, is_usable: bool) -> State:
     stored = subject.stored or {}
     if subject.index is None:
         return "text"

@@ -37,7 +37,7 @@ class Feature:
 
 
 @dataclass(frozen=True)
-class Group:
+class FeatureGroup:
     """The features that both texts have, or only one of them: how many, their weight, and the heaviest of them."""
 
     count: int
@@ -49,22 +49,22 @@ class Group:
 class Features:
     """The features of two texts. Of those that weigh the same, the first in their text are listed."""
 
-    shared: Group
-    only_a: Group
-    only_b: Group
+    shared: FeatureGroup
+    only_a: FeatureGroup
+    only_b: FeatureGroup
 
 
 def compare_features(settings: Settings, texts: tuple[str, str]) -> Features:
     """The features that two texts share, and those that they do not."""
     a, b = (_weighed(settings, features) for features in comparable_features(settings, texts))
-    tokens_a, tokens_b = (readable(settings, text) for text in texts)
+    tokens_a, tokens_b = (readable_features(settings, text) for text in texts)
     shared = [Feature(token, a[code], b[code]) for code, token in tokens_a.items() if code in b]
     only_a = [Feature(token, a[code], 0.0) for code, token in tokens_a.items() if code not in b]
     only_b = [Feature(token, 0.0, b[code]) for code, token in tokens_b.items() if code not in a]
     return Features(_group(shared), _group(only_a), _group(only_b))
 
 
-def readable(settings: Settings, text: str) -> dict[int, str]:
+def readable_features(settings: Settings, text: str) -> dict[int, str]:
     """The token of each feature of a text, by the first 64 bits of the feature's hash, in the order of the text."""
     spans, _ = settings.tokens.cut(fingerprinting.normalised(settings, [text]))
     tokens = list(dict.fromkeys(spans.strings()))
@@ -83,6 +83,6 @@ def _weighed(settings: Settings, features: similarity.Features) -> dict[int, flo
     return dict(zip(hashes.tolist(), (weights / unit).tolist(), strict=True))
 
 
-def _group(features: Sequence[Feature]) -> Group:
+def _group(features: Sequence[Feature]) -> FeatureGroup:
     heaviest = sorted(features, key=lambda feature: -feature.weight)[:_LISTED]
-    return Group(len(features), sum(feature.weight for feature in features), tuple(heaviest))
+    return FeatureGroup(len(features), sum(feature.weight for feature in features), tuple(heaviest))

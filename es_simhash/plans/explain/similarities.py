@@ -17,7 +17,7 @@ from es_simhash.sketches.minhash.estimate import estimate, standard_error
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactSimilarity:
     """Of the texts themselves: ``weighted`` is the similarity that a search with ``verify`` goes by.
 
     ``signed`` is the one that the signatures estimate, without weights unless they heed them. ``cosine`` is that which
@@ -58,16 +58,18 @@ class Similarity:
         return self.threshold is not None and self.decisive is not None and self.decisive >= self.threshold
 
 
-def exact_similarity(scheme: Scheme, texts: tuple[str, str]) -> Exact:
+def exact_similarity(scheme: Scheme, texts: tuple[str, str]) -> ExactSimilarity:
     """The similarities of the features of two texts."""
     a, b = comparable_features(scheme, texts)
     weighted = similarity.weighted_jaccard(a, b)
     heeds_weights = scheme.minhash is not None and scheme.minhash.is_weighted
     signed = weighted if heeds_weights else similarity.jaccard(a, b)
-    return Exact(weighted, signed, similarity.cosine(a, b))
+    return ExactSimilarity(weighted, signed, similarity.cosine(a, b))
 
 
-def compare_signatures(scheme: Scheme, held: tuple[Json, Json], exact: Exact, threshold: float | None) -> Similarity:
+def compare_signatures(
+    scheme: Scheme, held: tuple[Json, Json], exact: ExactSimilarity, threshold: float | None
+) -> Similarity:
     """The similarity that the fields of both tell, beside the exact one of the texts."""
     a, b = (_signature(scheme, each) for each in held)
     if a is None or b is None:

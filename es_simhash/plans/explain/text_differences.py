@@ -25,7 +25,7 @@ _MOST_UNITS = 10_000
 
 
 @dataclass(frozen=True)
-class Part:
+class TextPart:
     """A part of both texts: ``equal``, ``changed``, or ``cut``: too long to be aligned."""
 
     kind: PartKind
@@ -34,14 +34,14 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Row:
+class TextRow:
     """Parts to be shown beside each other, after so many characters of the first text that both have."""
 
     skipped: int
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
 
 
-def difference(settings: Settings, texts: tuple[str, str]) -> tuple[Part, ...]:
+def difference(settings: Settings, texts: tuple[str, str]) -> tuple[TextPart, ...]:
     """The parts of two texts, which put together are these, but for what the scheme does not look at around them."""
     a, b = (list(units(_compared(settings, text))) for text in texts)
     keys = _keys(settings.normalisation, {*a, *b})
@@ -63,11 +63,11 @@ def units(text: str) -> Iterator[str]:
     yield from _between(data[2 * last :])
 
 
-def rows(parts: Sequence[Part], around: int) -> list[Row]:
+def rows(parts: Sequence[TextPart], around: int) -> list[TextRow]:
     """The parts with the middle of long equal ones left out: ``around`` characters stay on each side of a change."""
-    shown: list[Row] = []
+    shown: list[TextRow] = []
     skipped = 0
-    row: list[Part] = []
+    row: list[TextPart] = []
     for place, part in enumerate(parts):
         if part.kind != "equal" or len(part.a) <= 2 * around:
             row.append(part)
@@ -76,13 +76,13 @@ def rows(parts: Sequence[Part], around: int) -> list[Row]:
         if not place and not tail:
             head = 2 * around  # all of both texts is the same
         if head:
-            row.append(Part("equal", part.a[:head], part.b[:head]))
+            row.append(TextPart("equal", part.a[:head], part.b[:head]))
         if row:
-            shown.append(Row(skipped, tuple(row)))
+            shown.append(TextRow(skipped, tuple(row)))
         skipped = len(part.a) - head - tail
-        row = [Part("equal", part.a[-tail:], part.b[-tail:])] if tail else []
+        row = [TextPart("equal", part.a[-tail:], part.b[-tail:])] if tail else []
     if row or skipped:
-        shown.append(Row(skipped, tuple(row)))
+        shown.append(TextRow(skipped, tuple(row)))
     return shown
 
 
@@ -100,7 +100,7 @@ def _keys(normalisation: Normalisation, distinct: set[str]) -> dict[str, str]:
     return {unit: normalisation(unit) or " " for unit in distinct}
 
 
-def _parts(a: Sequence[str], b: Sequence[str], keys_a: Sequence[str], keys_b: Sequence[str]) -> Iterator[Part]:
+def _parts(a: Sequence[str], b: Sequence[str], keys_a: Sequence[str], keys_b: Sequence[str]) -> Iterator[TextPart]:
     before = _common(keys_a, keys_b)
     after = _common(keys_a[before:][::-1], keys_b[before:][::-1])
     end_a, end_b = len(a) - after, len(b) - after
@@ -122,18 +122,18 @@ def _common(a: Sequence[str], b: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
 
 
-def _part(kind: PartKind, a: Sequence[str], b: Sequence[str]) -> Part:
-    return Part(kind, "".join(a), "".join(b))
+def _part(kind: PartKind, a: Sequence[str], b: Sequence[str]) -> TextPart:
+    return TextPart(kind, "".join(a), "".join(b))
 
 
-def _merged(parts: Iterable[Part]) -> list[Part]:
+def _merged(parts: Iterable[TextPart]) -> list[TextPart]:
     """The parts without empty ones, and neighbours of a kind as one."""
     filled = (part for part in parts if part.a or part.b)
     runs = (list(run) for _, run in groupby(filled, key=lambda part: part.kind))
-    return [Part(run[0].kind, "".join(part.a for part in run), "".join(part.b for part in run)) for run in runs]
+    return [TextPart(run[0].kind, "".join(part.a for part in run), "".join(part.b for part in run)) for run in runs]
 
 
-def _tidied(parts: Sequence[Part]) -> list[Part]:
+def _tidied(parts: Sequence[TextPart]) -> list[TextPart]:
     """The parts with equal ones taken into the changes around them if both of these are longer.
 
     Unrelated texts share a word here and there, which says nothing (so does Fraser's diff-match-patch).
@@ -144,5 +144,5 @@ def _tidied(parts: Sequence[Part]) -> list[Part]:
         if part.kind == "equal" and "equal" not in (before.kind, after.kind):
             length = max(len(part.a), len(part.b))
             if length < max(len(before.a), len(before.b)) and length < max(len(after.a), len(after.b)):
-                tidied[place] = Part("changed", part.a, part.b)
+                tidied[place] = TextPart("changed", part.a, part.b)
     return _merged(tidied)

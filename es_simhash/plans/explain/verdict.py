@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast, get_args
 
 from es_simhash._core.humanize import with_error
-from es_simhash.plans.explain.field_states import Examined, State
+from es_simhash.plans.explain.field_states import ExaminedDocument, State
 from es_simhash.plans.explain.shared_keys import Keys
 from es_simhash.plans.explain.simhash_bits import Bits
 from es_simhash.plans.explain.similarities import Similarity
@@ -79,7 +79,7 @@ class Evidence:
         return [keys for keys in (self.blocks, self.bands) if keys is not None and keys.is_contradicted]
 
 
-def judge(held: Evidence, made: Evidence, pair: tuple[Examined, Examined]) -> Verdict:
+def judge(held: Evidence, made: Evidence, pair: tuple[ExaminedDocument, ExaminedDocument]) -> Verdict:
     """The verdict by the fields that are ``held``; those ``made`` of the texts tell what mended fields would give."""
     if any(each.made["status"] == "empty" for each in pair):
         empty = " and ".join(repr(each.name) for each in pair if each.made["status"] == "empty")
@@ -95,7 +95,9 @@ def judge(held: Evidence, made: Evidence, pair: tuple[Examined, Examined]) -> Ve
     return replace(_of_evidence(held), notes=tuple(_notes(held, pair)))
 
 
-def _of_unsound(held: Evidence, made: Evidence, pair: tuple[Examined, Examined], unsound: list[Examined]) -> Verdict:
+def _of_unsound(
+    held: Evidence, made: Evidence, pair: tuple[ExaminedDocument, ExaminedDocument], unsound: list[ExaminedDocument]
+) -> Verdict:
     """The verdict where fields are not those of the texts."""
     state = min((each.state for each in unsound), key=list(_FAULTS).index)
     names = [repr(each.name) for each in unsound if each.state == state]
@@ -170,7 +172,7 @@ def _so_many(keys: Keys, what: str) -> str:
     return f"{count or 'none'} of {len(keys.a)} {what} agree{'' if count > 1 else 's'}"
 
 
-def _notes(evidence: Evidence, pair: tuple[Examined, Examined]) -> Iterator[str]:
+def _notes(evidence: Evidence, pair: tuple[ExaminedDocument, ExaminedDocument]) -> Iterator[str]:
     """What else is worth knowing."""
     similarity = evidence.similarity
     if pair[0].made["content"] == pair[1].made["content"]:

@@ -13,7 +13,7 @@ from es_simhash.cli.options.connection import Target
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError, UnreachableError
 from es_simhash.live.sweep.temporary_settings import are_changed
-from es_simhash.plans.operations import Action, Bulk, GetMappings, Look, Operation
+from es_simhash.plans.operations import Action, Bulk, GetMappings, GetResource, Operation
 from tests.support.commands import lines, run
 from tests.support.meddling import Meddler
 from tests.support.whole_indices import DOCUMENTS, create, fill, servers
@@ -29,7 +29,7 @@ def test_texts_that_others_go_on_changing_are_reported_and_done_by_the_next_run(
     numbers = count()
 
     def change_a_text(operation: Operation[Any]) -> None:
-        if isinstance(operation, Look) and "_stats" in operation.path and Bulk in meddler.kinds():
+        if isinstance(operation, GetResource) and "_stats" in operation.path and Bulk in meddler.kinds():
             part = {"title": f"Another title, the {next(numbers)}th"}
             engine.perform(Bulk(name, [Action("update", next(iter(DOCUMENTS)), {"doc": part})]))
 

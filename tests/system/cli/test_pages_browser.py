@@ -9,7 +9,7 @@ import pytest
 
 from es_simhash.cli.reports.html.explanation import explanation_page
 from es_simhash.plans.explain.explanation import explain
-from es_simhash.plans.explain.field_states import Subject, examine
+from es_simhash.plans.explain.field_states import ComparedDocument, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus, edited
@@ -36,7 +36,7 @@ def texts() -> dict[str, tuple[str, str]]:
 @pytest.fixture(params=["english", "chinese", "unrelated", "empty"])
 def explanation(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     scheme = Scheme()
-    subjects = [Subject(f"{EVIL} {i}", text, "index") for i, text in enumerate(texts()[request.param])]
+    subjects = [ComparedDocument(f"{EVIL} {i}", text, "index") for i, text in enumerate(texts()[request.param])]
     first, second = (examine(scheme, subject) for subject in subjects)
     path = tmp_path / "page of ü.html"
     found = explain(scheme, Criteria.of(scheme, "both"), (first, second))

@@ -16,7 +16,7 @@ from es_simhash.documents.painless.stored_scripts import stored
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, InputError, ScriptError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.install_scripts import Installed
+from es_simhash.plans.install_scripts import InstalledScripts
 from es_simhash.plans.operations import Action, Bulk, DeleteResource, PutResource, Search
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, SimHash
@@ -112,7 +112,7 @@ def test_they_are_installed_and_removed(kind: str, engine: Engine, names: Callab
     # The Elasticsearch of these tests has no Mustache.
     has_templates = kind == "opensearch"
     there = scripts + templates if has_templates else scripts
-    expected = Installed(there, [] if has_templates else templates)
+    expected = InstalledScripts(there, [] if has_templates else templates)
     assert [each.name for each in index.scripts(own)] == scripts + templates
     assert index.install_scripts(own) == expected
     assert index.install_scripts(own) == expected

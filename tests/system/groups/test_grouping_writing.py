@@ -24,7 +24,7 @@ from es_simhash.plans.operations import (
     CloseReader,
     Count,
     GetMappings,
-    Look,
+    GetResource,
     OpenReader,
     Operation,
     PutMapping,
@@ -544,7 +544,7 @@ def test_what_comes_while_a_run_makes_the_index_visible_is_new_to_the_next_incre
     coming = iter(late.items())
 
     def before(operation: Operation[Any]) -> None:
-        if isinstance(operation, Refresh | Look | OpenReader) and Bulk not in meddler.kinds():
+        if isinstance(operation, Refresh | GetResource | OpenReader) and Bulk not in meddler.kinds():
             for id_, source in islice(coming, 1):
                 assert not engine.perform(Bulk(index.name, [Action("index", id_, source)]))[0].error
 

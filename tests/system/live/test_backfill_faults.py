@@ -26,8 +26,8 @@ from es_simhash.plans.operations import (
     DeleteIndex,
     GetDocuments,
     GetMappings,
+    GetResource,
     GetSettings,
-    Look,
     OpenReader,
     Operation,
     PutSettings,
@@ -140,7 +140,7 @@ def test_a_text_that_changes_at_any_moment_before_the_last_look_gets_another_fin
 
     def before(operation: Operation[Any]) -> None:
         nonlocal since_all_was_written
-        if since_all_was_written or (isinstance(operation, Look) and Bulk in meddler.kinds()):
+        if since_all_was_written or (isinstance(operation, GetResource) and Bulk in meddler.kinds()):
             since_all_was_written += 1
             if since_all_was_written == request_after + 1:
                 changed.update(change(engine, index, ["id0", "id1", f"id{COUNT - 1}"]))
@@ -157,7 +157,7 @@ def change_at_each_look(engine: Engine, meddler: Meddler, index: Index, part: Ca
     changed: dict[str, Json] = {}
 
     def before(operation: Operation[Any]) -> None:
-        if isinstance(operation, Look) and "_stats" in operation.path and Bulk in meddler.kinds():
+        if isinstance(operation, GetResource) and "_stats" in operation.path and Bulk in meddler.kinds():
             changed[f"id{len(changed)}"] = part(len(changed))
             id_, own = list(changed.items())[-1]
             assert not engine.perform(Bulk(index.name, [Action("update", id_, {"doc": own})]))[0].error

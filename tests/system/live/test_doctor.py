@@ -31,7 +31,7 @@ from es_simhash.plans.operations import (
     DeleteIndex,
     EngineInfo,
     GetMappings,
-    Look,
+    GetResource,
     Operation,
     PutMapping,
     PutSettings,
@@ -722,7 +722,7 @@ def test_a_disk_without_room_stops(engine: Engine, made: Callable[..., str], fre
     settings = {"persistent": {"cluster": {"routing": {"allocation": {"disk": DISK}}}}}
 
     def answer(operation: Operation[Any]) -> Any:
-        path = operation.path if isinstance(operation, Look) else ""
+        path = operation.path if isinstance(operation, GetResource) else ""
         if "/_nodes/stats/fs" not in path:
             return settings if "/_cluster/settings" in path else None
         reply = engine.perform(operation)

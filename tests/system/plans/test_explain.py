@@ -15,7 +15,7 @@ from es_simhash.errors import AccessError, DocumentError, IndexStateError, Input
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.explain.explain_pair import explain_pair
 from es_simhash.plans.explain.explanation import Explanation
-from es_simhash.plans.find_options import Options
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments, GetInfo, Search
 from es_simhash.plans.text_comparison import Rarity
 from es_simhash.scheme.scheme import Scheme
@@ -201,7 +201,7 @@ def test_an_id_that_stands_for_several_documents_is_refused(engine: Engine, name
 
 def test_an_id_with_several_routing_values_is_refused() -> None:
     documents = Documents(Scheme(), FIELDS)
-    plan = explain_pair("i", documents, ("a", "b"), Options(verify="estimate"), Rarity())
+    plan = explain_pair("i", documents, ("a", "b"), FindRequest(verify="estimate"), Rarity())
     assert isinstance(next(plan), GetDocuments)
     plan.send([{"_id": id_, "_index": "i", "found": False} for id_ in "ab"])
     hits = [{"_id": "a", "_index": "i", "_routing": routing, "_source": {}} for routing in "12"]
@@ -211,7 +211,7 @@ def test_an_id_with_several_routing_values_is_refused() -> None:
 
 def test_a_server_that_does_not_say_which_it_is_is_asked_all_the_same() -> None:
     documents = Documents(Scheme(), FIELDS)
-    plan = explain_pair("i", documents, ("a", "b"), Options(verify="estimate"), Rarity())
+    plan = explain_pair("i", documents, ("a", "b"), FindRequest(verify="estimate"), Rarity())
     next(plan)
     found = [{"_id": id_, "_index": "i", "found": True, "_source": documents.add_fields(CHINESE)} for id_ in "ab"]
     plan.send(found)

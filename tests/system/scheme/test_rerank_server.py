@@ -16,8 +16,8 @@ from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.index import Index
 from es_simhash.plans import find
-from es_simhash.plans.candidates import Sifting, all_candidates, sifting
-from es_simhash.plans.find_options import Options
+from es_simhash.plans.candidates import ServerFilter, all_candidates, sifting
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import Action, Bulk, MultiSearch, Operation, Search
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
@@ -34,7 +34,7 @@ TEXT = "A text whose SimHash is what all others are compared with, and which sha
 # With six blocks and this distance, one block in common makes a candidate.
 FARTHEST = 5
 FAR, NEAR = 240, 18
-HERE, SERVER = Sifting.NEVER, Sifting.ALWAYS
+HERE, SERVER = ServerFilter.NEVER, ServerFilter.ALWAYS
 SCHEMES = {
     "64 bits": Scheme(),
     "128 bits": Scheme(simhash=SimHash(128, 6, 3)),
@@ -79,7 +79,7 @@ def opened(engine: Engine, name: str, scheme: Scheme, actions: list[Action]) -> 
     return index
 
 
-def by(who: Sifting, search: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+def by(who: ServerFilter, search: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Search, with bits compared by the server or here."""
     with patch.object(find, "sifting", return_value=who):
         found = search(*arguments, **options)
@@ -174,30 +174,30 @@ BY_SIMHASH = Criteria(3, None)
 @pytest.mark.parametrize(
     ("scheme", "distance", "expected"),
     [
-        (Scheme(), 3, Sifting.LATER),
-        (Scheme(), 5, Sifting.ALWAYS),
-        (Scheme(simhash=SimHash(64, 4, 3)), 3, Sifting.ALWAYS),
-        (Scheme.preset("short"), 5, Sifting.LATER),
-        (Scheme.preset("strict"), 3, Sifting.NEVER),
+        (Scheme(), 3, ServerFilter.LATER),
+        (Scheme(), 5, ServerFilter.ALWAYS),
+        (Scheme(simhash=SimHash(64, 4, 3)), 3, ServerFilter.ALWAYS),
+        (Scheme.preset("short"), 5, ServerFilter.LATER),
+        (Scheme.preset("strict"), 3, ServerFilter.NEVER),
     ],
 )
 def test_by_default_the_server_does_where_random_simhashes_already_meet_many(
-    scheme: Scheme, distance: int, expected: Sifting
+    scheme: Scheme, distance: int, expected: ServerFilter
 ) -> None:
-    assert sifting(Options(), scheme, Criteria(distance, None)) is expected
+    assert sifting(FindRequest(), scheme, Criteria(distance, None)) is expected
 
 
 @pytest.mark.parametrize(
     ("options", "scheme", "criteria"),
     [
-        pytest.param(Options(candidates="more_like_this"), Scheme(), BY_SIMHASH, id="no fingerprints"),
-        pytest.param(Options(), Scheme(), Criteria(None, 0.6), id="a signature"),
-        pytest.param(Options(), Scheme(), Criteria(3, 0.6), id="both"),
-        pytest.param(Options(), Scheme.preset("strict"), BY_SIMHASH, id="no doc values"),
+        pytest.param(FindRequest(candidates="more_like_this"), Scheme(), BY_SIMHASH, id="no fingerprints"),
+        pytest.param(FindRequest(), Scheme(), Criteria(None, 0.6), id="a signature"),
+        pytest.param(FindRequest(), Scheme(), Criteria(3, 0.6), id="both"),
+        pytest.param(FindRequest(), Scheme.preset("strict"), BY_SIMHASH, id="no doc values"),
     ],
 )
-def test_what_no_script_can_compare_is_compared_here(options: Options, scheme: Scheme, criteria: Criteria) -> None:
-    assert sifting(options, scheme, criteria) is Sifting.NEVER
+def test_what_no_script_can_compare_is_compared_here(options: FindRequest, scheme: Scheme, criteria: Criteria) -> None:
+    assert sifting(options, scheme, criteria) is ServerFilter.NEVER
 
 
 class Asked:
@@ -218,7 +218,7 @@ def hits(count: int) -> Json:
 
 
 def told(
-    sifting: Sifting, *replies: Any, most: int = 10_000, enough: int = 10_000
+    sifting: ServerFilter, *replies: Any, most: int = 10_000, enough: int = 10_000
 ) -> tuple[list[Any], list[tuple[int, bool]]]:
     """The requests of a search, as size and whether sifted; how many candidates it has, and whether these are all."""
     steps = all_candidates("index", [Asked(enough)], most, sifting)
@@ -236,33 +236,33 @@ def told(
 
 
 def test_a_list_that_was_not_all_is_asked_for_again_without_what_is_far() -> None:
-    assert told(Sifting.LATER, hits(99)) == ([(100, False)], [(99, True)])
-    assert told(Sifting.LATER, hits(100), hits(3)) == ([(100, False), (1000, True)], [(3, True)])
-    assert told(Sifting.NEVER, hits(100), hits(300)) == ([(100, False), (1000, False)], [(300, True)])
-    assert told(Sifting.ALWAYS, hits(100), hits(300)) == ([(100, True), (1000, True)], [(300, True)])
-    assert told(Sifting.LATER, hits(50), most=50) == ([(50, False)], [(50, False)])
+    assert told(ServerFilter.LATER, hits(99)) == ([(100, False)], [(99, True)])
+    assert told(ServerFilter.LATER, hits(100), hits(3)) == ([(100, False), (1000, True)], [(3, True)])
+    assert told(ServerFilter.NEVER, hits(100), hits(300)) == ([(100, False), (1000, False)], [(300, True)])
+    assert told(ServerFilter.ALWAYS, hits(100), hits(300)) == ([(100, True), (1000, True)], [(300, True)])
+    assert told(ServerFilter.LATER, hits(50), most=50) == ([(50, False)], [(50, False)])
 
 
 def test_a_list_that_cannot_be_outdone_is_not_asked_for_again() -> None:
-    assert told(Sifting.NEVER, hits(100), enough=100) == ([(100, False)], [(100, False)])
+    assert told(ServerFilter.NEVER, hits(100), enough=100) == ([(100, False)], [(100, False)])
     asked = [(100, False), (1000, False)]
-    assert told(Sifting.NEVER, hits(100), hits(1000), enough=1000) == (asked, [(1000, False)])
-    assert told(Sifting.NEVER, hits(100), hits(700), enough=200) == (asked, [(700, True)])
+    assert told(ServerFilter.NEVER, hits(100), hits(1000), enough=1000) == (asked, [(1000, False)])
+    assert told(ServerFilter.NEVER, hits(100), hits(700), enough=200) == (asked, [(700, True)])
 
 
 @pytest.mark.parametrize("error", [ScriptError("no scripts."), EngineError("a script fails.")])
 def test_where_a_script_is_refused_all_is_fetched(error: EngineError) -> None:
     local = [(100, False), (1000, False)]
-    assert told(Sifting.ALWAYS, error, hits(100), hits(300)) == ([(100, True), *local], [(300, True)])
+    assert told(ServerFilter.ALWAYS, error, hits(100), hits(300)) == ([(100, True), *local], [(300, True)])
     refused = [(100, False), (1000, True), (1000, False)]
-    assert told(Sifting.LATER, hits(100), error, hits(300)) == (refused, [(300, True)])
+    assert told(ServerFilter.LATER, hits(100), error, hits(300)) == (refused, [(300, True)])
 
 
 def test_an_engine_that_is_gone_or_refuses_the_search_itself_is_an_error() -> None:
     with pytest.raises(UnreachableError):
-        told(Sifting.ALWAYS, UnreachableError("gone."))
+        told(ServerFilter.ALWAYS, UnreachableError("gone."))
     with pytest.raises(EngineError, match="no such query"):
-        told(Sifting.LATER, EngineError("no such query."))
+        told(ServerFilter.LATER, EngineError("no such query."))
 
 
 @servers

@@ -29,8 +29,8 @@ from es_simhash.plans.operations import (
     GetDocuments,
     GetInfo,
     GetMappings,
+    GetResource,
     GetSettings,
-    Look,
     MultiSearch,
     OpenReader,
     Operation,
@@ -71,14 +71,14 @@ EVERY: dict[type[Operation[Any]], Operation[Any]] = {
     PutSettings: PutSettings("index", {}),
     GetAliases: GetAliases("index"),
     UpdateAliases: UpdateAliases([]),
-    Look: Look("/_cat/health"),
+    GetResource: GetResource("/_cat/health"),
     PutResource: PutResource("/_ingest/pipeline/name", {}),
     DeleteResource: DeleteResource("/_ingest/pipeline/name"),
 }
 # What is asked of no index by its name, or first of the server.
-ELSEWHERE = {GetInfo, OpenReader, ReadPage, CloseReader, UpdateAliases, Look, PutResource, DeleteResource}
+ELSEWHERE = {GetInfo, OpenReader, ReadPage, CloseReader, UpdateAliases, GetResource, PutResource, DeleteResource}
 # Whatever comes is the result.
-ANYTHING = {CloseReader, Look}
+ANYTHING = {CloseReader, GetResource}
 
 
 def told(operation: Operation[Result], *replies: Json) -> tuple[list[Request], Result]:
@@ -133,10 +133,10 @@ def test_what_is_asked_of_servers_is_all_but_the_state_of_their_files() -> None:
 
 
 def test_what_a_look_does_not_find_is_nothing_and_no_error() -> None:
-    assert checked(Look("/_ingest/pipeline/none"), Reply(404, {})) == {}
-    assert checked(Look("/_scripts/none"), Reply(404, {"found": False})) == {"found": False}
+    assert checked(GetResource("/_ingest/pipeline/none"), Reply(404, {})) == {}
+    assert checked(GetResource("/_scripts/none"), Reply(404, {"found": False})) == {"found": False}
     with pytest.raises(EngineError, match="no handler"):
-        checked(Look("/_unknown"), Reply(404, {"error": "no handler found"}))
+        checked(GetResource("/_unknown"), Reply(404, {"error": "no handler found"}))
     with pytest.raises(EngineError):
         checked(GetMappings("index"), Reply(404, {}))
 

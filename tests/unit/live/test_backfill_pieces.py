@@ -18,9 +18,9 @@ from es_simhash.live.backfill.scope import BackfillOptions, changed_query, due_q
 from es_simhash.live.sweep.found import Found, prepare, sources
 from es_simhash.live.sweep.progress import Pace, Progress, Teller
 from es_simhash.live.sweep.writing import Outcome
-from es_simhash.plans.bulk import Pressure
+from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.operations import Share, Wait
-from es_simhash.plans.retry import delays
+from es_simhash.plans.retry import retry_delays
 from es_simhash.scheme.scheme import Scheme
 
 DOCUMENTS = Documents(Scheme(), ["title", "body"])
@@ -116,13 +116,13 @@ def test_the_users_query_restricts_every_pass() -> None:
 
 @given(st.floats(0.1, 5000))
 def test_all_waiting_together_comes_to_the_patience(patience: float) -> None:
-    waits = list(delays(patience))
+    waits = list(retry_delays(patience))
     assert patience <= sum(waits) < patience + 30
     assert all(0 < wait <= 30 for wait in waits)
 
 
 def test_waiting_grows_and_is_spread_at_random() -> None:
-    runs = [list(delays(600))[:8] for _ in range(50)]
+    runs = [list(retry_delays(600))[:8] for _ in range(50)]
     first, eighth = (mean(run[i] for run in runs) for i in (0, 7))
     assert first < 0.5
     assert eighth > 10
@@ -130,13 +130,13 @@ def test_waiting_grows_and_is_spread_at_random() -> None:
 
 
 def test_a_refusal_halves_what_is_sent_and_success_brings_it_back() -> None:
-    pressure = Pressure()
+    pressure = RequestSize()
     for _ in range(20):
         pressure.ease()
     assert pressure.actions == 1
     for _ in range(200):
         pressure.press()
-    assert pressure.actions == Pressure().actions
+    assert pressure.actions == RequestSize().actions
 
 
 def test_no_more_than_the_rate_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,11 @@ from itertools import pairwise
 from es_simhash._core.humanize import with_error
 from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
 from es_simhash.plans.explain.explanation import Explanation
-from es_simhash.plans.explain.shared_features import Feature, Group
+from es_simhash.plans.explain.shared_features import Feature, FeatureGroup
 from es_simhash.plans.explain.shared_keys import Keys
 from es_simhash.plans.explain.simhash_bits import Bits
 from es_simhash.plans.explain.similarities import Similarity
-from es_simhash.plans.explain.text_differences import Part, rows
+from es_simhash.plans.explain.text_differences import TextPart, rows
 
 # How many equal characters stay beside a change.
 _AROUND = 300
@@ -131,7 +131,7 @@ def _features(explanation: Explanation, names: Sequence[str]) -> list[Html]:
     ]
 
 
-def _group(title: str, group: Group, kind: str) -> Html:
+def _group(title: str, group: FeatureGroup, kind: str) -> Html:
     more = group.count - len(group.heaviest)
     return element(
         "div",
@@ -146,7 +146,7 @@ def _feature(feature: Feature, kind: str) -> Html:
     return element("li", element("code", feature.text), weight, class_=kind)
 
 
-def _text(parts: Sequence[Part], names: Sequence[str]) -> list[Html]:
+def _text(parts: Sequence[TextPart], names: Sequence[str]) -> list[Html]:
     heads = [element("h3", name) for name in names]
     made = [element("div", heads, class_="sides heads")]
     for row in rows(parts, _AROUND):
@@ -158,7 +158,7 @@ def _text(parts: Sequence[Part], names: Sequence[str]) -> list[Html]:
     return made
 
 
-def _part(part: Part, text: str, changed: str) -> Html | str:
+def _part(part: TextPart, text: str, changed: str) -> Html | str:
     if part.kind == "cut":
         return element("span", f" … {len(text):,} characters were not compared … ", class_="faint") if text else ""
     return text if part.kind == "equal" or not text else element(changed, text)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.json_paths import Json
-from es_simhash.plans.explain.field_states import Examined, Subject, examine
+from es_simhash.plans.explain.field_states import ComparedDocument, ExaminedDocument, examine
 from es_simhash.plans.explain.shared_keys import KINDS, clauses, compare_keys, terms
 from es_simhash.plans.explain.simhash_bits import compare_bits, expected_distance
 from es_simhash.plans.explain.similarities import compare_signatures, exact_similarity
@@ -25,8 +25,8 @@ B = "The quick brown fox jumped over the lazy dog, and then it does so again and
 LAYOUTS = [Layout("text"), Layout("keyword"), Layout("fields"), Layout("text", signature_bits=8)]
 
 
-def examined(scheme: Scheme, text: str, **more: Any) -> Examined:
-    return examine(scheme, Subject("x", text, **more))
+def examined(scheme: Scheme, text: str, **more: Any) -> ExaminedDocument:
+    return examine(scheme, ComparedDocument("x", text, **more))
 
 
 def made(scheme: Scheme, *texts: str) -> tuple[Json, Json]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from es_simhash.plans.explain.shared_features import compare_features, readable
+from es_simhash.plans.explain.shared_features import compare_features, readable_features
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, SimHash
 from es_simhash.scheme.verification import comparable_features
@@ -49,7 +49,7 @@ def hashes_of(scheme: Scheme, text: str) -> set[int]:
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("text", TEXTS)
 def test_readable_tokens_hash_to_the_very_features_of_fingerprints(name: str, text: str) -> None:
-    assert set(readable(SCHEMES[name], text)) == hashes_of(SCHEMES[name], text)
+    assert set(readable_features(SCHEMES[name], text)) == hashes_of(SCHEMES[name], text)
 
 
 @settings(max_examples=60)
@@ -57,18 +57,18 @@ def test_readable_tokens_hash_to_the_very_features_of_fingerprints(name: str, te
 def test_so_do_those_of_any_text(text: str) -> None:
     for tokens in (Chars(3), Words(2)):
         scheme = replace(PLAIN, tokens=tokens)
-        assert set(readable(scheme, text)) == hashes_of(scheme, text)
+        assert set(readable_features(scheme, text)) == hashes_of(scheme, text)
 
 
 def test_html_is_cut_as_a_reader_sees_it() -> None:
     scheme = Scheme(html=True, tokens=Words())
     text = "<p>some <b>words</b></p><script>no words</script>"
-    assert list(readable(scheme, text).values()) == ["some", "words"]
-    assert set(readable(scheme, text)) == hashes_of(scheme, text)
+    assert list(readable_features(scheme, text).values()) == ["some", "words"]
+    assert set(readable_features(scheme, text)) == hashes_of(scheme, text)
 
 
 def test_tokens_come_in_the_order_of_the_text() -> None:
-    assert list(readable(Scheme(tokens=Words()), "b a c a").values()) == ["b", "a", "c"]
+    assert list(readable_features(Scheme(tokens=Words()), "b a c a").values()) == ["b", "a", "c"]
 
 
 @pytest.mark.parametrize("name", SCHEMES)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from es_simhash.plans.explain.text_differences import Part, difference, rows, units
+from es_simhash.plans.explain.text_differences import TextPart, difference, rows, units
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.normalise import Normalisation
 from tests.support.texts import any_text
@@ -97,8 +97,8 @@ def test_what_begins_and_ends_alike_is_never_cut() -> None:
     assert parts(f"{long}one {long}", f"{long}two {long}")[1] == ("changed", "one", "two")
 
 
-E1 = Part("equal", "a" * 100, "A" * 100)
-C1 = Part("changed", "x", "y")
+E1 = TextPart("equal", "a" * 100, "A" * 100)
+C1 = TextPart("changed", "x", "y")
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ C1 = Part("changed", "x", "y")
         ([C1, E1, C1], [[1, 10], [10, 1]], [0, 80]),
         ([E1, C1], [[10, 1]], [90]),
         ([C1, E1], [[1, 10]], [0, 90]),
-        ([C1, Part("equal", "b" * 20, "b" * 20), C1], [[1, 20, 1]], [0]),
+        ([C1, TextPart("equal", "b" * 20, "b" * 20), C1], [[1, 20, 1]], [0]),
         ([], [], []),
     ],
 )
 def test_rows_leave_out_the_middle_of_long_equal_parts(
-    given_parts: list[Part], lengths: list[list[int]], skipped: list[int]
+    given_parts: list[TextPart], lengths: list[list[int]], skipped: list[int]
 ) -> None:
     found = rows(given_parts, 10)
     assert [[len(part.a) for part in row.parts] for row in found if row.parts] == lengths
@@ -124,7 +124,7 @@ def test_rows_leave_out_the_middle_of_long_equal_parts(
 @given(lengths=st.lists(st.integers(1, 60), max_size=6), starts_equal=st.booleans())
 def test_rows_show_or_count_every_character(lengths: list[int], starts_equal: bool) -> None:
     made = [
-        Part("equal", "e" * n, "E" * n) if (i + starts_equal) % 2 else Part("changed", "x" * n, "")
+        TextPart("equal", "e" * n, "E" * n) if (i + starts_equal) % 2 else TextPart("changed", "x" * n, "")
         for i, n in enumerate(lengths)
     ]
     found = rows(made, 10)

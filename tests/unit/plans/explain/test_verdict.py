@@ -6,7 +6,7 @@ import pytest
 
 from es_simhash.errors import SchemeError, WeightError
 from es_simhash.plans.explain.explanation import Explanation, explain
-from es_simhash.plans.explain.field_states import Subject, examine
+from es_simhash.plans.explain.field_states import ComparedDocument, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import SimHash
@@ -21,17 +21,24 @@ SCHEME = Scheme()
 
 
 def explained(
-    a: str | Subject, b: str | Subject, scheme: Scheme = SCHEME, named: list[str] | None = None, **criteria: Any
+    a: str | ComparedDocument,
+    b: str | ComparedDocument,
+    scheme: Scheme = SCHEME,
+    named: list[str] | None = None,
+    **criteria: Any,
 ) -> Explanation:
-    subjects = [each if isinstance(each, Subject) else Subject(f"text {i}", each) for i, each in enumerate((a, b))]
+    subjects = [
+        each if isinstance(each, ComparedDocument) else ComparedDocument(f"text {i}", each)
+        for i, each in enumerate((a, b))
+    ]
     first, second = (examine(scheme, subject) for subject in subjects)
     return explain(scheme, Criteria.of(scheme, **criteria), (first, second), named)
 
 
-def document(name: str, text: str, of: str | None = None, is_seen: bool = True, **changes: Any) -> Subject:
+def document(name: str, text: str, of: str | None = None, is_seen: bool = True, **changes: Any) -> ComparedDocument:
     """A document with the fields of its text, or of another."""
-    made = examine(SCHEME, Subject("", text if of is None else of)).made
-    return Subject(name, text, "i", {**made, **changes}, is_seen)
+    made = examine(SCHEME, ComparedDocument("", text if of is None else of)).made
+    return ComparedDocument(name, text, "i", {**made, **changes}, is_seen)
 
 
 def test_duplicates_by_bands_are_told_with_what_agrees_and_the_similarity() -> None:
@@ -123,7 +130,7 @@ def test_where_the_exact_similarity_says_something_else_than_the_estimate_it_is_
 @pytest.mark.parametrize(
     ("subject", "code", "told"),
     [
-        (Subject("b", NEAR, "i", None, True), "missing", "'b' has no fingerprint. Run: es-simhash backfill."),
+        (ComparedDocument("b", NEAR, "i", None, True), "missing", "'b' has no fingerprint. Run: es-simhash backfill."),
         (document("b", NEAR, status="deferred"), "deferred", "since the text changed. Run: es-simhash backfill."),
         (document("b", NEAR, scheme="x"), "foreign", "of another scheme. Run: es-simhash backfill."),
         (document("b", NEAR, bands="x"), "damaged", "Write the document once more."),
@@ -131,7 +138,7 @@ def test_where_the_exact_similarity_says_something_else_than_the_estimate_it_is_
     ],
 )
 def test_fields_that_are_not_those_of_the_text_are_the_reason_and_what_mended_ones_would_give_is_noted(
-    subject: Subject, code: str, told: str
+    subject: ComparedDocument, code: str, told: str
 ) -> None:
     for pair in ((document("a", A), subject), (subject, document("a", A))):
         verdict = explained(*pair).verdict
@@ -149,9 +156,9 @@ def test_duplicates_by_the_fingerprint_of_an_older_text_are_still_found_and_told
 
 
 def test_of_two_faults_the_worse_is_told() -> None:
-    verdict = explained(document("a", A, of=FAR), Subject("b", NEAR, "i", None, True)).verdict
+    verdict = explained(document("a", A, of=FAR), ComparedDocument("b", NEAR, "i", None, True)).verdict
     assert verdict.code == "missing"
-    both = explained(Subject("a", A, "i", None, True), Subject("b", NEAR, "i", None, True)).verdict
+    both = explained(ComparedDocument("a", A, "i", None, True), ComparedDocument("b", NEAR, "i", None, True)).verdict
     assert "'a' and 'b' have no fingerprint" in both.sentence
 
 

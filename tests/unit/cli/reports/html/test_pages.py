@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from es_simhash.cli.reports.html.explanation import explanation_page
 from es_simhash.cli.reports.html.page import Html, element, escape, page, section, shared_style, table
 from es_simhash.plans.explain.explanation import Explanation, explain
-from es_simhash.plans.explain.field_states import Subject, examine
+from es_simhash.plans.explain.field_states import ComparedDocument, examine
 from es_simhash.plans.explain.shared_keys import Keys
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
@@ -100,7 +100,7 @@ def explained(
     a: str = A, b: str = B, scheme: Scheme | None = None, names: tuple[str, str] = (EVIL, "b")
 ) -> Explanation:
     scheme = scheme or Scheme()
-    first, second = (examine(scheme, Subject(name, text)) for name, text in zip(names, (a, b), strict=True))
+    first, second = (examine(scheme, ComparedDocument(name, text)) for name, text in zip(names, (a, b), strict=True))
     return explain(scheme, Criteria.of(scheme), (first, second))
 
 
