@@ -6,10 +6,12 @@ They are loaded when they are used, so that ``--help`` and completion answer at 
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
 
 from es_simhash._version import __version__
+from es_simhash.cli.options.shared import CONNECTION, OUTPUT
 from es_simhash.cli.show import exits
 
 # Each command's module in `es_simhash.cli.commands`, and what it does in one line.
@@ -36,7 +38,7 @@ COMMANDS = {
     "mapping": "Print the mapping or component template of a scheme.",
     "schemes": "List the presets: what each is good for, finds and costs.",
     "demo": "Try everything on a small corpus that it makes itself.",
-    "completion": "Print the script that completes commands in a shell.",
+    "help": "Show help for a verb, connection options, or completion in a shell.",
 }
 
 
@@ -60,12 +62,13 @@ class _Commands(click.Group):
 
 @click.command(
     cls=_Commands,
+    params=[*CONNECTION, *OUTPUT],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exits.MEANINGS.items())}.",
 )
 @click.version_option(__version__, prog_name="es-simhash")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def app(debug: bool) -> None:
+def app(**_: Any) -> None:
     """Near-duplicate detection for the Elasticsearch or OpenSearch index that you have, or an embedded one.
 
     Try it now: es-simhash demo

@@ -9,18 +9,19 @@ from contextlib import redirect_stderr, redirect_stdout
 import click
 import pytest
 
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.program import app
 from es_simhash.cli.show import exits
+from es_simhash.cli.show.output import Output
 from tests.support.commands import only
 
 
 def target_of(*arguments: str, **variables: str) -> Target:
     """The target that options and variables come to."""
 
-    @click.command()
-    @target_options
-    def command(target: Target) -> Target:
+    @click.command(cls=EngineVerb)
+    def command(target: Target, output: Output) -> Target:
         return target
 
     with only(variables):

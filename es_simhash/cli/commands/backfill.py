@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.environment import STATE_HOME
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import index_argument, index_options, wanted_documents
 from es_simhash.cli.options.inputs import json_object
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import accept_option, patience_option
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.backfill import Report
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from es_simhash.live.backfill.survey import Survey
 
 
-@click.command(name="backfill")
+@click.command(name="backfill", cls=EngineVerb)
 @index_argument
 @click.option("--query", metavar="QUERY", help="Only documents that this query, as JSON, finds.")
 @click.option("--since", metavar="FIELD:TIME", help="Only documents whose date in a field is not before this.")
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
 @accept_option
 @click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
 @index_options
-@target_options
-@output_options
 def command(
     index: str,
     known: dict[str, Any],

@@ -9,25 +9,24 @@ import click
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.commands.find import match_as_json, similarity_of
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
 from es_simhash.cli.options.inputs import Files, file_options
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument
     from es_simhash.plans.check import Checked
 
 
-@click.command(name="check")
+@click.command(name="check", cls=EngineVerb)
 @index_argument
 @file_options
 @click.option("--new", "new_only", is_flag=True, help="Print only documents that are no near-duplicates.")
 @find_options
 @index_options
-@target_options
-@output_options
 def command(
     index: str,
     files: Files,

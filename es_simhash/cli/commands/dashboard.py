@@ -11,14 +11,15 @@ from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import index_argument, prefix_option
 from es_simhash.cli.options.kibana import KibanaTarget, kibana_options
 from es_simhash.cli.options.places import is_server
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.options.shared import ConnectionVerb
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash._core.json_paths import Json
     from es_simhash.cli.reports.dashboards.subject import Subject
 
 
-@click.command(name="dashboard")
+@click.command(name="dashboard", cls=ConnectionVerb)
 @index_argument
 @prefix_option
 @click.option("--date", "date_field", metavar="FIELD", help="The field of a document's date, for charts over time.")
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", "file", type=click.Path(dir_okay=False), help="Write the saved objects to a file.")
 @click.option("--import", "is_import", is_flag=True, help="Put the saved objects into the Kibana of --kibana-url.")
 @kibana_options
-@output_options
 def command(
     index: str,
     prefix: str,

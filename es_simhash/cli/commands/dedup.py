@@ -16,16 +16,17 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.options.group import group_options
 from es_simhash.cli.options.index import scheme_named, scheme_option, texts_option
 from es_simhash.cli.options.inputs import Files, file_options
+from es_simhash.cli.options.shared import Verb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.groups import summary
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument
     from es_simhash.groups.pairs.result import Counts
 
 
-@click.command(name="dedup")
+@click.command(name="dedup", cls=Verb)
 @file_options
 @texts_option
 @scheme_option
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, writable=True),
     help="Write the documents without their duplicates to a file, as JSON lines.",
 )
-@output_options
 def command(
     files: Files,
     fields: tuple[str, ...],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,10 +16,12 @@ from uuid import uuid4
 
 import click
 
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target, target_of
+from es_simhash.cli.options.given import Given
 from es_simhash.cli.options.places import is_server
+from es_simhash.cli.options.shared import ConnectionVerb
 from es_simhash.cli.show.exits import Interrupted, saying_if_interrupted, tell
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.cli.demo.corpus import Planted
@@ -31,12 +34,10 @@ _NAMES_OF_TARGETS = ("url", "cloud_id", "profile")
 _AGAIN = [["demo", "--keep"], ["demo", "--url", "http://localhost:9200"], ["schemes"], ["find", "--help"]]
 
 
-@click.command(name="demo")
+@click.command(name="demo", cls=ConnectionVerb)
 @click.option("--size", type=click.IntRange(100, 10_000), default=2000, show_default=True, help="How many texts.")
 @click.option("--keep", is_flag=True, help="Leave the index there, to try more.")
-@target_options
-@output_options
-def command(size: int, keep: bool, target: Target, output: Output) -> None:
+def command(size: int, keep: bool, connection: Given, output: Output) -> None:
     """Make a corpus with planted near-duplicates, load it, find them, and tell what was found and what was missed.
 
     It works in a directory of its own, or in an index of its own on the server of --url; either is removed in the end.
@@ -47,8 +48,7 @@ def command(size: int, keep: bool, target: Target, output: Output) -> None:
     from es_simhash.cli.demo.report import report
 
     documents = corpus.make_corpus(size)
-    is_named = any(click.get_current_context().params[name] for name in _NAMES_OF_TARGETS)
-    chosen = target if is_named else None
+    chosen = target_of(connection, os.environ) if connection.names(_NAMES_OF_TARGETS) else None
     with saying_if_interrupted(lambda: "What the demo made is removed."), _place(chosen, keep, output) as place:
         with output.progress("Loading", len(documents)) as advance:
             loading = trial.load(place.index, documents, advance)

@@ -7,17 +7,16 @@ from typing import Any
 
 import click
 
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import index_argument, index_options
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 
-@click.command(name="doctor")
+@click.command(name="doctor", cls=EngineVerb)
 @index_argument
 @index_options
-@target_options
-@output_options
 def command(index: str, known: dict[str, Any], target: Target, output: Output) -> int:
     """Tell what would go wrong if the documents of INDEX were given fingerprints, and what to do about it.
 

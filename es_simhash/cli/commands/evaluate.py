@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.group import group_options
 from es_simhash.cli.options.index import (
     prefix_option,
@@ -19,9 +19,10 @@ from es_simhash.cli.options.index import (
     warn_of_indices_without_fields,
 )
 from es_simhash.cli.options.inputs import Files, json_object, optional_file_options
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.evaluation import show
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.evaluate_documents import Gathered
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _PATIENCE = 600.0
 
 
-@click.command(name="evaluate")
+@click.command(name="evaluate", cls=EngineVerb)
 @optional_file_options
 @click.option(
     "--labels",
@@ -58,8 +59,6 @@ _PATIENCE = 600.0
     type=click.Path(dir_okay=False, writable=True),
     help="Write all pairs that are found to a file, as JSON lines, and whether they are right.",
 )
-@target_options
-@output_options
 def command(
     files: Files,
     labels: str,

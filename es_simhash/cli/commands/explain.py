@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import index_options, near_options
 from es_simhash.cli.options.inputs import text_in
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.explanation import show
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.plans.explain.explanation import Explanation
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _PAIR = 2
 
 
-@click.command(name="explain")
+@click.command(name="explain", cls=EngineVerb)
 @click.argument("index", required=False)
 @click.argument("ids", nargs=-1, metavar="[A B]")
 @click.option(
@@ -33,8 +34,6 @@ _PAIR = 2
 @near_options
 @click.option("--html", type=click.Path(dir_okay=False, writable=True), help="Also write a page to this file.")
 @index_options
-@target_options
-@output_options
 def command(
     index: str | None,
     ids: tuple[str, ...],

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import with_error
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
 from es_simhash.cli.options.inputs import text_file_option, text_in
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.scheme.rerank import Match, Matches
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _SHOWN = 60
 
 
-@click.command(name="find")
+@click.command(name="find", cls=EngineVerb)
 @index_argument
 @click.option("--text", help="The text whose near-duplicates are wanted.")
 @click.option("--id", "id_", metavar="ID", help="A document in the index.")
@@ -28,8 +29,6 @@ _SHOWN = 60
 @find_options
 @click.option("--source", multiple=True, metavar="PATH", help="Show this field of the matches; repeat for more.")
 @index_options
-@target_options
-@output_options
 def command(
     index: str,
     text: str | None,

@@ -6,14 +6,14 @@ import click
 
 from es_simhash.cli.options.index import scheme_named, scheme_option
 from es_simhash.cli.options.inputs import text_file_option, text_in
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.options.shared import Verb
+from es_simhash.cli.show.output import Output
 
 
-@click.command(name="fingerprint")
+@click.command(name="fingerprint", cls=Verb)
 @click.argument("text", required=False)
 @text_file_option
 @scheme_option
-@output_options
 def command(text: str | None, file: str | None, scheme: str | None, output: Output) -> None:
     """Show the fingerprint of TEXT, and the keys by which an index finds it.
 

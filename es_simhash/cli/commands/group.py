@@ -11,15 +11,16 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.group import group_options
 from es_simhash.cli.options.index import index_argument, prefix_option
 from es_simhash.cli.options.inputs import json_object
 from es_simhash.cli.options.kibana import kibana_url_option
 from es_simhash.cli.options.run import accept_option, patience_option
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.groups import summary
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import tell_findings
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from es_simhash.live.doctor.finding import Finding
 
 
-@click.command(name="group")
+@click.command(name="group", cls=EngineVerb)
 @index_argument
 @prefix_option
 @group_options("star", "estimate", "by id")
@@ -58,8 +59,6 @@ if TYPE_CHECKING:
 @click.option("--date", "date_field", metavar="FIELD", help="With --report: the field of a document's date.")
 @kibana_url_option
 @click.option("--delete-script", type=click.Path(dir_okay=False), help="Write a bulk request that deletes duplicates.")
-@target_options
-@output_options
 def command(
     index: str,
     prefix: str,

@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import index_argument
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
     from es_simhash.plans.operations import FilesChecked
 
 
-@click.command(name="info")
+@click.command(name="info", cls=EngineVerb)
 @index_argument
 @click.option("--prefix", default="dedup", show_default=True, metavar="NAME", help="The object of the fields.")
 @click.option("--check", is_flag=True, help="First compare all files of an embedded index with their checksums.")
-@target_options
-@output_options
 def command(index: str, prefix: str, check: bool, target: Target, output: Output) -> None:
     """Show what INDEX holds: its scheme, its fields, and how many documents have fingerprints.
 

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import index_argument, index_options
 from es_simhash.cli.options.inputs import json_object_in
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import saying_if_interrupted
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.plans.init import Initialised
 
 
-@click.command(name="init")
+@click.command(name="init", cls=EngineVerb)
 @index_argument
 @index_options
 @click.option(
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     help="Settings and mappings, as JSON, of an index that is made.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be sent, and do nothing.")
-@target_options
-@output_options
 def command(
     index: str,
     known: dict[str, Any],

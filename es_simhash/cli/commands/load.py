@@ -11,28 +11,27 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import documents_of, index_argument, index_options
 from es_simhash.cli.options.inputs import Files, file_options
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import patience_option
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, Interrupted, saying_if_interrupted, tell
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.load import Loader
     from es_simhash.index import Index
 
 
-@click.command(name="load")
+@click.command(name="load", cls=EngineVerb)
 @index_argument
 @file_options
 @click.option("--create-only", is_flag=True, help="Refuse documents whose id is there already.")
 @patience_option
 @click.option("--dry-run", is_flag=True, help="Read and fingerprint everything, and write nothing.")
 @index_options
-@target_options
-@output_options
 def command(
     index: str,
     files: Files,

@@ -7,14 +7,14 @@ import json
 import click
 
 from es_simhash.cli.options.index import field_options, scheme_named, scheme_option
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.options.shared import Verb
+from es_simhash.cli.show.output import Output
 
 
-@click.command(name="mapping")
+@click.command(name="mapping", cls=Verb)
 @scheme_option
 @field_options
 @click.option("--template", is_flag=True, help="As a component template, for PUT _component_template/NAME.")
-@output_options
 def command(scheme: str | None, fields: tuple[str, ...], prefix: str, template: bool, output: Output) -> None:
     """Print the mapping of a scheme's fields, for PUT INDEX/_mapping.
 

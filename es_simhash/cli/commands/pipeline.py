@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import index_argument, prefix_option
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import saying_if_interrupted
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
     from es_simhash.plans.install_pipeline import IngestPipeline
 
 
-@click.command(name="pipeline")
+@click.command(name="pipeline", cls=EngineVerb)
 @index_argument
 @prefix_option
 @click.option("--install", is_flag=True, help="Store the pipeline on the server, instead of printing it.")
 @click.option("--default", is_flag=True, help="With --install: make it the default pipeline of INDEX.")
 @click.option("--remove", is_flag=True, help="Take the pipeline away again, also as the default of INDEX.")
-@target_options
-@output_options
 def command(
     index: str, prefix: str, install: bool, default: bool, remove: bool, target: Target, output: Output
 ) -> None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import index_options
 from es_simhash.cli.options.run import run_options
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import counts, rates, telling
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "meanwhile", "left_out", "aliases")
 
 
-@click.command(name="reindex")
+@click.command(name="reindex", cls=EngineVerb)
 @click.argument("source")
 @click.argument("destination")
 @click.option(
@@ -43,8 +44,6 @@ _PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "m
 @run_options
 @click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
 @index_options
-@target_options
-@output_options
 def command(
     source: str,
     destination: str,

@@ -8,26 +8,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import index_argument, prefix_option
 from es_simhash.cli.options.run import accept_option, run_options
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import counts, planned, rates, tell_findings, tell_parts, telling, warn_of_left_out
 
 if TYPE_CHECKING:
     from es_simhash.live.removal import Prospect, Removed
 
 
-@click.command(name="remove")
+@click.command(name="remove", cls=EngineVerb)
 @index_argument
 @prefix_option
 @run_options
 @accept_option
 @click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
-@target_options
-@output_options
 def command(
     index: str,
     prefix: str,

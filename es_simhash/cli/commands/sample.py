@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.options.sampled import Source, sampled_options
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.quality.similarity_histogram import Histogram, Level
@@ -16,12 +17,11 @@ if TYPE_CHECKING:
 _BAR = 40
 
 
-@click.command(name="sample")
+@click.command(name="sample", cls=EngineVerb)
 @sampled_options
 @click.option(
     "--examples", type=click.IntRange(0), default=2, show_default=True, help="How many pairs of each level are shown."
 )
-@output_options
 def command(size: int, examples: int, output: Output, **given: Any) -> int:
     """Show how similar the texts of FILEs, or of an index, are to each other, with examples of each level.
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.options.shared import Verb
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.cli.show.trade_offs import TradeOffs
@@ -20,8 +21,7 @@ keys: how many of them a document has in the index, and a query looks up.
 bytes: what the fields add to a document's JSON. What they add to an index is measured in docs/benchmarks.md."""
 
 
-@click.command(name="schemes")
-@output_options
+@click.command(name="schemes", cls=Verb)
 def command(output: Output) -> None:
     """List the presets: what each is good for, what it finds, and what it costs.
 

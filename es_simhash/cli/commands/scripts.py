@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import index_argument, prefix_option
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import saying_if_interrupted
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.painless.stored_scripts import Stored
     from es_simhash.plans.install_scripts import InstalledScripts
 
 
-@click.command(name="scripts")
+@click.command(name="scripts", cls=EngineVerb)
 @index_argument
 @prefix_option
 @click.option(
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 )
 @click.option("--install", is_flag=True, help="Put them on the server, instead of printing them.")
 @click.option("--remove", is_flag=True, help="Take them off the server again.")
-@target_options
-@output_options
 def command(
     index: str, prefix: str, name: str | None, install: bool, remove: bool, target: Target, output: Output
 ) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.options.sampled import Source, sampled_options
+from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
-from es_simhash.cli.show.output import Output, output_options
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.quality.key_options import KeyOption
@@ -21,7 +22,7 @@ random: documents that have the keys of a query by chance alone; in vain: with t
 of the sample do. bytes: what the fields add to a document's JSON. µs: processor time of a document."""
 
 
-@click.command(name="tune")
+@click.command(name="tune", cls=EngineVerb)
 @sampled_options
 @click.option(
     "--labels",
@@ -48,7 +49,6 @@ of the sample do. bytes: what the fields add to a document's JSON. µs: processo
     "--choose", type=click.IntRange(1), metavar="ROW", help="Take this row, in place of the one that is best."
 )
 @click.option("--out", type=click.Path(dir_okay=False, writable=True), help="Write the scheme to this file.")
-@output_options
 def command(
     labels: str | None,
     similarity: float | None,

@@ -1,13 +1,11 @@
-"""Where a command works: the options that name an engine, and the engine that they come to."""
+"""The engine that connection options, a profile and the environment name."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,67 +13,18 @@ from es_simhash._core.environment import API_KEY, PASSWORD, PROFILE, URLS
 from es_simhash.cli.options.given import Given
 from es_simhash.cli.options.logins import PASSWORDS, WAYS, Login, login_at
 from es_simhash.cli.options.places import Server, deployment, is_server, server_at
-from es_simhash.cli.options.profiles import DISTRIBUTIONS, profile_named
+from es_simhash.cli.options.profiles import profile_named
 from es_simhash.cli.show.exits import tell
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.engines.base import Engine
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 DEFAULT_DIRECTORY = ".es-simhash"
-
-_FILE = click.Path(exists=True, dir_okay=False)
-_OPTIONS = {
-    "url": click.option("--url", metavar="URL|DIR", help="The server's URL, or a directory for the embedded engine."),
-    "cloud_id": click.option("--cloud-id", metavar="ID", help="A deployment in Elastic Cloud, instead of a URL."),
-    "profile": click.option("--profile", metavar="NAME", help="Settings in config.toml (or set ES_SIMHASH_PROFILE)."),
-    "user": click.option(
-        "--user",
-        metavar="NAME",
-        help="Who logs in; the password is asked for, or given by a file or ES_SIMHASH_PASSWORD.",
-    ),
-    "password_file": click.option("--password-file", type=_FILE, help="A file with the password."),
-    "api_key": click.option("--api-key", metavar="KEY", help="Log in with this API key (or set ES_SIMHASH_API_KEY)."),
-    "api_key_file": click.option("--api-key-file", type=_FILE, help="A file with the API key."),
-    "aws_sigv4": click.option(
-        "--aws-sigv4", metavar="REGION", help="Sign requests for this region of AWS, with boto3's credentials."
-    ),
-    "ca_certs": click.option("--ca-certs", type=_FILE, help="Certificates, as PEM, that vouch for the server's."),
-    "insecure": click.option("--insecure", is_flag=True, help="Take any certificate: nothing is secret then."),
-    "distribution": click.option(
-        "--distribution", type=click.Choice(DISTRIBUTIONS), help="What the server is, where it does not tell."
-    ),
-}
 
 _PLACES = ("url", "cloud_id")
 _TLS = ("ca_certs", "insecure")
 _FOR_SERVERS = (*WAYS, *PASSWORDS, *_TLS, "distribution")
-
-
-def target_options(command: Command) -> Command:
-    """The options that name an engine; the command gets the `Target` that they come to as ``target``."""
-
-    @given_options
-    @wraps(command)
-    def with_target(options: Given, **given: Any) -> Any:
-        return command(target=target_of(options, os.environ), **given)
-
-    return with_target  # type: ignore[return-value]
-
-
-def given_options(command: Command) -> Command:
-    """The same options; the command gets them as they were given, as ``options``."""
-
-    @wraps(command)
-    def with_options(**given: Any) -> Any:
-        options = {name: given.pop(name) for name in _OPTIONS}
-        return command(options=Given.of(options, _option_named), **given)
-
-    for option in reversed(_OPTIONS.values()):
-        option(with_options)
-    return with_options  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -119,10 +68,6 @@ class Target:
             yield engine
         finally:
             engine.close()
-
-
-def _option_named(setting: str) -> str:
-    return f"--{setting.replace('_', '-')}"
 
 
 def target_of(options: Given, variables: Mapping[str, str]) -> Target:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from es_simhash._core.urls import credentials
-from es_simhash.cli.options.connection import Target, given_options, target_beside, target_of
+from es_simhash.cli.options.connection import Target, target_beside, target_of
 from es_simhash.cli.options.given import URL_PASSWORD, URL_USER, Given
 from es_simhash.cli.options.places import Server
 
@@ -62,28 +62,29 @@ def kibana_options(command: Command) -> Command:
     @click.option(KIBANA_URL, metavar="URL", help="Where Kibana or OpenSearch Dashboards is; any page of it will do.")
     @click.option("--space", metavar="SPACE", help="The space of Kibana that the saved objects are for.")
     @click.option("--tenant", metavar="TENANT", help="The tenant of OpenSearch Dashboards to import into.")
-    @given_options
     @wraps(command)
-    def with_kibana(options: Given, kibana_url: str | None, space: str | None, tenant: str | None, **given: Any) -> Any:
+    def with_kibana(
+        connection: Given, kibana_url: str | None, space: str | None, tenant: str | None, **given: Any
+    ) -> Any:
         kibana = None
         if kibana_url is None:
             if tenant:
                 raise click.UsageError(f"--tenant is for --import. Add that and {KIBANA_URL}, or drop it.")
-            target: Target | None = target_of(options, os.environ)
+            target: Target | None = target_of(connection, os.environ)
         else:
-            target, kibana = _beside(kibana_url, space, tenant, options)
+            target, kibana = _beside(kibana_url, space, tenant, connection)
             space = kibana.kibana.space
         return command(target=target, kibana=kibana, space=space, **given)
 
     return with_kibana  # type: ignore[return-value]
 
 
-def _beside(url: str, space: str | None, tenant: str | None, options: Given) -> tuple[Target | None, KibanaTarget]:
+def _beside(url: str, space: str | None, tenant: str | None, connection: Given) -> tuple[Target | None, KibanaTarget]:
     from es_simhash.cli.reports.dashboards.kibana import Kibana
 
     kibana = Kibana.at(url, space, tenant)
     user, password = credentials(url) or (None, None)
     login = {URL_USER: user, URL_PASSWORD: password or None}
     known = {name: value for name, value in login.items() if value is not None}
-    target, server = target_beside(Server(kibana.address, known), KIBANA_URL, options, os.environ)
+    target, server = target_beside(Server(kibana.address, known), KIBANA_URL, connection, os.environ)
     return target, KibanaTarget(kibana, server)

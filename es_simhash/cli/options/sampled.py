@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from es_simhash.cli.options.connection import Target, target_options
+from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import prefix_option, scheme_named, scheme_option, wanted_documents
 from es_simhash.cli.options.inputs import Files, json_object, optional_file_options
 from es_simhash.cli.show.output import Output
@@ -49,7 +49,7 @@ def sampled_options(command: Command) -> Command:
     )
     for option in reversed(options):
         option(command)
-    return optional_file_options(target_options(command))
+    return optional_file_options(command)
 
 
 @dataclass(frozen=True)

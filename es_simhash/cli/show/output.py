@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-
-import click
+from typing import TYPE_CHECKING, Any, Protocol
 
 from es_simhash.cli.show.exits import tell
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 # How often a run without a terminal says how far it is.
 _SECONDS_BETWEEN_LINES = 10.0
-
-
-def output_options(command: Command) -> Command:
-    """The options of every command that prints results; the command gets them as ``output``."""
-
-    @wraps(command)
-    def with_output(as_json: bool, quiet: bool, **given: Any) -> Any:
-        return command(output=Output(as_json, quiet), **given)
-
-    click.option("--quiet", "-q", is_flag=True, help="Print results and errors only, not what is done.")(with_output)
-    click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")(with_output)
-    return with_output  # type: ignore[return-value]
 
 
 class Advance(Protocol):

@@ -268,7 +268,7 @@ def test_commands_without_an_index(tmp_path: Path) -> None:
     kept = (ROOT / "mappings" / "dedup-strict.json").read_text(encoding="utf-8")
     assert template["template"] == json.loads(kept)["template"]
     assert lines(run("schemes", "--json", cwd=tmp_path))[0]["name"] == "default"
-    assert "_ES_SIMHASH_COMPLETE" in run("completion", "bash", cwd=tmp_path).out
+    assert "_ES_SIMHASH_COMPLETE" in run("help", "completion", "bash", cwd=tmp_path).out
 
 
 def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         "demo": ["demo", "--size", "100"],
     }
     (loaded / "labels.jsonl").write_text('{"ids": ["4", "copy"]}\n{"ids": ["0", "3"]}\n', encoding="utf-8")
-    assert {*runs, *ON_SERVERS, "completion"} == set(COMMANDS)
+    assert {*runs, *ON_SERVERS, "help"} == set(COMMANDS)
     printed = [(name, line) for name, given in runs.items() for line in lines(run(*given, "--json", cwd=loaded))]
     shapes = list(dict.fromkeys((f"`{name}`", tuple(line)) for name, line in printed))
     servers_only = {f"`{name}`" for name in ON_SERVERS}

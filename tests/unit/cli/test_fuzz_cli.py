@@ -45,11 +45,12 @@ ANY_WORD = st.text(st.characters(exclude_characters="\0"), max_size=5)
 
 
 def options_of(command: str) -> list[str]:
-    with click.Context(app) as context:
+    with click.Context(app, **app.context_settings) as context:
         found = app.get_command(context, command)
-    assert found
-    names = [name for parameter in found.params if isinstance(parameter, click.Option) for name in parameter.opts]
-    return ["--json", *(name for name in names if name not in {"--url", "--cloud-id", "--kibana-url", "--debug"})]
+        assert found
+        parameters = found.get_params(context)
+    names = [name for parameter in parameters if isinstance(parameter, click.Option) for name in parameter.opts]
+    return [name for name in names if name not in {"--url", "--cloud-id", "--kibana-url"}]
 
 
 @st.composite

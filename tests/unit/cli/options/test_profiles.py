@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
-from es_simhash.cli.options import connection
 from es_simhash.cli.options.given import Given
 from es_simhash.cli.options.profiles import SETTINGS, config_file, profile_named
+from es_simhash.cli.options.shared import CONNECTION
 from tests.support.cli_targets import target_of
 
 SECRET = "m4rk3r"
@@ -80,8 +80,9 @@ def test_what_is_not_toml_is_told_by_its_place_alone(path: Path, text: str, wher
 
 
 def test_all_settings_of_the_options_are_those_of_a_profile_and_the_password_besides() -> None:
-    assert list(SETTINGS) == [name for name in SETTINGS if name in connection._OPTIONS or name == "password"]
-    assert SETTINGS.keys() | {"profile"} == connection._OPTIONS.keys() | {"password"}
+    options = {option.name for option in CONNECTION}
+    assert list(SETTINGS) == [name for name in SETTINGS if name in options or name == "password"]
+    assert SETTINGS.keys() | {"profile"} == options | {"password"}
 
 
 def test_settings_are_named_by_the_profile(path: Path) -> None:
