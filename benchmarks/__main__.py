@@ -1,8 +1,8 @@
 """Run benchmarks, print their tables, and write them to docs/benchmarks.md, those of quality to docs/quality.md.
 
-``python -m benchmarks`` runs all, ``python -m benchmarks layouts bulk`` those named; the page keeps the other sections.
-``python -m benchmarks pictures`` and ``scale`` measure nothing: they draw the pictures of docs/benchmarks.md from its
-tables, and make docs/scale.md of it. So does every run that changes it.
+``python -m benchmarks`` runs all, ``python -m benchmarks layouts bulk`` two of them; other sections stay as they are.
+``python -m benchmarks pictures`` and ``scale`` measure nothing: they make the pictures and docs/scale.md from
+docs/benchmarks.md, as does every run that changes it.
 """
 
 from __future__ import annotations
@@ -28,25 +28,11 @@ from tools.nodes import RELEASES
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, QUALITY_PAGE = DOCS / "benchmarks.md", DOCS / "quality.md"
-HEADING = """\
-# Benchmarks
-
-Written by `make bench`. What counts are the ratios: all that stand in one table ran in the same run, in turns, on the
-same texts, so a busy or slow machine slows all of them. Each section is one module of `benchmarks/`, which says what
-exactly was run, and it was run on the day, the machine and the versions that it names. [scale.md](scale.md) tells what
-comes of these numbers with more documents.
-"""
-QUALITY_HEADING = """\
-# Quality
-
-Written by `python -m benchmarks quality --corpora DIRECTORY`; [evaluate.md](evaluate.md) tells what the scores are, and
-how to have those of your own documents.
-"""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a page: the module of its name, the packages measured, the servers, the page, and the peers."""
+    """A section of a page, measured by the module of its name: its packages, servers, page and peers."""
 
     packages: tuple[str, ...] = ()
     servers: Collection[str] = ()
@@ -61,7 +47,6 @@ SECTIONS = {
     "memory": Section(("numba",)),
     "layouts": Section(("numba", *CLIENTS), SERVERS),
     "finding": Section(("numba", *CLIENTS), SERVERS),
-    "rerank": Section(("numba", *CLIENTS), SERVERS),
     "bulk": Section(("numba", *CLIENTS), SERVERS),
     "backfill": Section(("numba", *CLIENTS), SERVERS),
     "pipeline": Section(("numba", *CLIENTS), SERVERS),
@@ -73,14 +58,14 @@ SECTIONS = {
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
     "candidates": Section(page=QUALITY_PAGE),
 }
-# What is made of docs/benchmarks.md, and how.
+# Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}
-# The sections that can be run on a share of their documents.
+# Sections that can run on a share of their documents.
 SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_join", "memory"})
 
 
 def main() -> None:
-    """Run the named benchmarks, or all."""
+    """Run the named benchmarks, or all of them."""
     options = _parser().parse_args()
     if options.corpora:
         os.environ[CORPORA_VARIABLE] = options.corpora
@@ -95,12 +80,12 @@ def main() -> None:
 
 
 def _measure(name: str, share: float | None) -> None:
-    """Run one benchmark, on a share of its documents if it can be, and write its section if it ran on all of them."""
+    """Run one benchmark, on a share of its documents if it can; write its section if it ran on all of them."""
     module = import_module(f"benchmarks.{name}")
     run: Callable[..., Iterable[Table]] = module.run
     section = [f"{_about(name, module.__doc__ or '')}\n"]
     if SECTIONS[name].servers:
-        # Whoever talks to a server goes on for long: the compiled loops are loaded from the start.
+        # Runs with a server are long: load the compiled loops at the start.
         os.environ["ES_SIMHASH_NATIVE"] = "1"
     print(f"## {_title(name)}\n\n{section[0]}", flush=True)
     for table in run() if share is None or name not in SHARED else run(share):
@@ -114,17 +99,21 @@ def _write(name: str, section: str) -> None:
     path = SECTIONS[name].page
     page = path.read_text(encoding="utf-8") if path.exists() else ""
     titles = [_title(each) for each, other in SECTIONS.items() if other.page == path]
-    heading = QUALITY_HEADING if path == QUALITY_PAGE else HEADING
-    path.write_text(replace_section(page, heading, titles, _title(name), section), encoding="utf-8")
+    path.write_text(replace_section(page, _heading(path), titles, _title(name), section), encoding="utf-8")
+
+
+def _heading(path: Path) -> str:
+    """Return what stands above the sections of a page, the machine and the versions among it."""
+    return path.read_text(encoding="utf-8").partition("\n## ")[0] if path.exists() else f"# {path.stem.title()}\n"
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join([*SECTIONS, *DERIVED])}")
     parser.add_argument(
-        "--share", type=float, help=f"only try it, on this share of the documents of {', '.join(SHARED)}: write nothing"
+        "--share", type=float, help=f"try {', '.join(SHARED)} on this share of their documents; write nothing"
     )
-    parser.add_argument("--corpora", help=f"a folder with real texts to measure on as well ({CORPORA_VARIABLE})")
+    parser.add_argument("--corpora", help=f"folder with real texts to measure on as well ({CORPORA_VARIABLE})")
     return parser
 
 
@@ -133,13 +122,14 @@ def _title(name: str) -> str:
 
 
 def _about(name: str, docstring: str) -> str:
-    """What was measured, when, and on which versions."""
+    """Describe the measurement, its day, and what differs from the machine and the versions above all sections."""
     section = SECTIONS[name]
-    servers = [f"{RELEASES[server].engine} {RELEASES[server].version}" for server in section.servers]
-    packages = [_package(package) for package in ("numpy", *section.packages)]
-    packages += [f"{peer} {PEERS[peer].version}" for peer in section.peers]
-    run = f"Run on {date.today()}: {_processor()}, Python {platform.python_version()}, {', '.join(packages)}"
-    return f"{cleandoc(docstring)}\n\n{run}{'; servers ' + ', '.join(servers) if servers else ''}."
+    used = [_processor(), f"Python {platform.python_version()}", *map(_package, ("numpy", *section.packages))]
+    used += [f"{peer} {PEERS[peer].version}" for peer in section.peers]
+    used += [f"{RELEASES[server].engine} {RELEASES[server].version}" for server in section.servers]
+    heading = " ".join(_heading(section.page).split())
+    differing = ", ".join(each for each in used if each not in heading)
+    return f"{cleandoc(docstring)}\n\nRun on {date.today()}{f' with {differing}' if differing else ''}."
 
 
 def _package(name: str) -> str:

@@ -1,14 +1,9 @@
-"""How long a backfill takes beside the same updates, with values that are known beforehand, by ``parallel_bulk``.
+"""Speed of a backfill, compared with the same updates by ``parallel_bulk`` with values known beforehand.
 
-The documents are English ones of 1.3 kB, with a title and a body, in an index of one shard. A backfill reads them,
-makes their fingerprints (character 5-grams, the default scheme) and writes these under the condition that nobody has
-changed the document since. Beside it the clients' own ``parallel_bulk``, with 2 threads, updates the same documents of
-the same index by their ids: with the fields of one document for all, and with the right ones, made beforehand. Before
-each way everything is updated with the constant values, so that it is to be done again; ratios are those to these
-updates just before, in the median of {rounds} rounds. All end with a refresh, by which what was written can be found,
-as a backfill does by itself. CPU time is that of this process, the client's, and of the server; they share two cores.
-
-The last table has a process of its own for each backfill, of more and more documents.
+English documents of 1.3 kB with a title and a body, one shard. A backfill reads them, makes their fingerprints and
+writes each unless the document has changed since. ``parallel_bulk``, with 2 threads, updates the same documents by
+their ids, with constant fields and with the right ones made beforehand. Ratios are those to the constant updates just
+before, medians of {rounds} rounds; all end with a refresh. Client and server share two cores.
 """
 
 from __future__ import annotations
@@ -49,13 +44,13 @@ def run(share: float = 1.0) -> Iterator[Table]:
 
 
 def document(texts: Sequence[str], number: int) -> Json:
-    """A document with a text of its own."""
+    """Make a document with a text of its own."""
     text = texts[number % len(texts)]
     return {"title": text[:60], "body": f"{number} {text}"}
 
 
 def _fill(server: Server, texts: Sequence[str], count: int) -> Index:
-    """Make an index of documents that have no fingerprints yet."""
+    """Make an index of documents without fingerprints."""
     server.create(INDEX, {field: {"type": "text"} for field in FIELDS})
     server.load(INDEX, ({"_id": str(i), "_source": document(texts, i)} for i in range(count)))
     server.http("POST", f"/{INDEX}/_refresh")
@@ -69,7 +64,7 @@ def _fill(server: Server, texts: Sequence[str], count: int) -> Index:
 
 @dataclass(frozen=True)
 class Ways:
-    """The ways to bring the fields of fingerprints into an index."""
+    """Ways to bring the fields of fingerprints into an index."""
 
     server: Server
     index: Index
@@ -77,19 +72,19 @@ class Ways:
     count: int
 
     def constant(self) -> None:
-        """Give all documents the same fields, which are those of no scheme that there is."""
+        """Give all documents the same fields, of a scheme that does not exist."""
         [fields] = self._documents.fields_of([self.texts[0]])
         assert isinstance(fields, dict)
         self._update(repeat(fields | {"scheme": "constant"}, self.count))
 
     def made_beforehand(self) -> Callable[[], None]:
-        """What gives each document its own fields."""
+        """Make all fields now; the result writes them."""
         documents = (document(self.texts, i) for i in range(self.count))
         made = [source[self._documents.prefix] for source in self._documents.add_fields_to_all(documents)]
         return lambda: self._update(made)
 
     def backfill(self, slices: int) -> None:
-        """Do what a user does."""
+        """Backfill the index as a user does."""
         done = self.index.backfill(BackfillOptions(parallel=slices))
         assert done.written == self.count, done
 
@@ -105,7 +100,7 @@ class Ways:
 
 
 class Measured(NamedTuple):
-    """What a way took, in seconds by the clock, of CPU of the client and of the server, and the constant values."""
+    """Seconds of a way: wall, CPU of the client and of the server, and those of the constant updates."""
 
     wall: float
     cpu: float
@@ -133,7 +128,7 @@ def _beside_others(name: str, texts: Sequence[str], count: int) -> Table:
             "backfill, 2 slices": lambda: ways.backfill(2),
             "parallel_bulk, fields made beforehand": ways.made_beforehand(),
         }
-        _measured(ways, tried["backfill"])  # the server compiles what it does often
+        _measured(ways, tried["backfill"])  # lets the server compile what it does often
         rounds = {label: list[Measured]() for label in tried}
         for number in range(ROUNDS):
             for label in _turned(list(tried), number):
@@ -150,7 +145,7 @@ def _beside_others(name: str, texts: Sequence[str], count: int) -> Table:
 
 
 def _turned(labels: list[str], number: int) -> list[str]:
-    """The same labels, beginning with another each time."""
+    """Rotate the labels, so that each round begins with another."""
     turn = number % len(labels)
     return labels[turn:] + labels[:turn]
 
@@ -173,9 +168,9 @@ def _refreshed(server: Server, way: Callable[[], None]) -> None:
 
 def _larger_and_larger(name: str, texts: Sequence[str], sizes: Sequence[int]) -> Table:
     table = Table(
-        f"Backfills of more and more documents, {SERVERS[name]}",
-        ["documents", "documents a second", "client CPU, % of the wall", "peak of the process, MB"],
-        "Each in a process of its own, one slice.",
+        f"Backfills by size, {SERVERS[name]}",
+        ["documents", "documents a second", "client CPU, % of the wall", "peak, MB"],
+        "Each in its own process, one slice.",
     )
     with running(name) as server:
         for count in sizes:
@@ -189,7 +184,7 @@ def _larger_and_larger(name: str, texts: Sequence[str], sizes: Sequence[int]) ->
 
 
 def _alone(name: str, url: str) -> None:
-    """Backfill the index, and print what it took: seconds by the clock and of CPU time, and megabytes."""
+    """Backfill the index; print wall and CPU seconds, and megabytes."""
     index = Index(INDEX, Server(name, url).client)
     wall, cpu = seconds(index.backfill)
     print(json.dumps([wall, cpu, peak() / 1024]))

@@ -1,9 +1,9 @@
-"""How many documents a second get into an index by the clients' bulk helpers, with fingerprints and without.
+"""Documents indexed per second by the clients' bulk helpers, with and without fingerprints.
 
-The same English documents of 1.3 kB, with a title and a body, go to fresh indices of one shard, in turns: as they are,
-through `Documents.actions`, and with fields that were made beforehand, which tells what the server and the longer
-requests take of it. Ratios are those of one round to the plain ones beside it, in the median of {rounds} rounds; the
-CPU time is that of this process, the client's. Client and server share the machine.
+English documents of 1.3 kB with a title and a body, sent to fresh indices of one shard: as they are, through
+`Documents.actions`, and with fields made beforehand, which shows the cost of the server and the longer requests alone.
+Ratios are those to the plain documents of the same round, medians of {rounds} rounds. Client and server share the
+machine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from benchmarks.corpora import topical
 from benchmarks.nodes import CHUNK, SERVERS, Json, Server, documents_of, running, seconds
-from benchmarks.tables import Table
+from benchmarks.tables import Table, side_by_side
 from es_simhash import Index
 
 DOCUMENTS, WARM_UP, ROUNDS = 10_000, 5_000, 7
@@ -30,42 +30,26 @@ PLAIN, OURS, MADE = "plain", "with fingerprints", "with fields made beforehand"
 def run(share: float = 1.0) -> Iterator[Table]:
     """Measure the helpers of both clients."""
     texts = topical(int(DOCUMENTS * share))
-    for name in SERVERS:
-        yield _on_server(name, texts)
+    labelled = [(server, _on_server(name, texts)) for name, server in SERVERS.items()]
+    yield side_by_side("Bulk indexing", labelled, f"{len(texts):,} documents in chunks of {CHUNK}.")
 
 
 def _bulk(server: Server, index: str, actions: Actions) -> object:
     return server.helpers.bulk(server.client, actions, index=index, chunk_size=CHUNK)
 
 
-def _streaming_bulk(server: Server, index: str, actions: Actions) -> object:
-    return _used_up(server.helpers.streaming_bulk(server.client, actions, index=index, chunk_size=CHUNK))
-
-
 def _parallel_bulk(server: Server, index: str, actions: Actions) -> object:
     helper = server.helpers.parallel_bulk
-    return _used_up(helper(server.client, actions, index=index, chunk_size=CHUNK, thread_count=2))
+    return deque(helper(server.client, actions, index=index, chunk_size=CHUNK, thread_count=2), maxlen=0)
 
 
-def _used_up(results: Iterable[object]) -> object:
-    return deque(results, maxlen=0)
-
-
-HELPERS: dict[str, Send] = {
-    "bulk": _bulk,
-    "streaming_bulk": _streaming_bulk,
-    "parallel_bulk, 2 threads": _parallel_bulk,
-}
+HELPERS: dict[str, Send] = {"bulk": _bulk, "parallel_bulk, 2 threads": _parallel_bulk}
 
 
 def _on_server(name: str, texts: Sequence[str]) -> Table:
-    table = Table(
-        f"Bulk indexing into {SERVERS[name]}",
-        ["", "documents a second", "× plain", "CPU ms of the client a document"],
-        f"{len(texts):,} documents in chunks of {CHUNK}.",
-    )
+    table = Table("", ["", "documents a second", "× plain", "CPU ms of the client a document"])
     with running(name) as server:
-        for kind in (PLAIN, OURS) * 3:  # the server compiles what it does often
+        for kind in (PLAIN, OURS) * 3:  # lets the server compile what it does often
             _timed(server, _bulk, kind, texts[:WARM_UP])
         for label, send in HELPERS.items():
             rounds = [_round(server, send, texts, number) for number in range(ROUNDS)]
@@ -79,14 +63,14 @@ def _on_server(name: str, texts: Sequence[str]) -> Table:
 
 
 def _round(server: Server, send: Send, texts: Sequence[str], number: int) -> dict[str, tuple[float, float]]:
-    """The times of each kind; what comes first changes from round to round."""
+    """Measure each kind once, beginning with another in each round."""
     kinds = [PLAIN, OURS, MADE]
     turn = number % len(kinds)
     return {kind: _timed(server, send, kind, texts) for kind in kinds[turn:] + kinds[:turn]}
 
 
 def _timed(server: Server, send: Send, kind: str, texts: Sequence[str]) -> tuple[float, float]:
-    """How long it takes to fill a fresh index: by the clock, and in CPU time."""
+    """Fill a fresh index; return the wall and the CPU time."""
     properties = {"title": {"type": "text"}, "body": {"type": "text"}}
     server.create("documents", properties)
     actions: Actions = documents_of(texts)

@@ -1,9 +1,8 @@
-"""What keys lose: of the pairs that comparing all texts with each other finds, those that share a key, and are found.
+"""Pairs lost by keys, compared with comparing all texts with each other.
 
-For each preset whose texts decide: the pairs from its own similarity on, by its own measure, of all pairs whose plain
-Jaccard similarity is at least {least}; the share of these that have a band in common, or a band or enough blocks (as
-`find --by both` would look for them), and the share that `dedup` finds, which compares the texts of those candidates
-that their signatures make plausible.
+Per preset that decides by texts: the pairs of at least its own similarity, among all pairs with a plain Jaccard
+similarity of at least {least}; the share with a common band, the share with a common band or enough common blocks
+(`find --by both`), and the share that `dedup` finds.
 """
 
 from __future__ import annotations

@@ -1,20 +1,15 @@
-"""How long it takes from a file of texts to its documents without near-duplicates, beside what people use today.
+"""From a file of texts to the documents without near-duplicates, compared with other tools.
 
-One document in six is a near copy of another, with 1 to 10% of its words replaced. What counts as a duplicate is a
-Jaccard similarity of at least {threshold} of the same features, character 5-grams or words, which the texts are cleaned
-for so that all contenders cut them alike. It is found if one of the two is not among the documents to keep; precision
-tells how many of those removed were such. Each run is a process of its own, and its CPU time that of all it does, with
-the import of the library and the compiled loops, and of its workers: the median of {rounds} runs, but of datasketch,
-datatrove and text-dedup a single one. Memory is that of the process without its workers. gaoya cuts the texts itself.
-With it and with datasketch a document is kept if their index finds none like it; datasketch's candidates are compared
-by estimates.
+One document in six is a near copy of another, with 1 to 10% of its words replaced. A duplicate has a Jaccard similarity
+of at least {threshold} of the same features, character 5-grams or words; the texts are cleaned so that all contenders
+cut them alike (gaoya cuts them itself). A pair is found if one of the two is removed; precision is the share of removed
+documents that are duplicates. Each run is its own process; CPU time includes imports, compiling and workers: medians of
+{rounds} runs, one run for datasketch, datatrove and text-dedup. Memory is that of the process without its workers.
 
-datatrove and text-dedup compare nothing: whatever has one bucket in common is a duplicate, and of all that are so
-connected one document is kept. Both are set to single words and one worker, and write files between their steps.
-datatrove has its 14 buckets of 8 hashes of 64 bits, which two texts meet in from a similarity of about .72 on; it cuts
-the texts at spaces here, like all others, and not by spaCy.
-text-dedup chooses the buckets of its 128 hashes for the threshold; it hashes by xxh3, which it says is quicker than its
-SHA-1, and the memory of its worker is not told. Each of the two runs in an environment of its own.
+datasketch compares estimates. datatrove and text-dedup compare nothing: documents that share a bucket are duplicates.
+Both use single words, one worker and their own environments, and write files between their steps. datatrove has its 14
+buckets of 8 hashes of 64 bits and cuts at spaces; text-dedup chooses the buckets of its 128 hashes (xxh3) for the
+threshold.
 """
 
 from __future__ import annotations
@@ -170,7 +165,7 @@ def _growth(gigabytes: Sequence[float]) -> Table:
     table = Table(
         "Time and memory as texts grow",
         ["", "documents", "CPU s", "µs a document", "wall s", "peak memory, MB"],
-        f"English documents of 1.5 kB, made on the fly, default scheme, memory={GROWTH_MEMORY >> 20} MiB. The peak is "
+        f"Default scheme, memory={GROWTH_MEMORY >> 20} MiB, English documents of 1.5 kB. The peak is "
         "that of the parent process, with all that it imports.",
     )
     for size in gigabytes:

@@ -1,16 +1,13 @@
-"""How quickly near-duplicates are found, how surely, and at what price, beside what people set up today.
+"""Latency, recall, precision and price of finding near-duplicates, compared with what people set up today.
 
-Texts of 1.3 kB, and among them {planted:,} copies in which 1%, 2% or 5% of the words were replaced; the originals are
-the queries, and each is in the index too, but does not count. All ways answer the same queries through the same client,
-in turns, on one shard merged to one segment; times are medians of {rounds} rounds. Ours include making the fingerprint
-and comparing the candidates, while the others return what the engine ranks first, unverified. "Bare" is the search
-request alone, by plain HTTP, without the one by which `min_hash` tokens are learnt; "of {batch}" is the time a text
-takes if {batch} are asked for at once.
+Texts of 1.3 kB with {planted:,} copies in which 1%, 2% or 5% of the words were replaced; the originals are the queries.
+One shard merged to one segment; medians of {rounds} rounds. es_simhash makes the fingerprint and compares the
+candidates; the others return the engine's ranking, unverified. "Bare" is the search request alone, without the one by
+which `min_hash` gets its tokens; "of {batch}" is the time per text when {batch} are searched at once.
 
-Recall is told for each share of replaced words; "recall in all" is that of the planted pairs whose exact Jaccard
-similarity is at least {similarity}, and for SimHash that of all pairs in the index within the distance. Precision is
-how many of the pairs returned have that similarity. Bytes a document, and documents a second of bulk requests, are told
-beside those of the plain index; the bulk ratios are medians of {bulk_rounds} rounds.
+"Recall in all" counts planted pairs with an exact Jaccard similarity of at least {similarity}, or for SimHash all pairs
+within the distance. Precision is the share of returned pairs with that similarity. Bytes are those in addition to the
+plain index; bulk speed is relative to it (medians of {bulk_rounds} rounds).
 """
 
 from __future__ import annotations
@@ -25,13 +22,13 @@ from benchmarks.corpus_search import SIMILARITY, Corpus, Found, by_index, fill, 
 from benchmarks.latency import Latency, in_turns
 from benchmarks.nodes import SERVERS, Json, Server, running
 from benchmarks.planted import EDITS
-from benchmarks.tables import Table
+from benchmarks.tables import Table, side_by_side
 from benchmarks.ways import MinHashMatch, MoreLikeThis, Way, ways
 
 DOCUMENTS, LENGTH, PLANTED = 100_000, 1300, 2_000
 TIMED, ROUNDS = 200, 5
 TOGETHER, BATCHES = 50, 6
-# A way that finds less of what it should is no peer to be compared with.
+# A way with less recall is not compared with.
 SURE = 0.95
 BULK_DOCUMENTS, BULK_ROUNDS = 3_000, 5
 __doc__ = __doc__.format(planted=PLANTED, rounds=ROUNDS, similarity=SIMILARITY, bulk_rounds=BULK_ROUNDS, batch=TOGETHER)
@@ -48,65 +45,69 @@ def run(share: float = 1.0) -> Iterator[Table]:
         corpora.append(Corpus.of("Chinese", pages[: int(len(pages) * share)], planted))
     else:
         print(f"No Chinese pages: {CORPORA_VARIABLE} names no folder that has them.", flush=True)
-    for server in SERVERS:
-        for corpus in corpora:
-            yield from _tables(server, corpus)
+    for corpus in corpora:
+        prices: list[tuple[str, Table]] = []
+        for name, server in SERVERS.items():
+            latencies, found, bulk = _measured(name, corpus)
+            yield latencies
+            prices += [("", found), (server, bulk)] if not prices else [(server, bulk)]
+        yield side_by_side(f"{corpus.name}: what is found, and at what price", prices)
 
 
-def _tables(name: str, corpus: Corpus) -> Iterator[Table]:
+def _measured(name: str, corpus: Corpus) -> tuple[Table, Table, Table]:
+    """Measure latencies, what is found at which size, and the speed of bulk requests."""
     with running(name) as server:
         contenders = ways(server)
         sizes = fill(server, contenders, corpus)
         found = {way.name: what_is_found(way, corpus) for way in contenders}
         latencies = _latencies(server, contenders, corpus)
         bulk = _bulk_rates(server, contenders, corpus)
-    title = f"{corpus.name} on {SERVERS[name]}"
-    yield _table_of_latencies(title, len(corpus.texts), contenders, found, latencies)
-    table = Table(
-        f"{title}: what is found, and at what price",
-        [
-            *("", *(f"recall at {edits:.0%}" for edits in EDITS), "recall in all", "precision"),
-            *("candidates a query", "bytes a document", "bulk × plain"),
-        ],
-    )
+    columns = (*(f"recall at {edits:.0%}" for edits in EDITS), "recall in all", "precision")
+    table = Table("", ["", *columns, "candidates a query", "bytes a document"])
+    rates = Table("", ["", "bulk × plain"])
     for way in contenders:
+        rates.add(way.name, f"{bulk[way.index]:.2f}")
         result = found[way.name]
         table.add(
             way.name,
             *(f"{share:.3f}" for share in [*result.recalls, result.recall, result.precision]),
             f"{result.candidates:.1f}",
             f"{(sizes[way.index] - sizes[MoreLikeThis.index]) / len(corpus.texts):.0f}",
-            f"{bulk[way.index]:.2f}",
         )
-    yield table
+    title = f"{corpus.name} on {SERVERS[name]}: latency"
+    return _table_of_latencies(title, len(corpus.texts), contenders, found, latencies), table, rates
 
 
 def _table_of_latencies(
     title: str, count: int, contenders: Sequence[Way], found: dict[str, Found], latencies: Latencies
 ) -> Table:
-    columns = [column for kind in latencies for column in (f"{kind} p50, ms", "p90", "× best peer")]
+    columns = [column for kind in latencies for column in (f"{kind} p50, ms", *_p90(kind), "× best peer")]
     table = Table(
-        f"{title}: latency",
+        title,
         ["", *columns],
-        f"{count:,} documents. The best peer is the quickest of `more_like_this` and `min_hash` with a recall in all "
+        f"{count:,} documents. The best peer is the fastest of `more_like_this` and `min_hash` with a recall in all "
         f"of at least {SURE}.",
     )
     peers = [way.name for way in contenders if isinstance(way, MoreLikeThis | MinHashMatch)]
     sure = [name for name in peers if found[name].recall >= SURE]
     for way in contenders:
         cells = []
-        for measured in latencies.values():
+        for kind, measured in latencies.items():
             own, best = measured[way.name], min((measured[name].p50 for name in sure), default=float("nan"))
-            cells += [f"{own.p50:.2f}", f"{own.p90:.2f}", f"{own.p50 / best:.2f}"]
+            cells += [f"{own.p50:.2f}", *(f"{own.p90:.2f}" for _ in _p90(kind)), f"{own.p50 / best:.2f}"]
         table.add(way.name, *cells)
     return table
+
+
+def _p90(kind: str) -> list[str]:
+    return ["p90"] if kind == "find" else []
 
 
 # --- indices ---
 
 
 def _bulk_rates(server: Server, contenders: Sequence[Way], corpus: Corpus) -> dict[str, float]:
-    """Documents a second of bulk requests for each index, relative to the plain one's of the same round."""
+    """Measure documents per second of bulk requests for each index, relative to the plain one in the same round."""
     seconds: dict[str, list[float]] = {index: [] for index in by_index(contenders)}
     for _ in range(BULK_ROUNDS):
         for index, way in by_index(contenders).items():
@@ -131,7 +132,7 @@ def _seconds_to_fill(server: Server, way: Way, documents: list[Json]) -> float:
 
 
 def _latencies(server: Server, contenders: Sequence[Way], corpus: Corpus) -> Latencies:
-    """The latencies of each way: of the whole, of its bare request, and of a text among many asked for at once."""
+    """Measure the latency of each way: of a search, of its bare request, and per text of a batch."""
     texts = [corpus.texts[pair.original] for pair in corpus.pairs]
     single = latencies_of(server, contenders, texts[: 2 * TIMED], ROUNDS)
     batches = [texts[first : first + TOGETHER] for first in range(0, len(texts) - TOGETHER + 1, TOGETHER)][:BATCHES]

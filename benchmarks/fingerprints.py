@@ -1,8 +1,8 @@
-"""How many documents a second become fingerprints, beside the libraries that people use today.
+"""Documents fingerprinted per second, compared with other libraries.
 
-All run in one process on one thread, in turns; what counts is CPU time, and of each the median of the turns. Those
-that are slow get fewer documents. A library that only has an index is asked for a document's neighbours in an empty
-one, which costs little more than the fingerprint. The texts go in as they are; es_simhash also normalises them.
+One process, one thread, CPU time, medians of {rounds} turns; slow libraries get fewer documents. A library that only
+has an index is queried on an empty one, which costs little more than the fingerprint. es_simhash normalises the texts,
+the others take them as they are.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.corpora import chinese, english
-from benchmarks.tables import Table
+from benchmarks.tables import Table, side_by_side
 from es_simhash import Chars, MinHash, Scheme, Words
 from es_simhash._core import native
 
 ROUNDS = 7
+__doc__ = __doc__.format(rounds=ROUNDS)
 SIZE = 128
 
 Run = Callable[[Sequence[str]], object]
@@ -28,7 +29,7 @@ Run = Callable[[Sequence[str]], object]
 
 @dataclass
 class Contender:
-    """A library at a task: ``run`` fingerprints documents, ``share`` of all that there are."""
+    """A library to measure: ``run`` fingerprints the share ``share`` of the documents."""
 
     name: str
     run: Run
@@ -37,30 +38,35 @@ class Contender:
 
     @property
     def rate(self) -> float:
-        """Documents a second of CPU time."""
+        """Documents per second of CPU time."""
         return 1 / statistics.median(self.times)
 
 
 def run(documents_in_english: int = 50_000, documents_in_chinese: int = 20_000) -> list[Table]:
     """Measure everything."""
     corpora = {"English": english(documents_in_english), "Chinese": chinese(documents_in_chinese)}
+    sketches = {
+        "SimHash-64": (_simhash_of_characters, _simhash_of_words),
+        "MinHash-128": (_minhash_of_characters, _minhash_of_words),
+    }
     tables = []
-    for language, documents in corpora.items():
-        tables += [
-            _table(f"SimHash-64, {language}, character 3-grams", documents, _simhash_of_characters()),
-            _table(f"MinHash-128, {language}, character 3-grams", documents, _minhash_of_characters()),
+    for title, (of_characters, of_words) in sketches.items():
+        labelled = [
+            (f"{language}, character 3-grams", _table(documents, of_characters()))
+            for language, documents in corpora.items()
         ]
-    tables += [
-        _table("SimHash-64, English, words", corpora["English"], _simhash_of_words()),
-        _table("MinHash-128, English, words", corpora["English"], _minhash_of_words()),
-        _table("Tokens given as Python lists, English words, SimHash-64", corpora["English"], _given_tokens()),
-        _table("Whole presets, English", corpora["English"], _presets()),
-        _table("Whole presets, Chinese", corpora["Chinese"], _presets()),
+        words = _table(corpora["English"], of_words())
+        tables.append(side_by_side(title, [*labelled, ("English, words", words)]))
+    lists = _table(corpora["English"], _given_tokens())
+    presets = [(language, _table(documents, _presets())) for language, documents in corpora.items()]
+    return [
+        *tables,
+        side_by_side("Tokens given as Python lists", [("English words, SimHash-64", lists)]),
+        side_by_side("Whole presets", presets),
     ]
-    return tables
 
 
-def _table(title: str, documents: Sequence[str], contenders: list[Contender]) -> Table:
+def _table(documents: Sequence[str], contenders: list[Contender]) -> Table:
     for contender in contenders:
         contender.run(documents[: min(200, len(documents))])
     for _ in range(ROUNDS):
@@ -72,7 +78,7 @@ def _table(title: str, documents: Sequence[str], contenders: list[Contender]) ->
     peers = [contender for contender in contenders if not contender.name.startswith("es_simhash")]
     best = max((peer.rate for peer in peers), default=0.0)
     columns = ["", "documents a second", *(["× the best peer"] if peers else [])]
-    table = Table(title, columns)
+    table = Table("", columns)
     for contender in contenders:
         ratio = [f"{contender.rate / best:.2f}"] if peers else []
         table.add(contender.name, f"{contender.rate:,.0f}", *ratio)
@@ -83,7 +89,7 @@ def _table(title: str, documents: Sequence[str], contenders: list[Contender]) ->
 
 
 def ours(label: str, scheme: Scheme, share: float = 1.0) -> list[Contender]:
-    """es_simhash with numpy alone, and with compiled kernels where numba is installed."""
+    """Measure es_simhash with numpy alone, and with numba where it is installed."""
 
     def fingerprint(documents: Sequence[str]) -> None:
         for _ in scheme.fingerprint_batches(documents):

@@ -1,9 +1,8 @@
-"""All groups of an index on OpenSearch beside one ``find`` for each of its documents.
+"""Grouping a whole index on OpenSearch, compared with one ``find`` per document.
 
-The documents hold the fields of the default scheme, but no text: SimHashes and signatures are random, and a tenth of
-them nearly equal another. Grouping runs in a process of its own, with the memory of the default; `find` is asked for
-{finds} documents by their ids, and its mean is multiplied by the number of documents. The truth is what was planted: in
-how many groups are an original and its copy, and nothing else. Client and server share the machine.
+Documents hold the fields of the default scheme, but no text: SimHashes and signatures are random, and a tenth are near
+copies of another. Grouping runs in its own process with the default memory; the mean of {finds} finds is multiplied by
+the number of documents. Client and server share the machine.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ __doc__ = __doc__.format(finds=FINDS)
 
 
 def run(share: float = 1.0) -> Iterator[Table]:
-    """Group more and more documents."""
+    """Group indices of several sizes."""
     table = Table(
-        "Grouping more and more documents",
+        "Grouping by size",
         [
             "documents",
             "reading, s",
@@ -41,7 +40,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
             "planted groups found, %",
             "other groups",
         ],
-        "Everything by MinHash, star linkage. `× of a find for each` is the whole of grouping by all finds.",
+        "By MinHash, star linkage. `× of a find for each` is the time of grouping divided by that of all finds.",
     )
     with running("opensearch") as server:
         for size in SIZES:

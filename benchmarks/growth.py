@@ -1,7 +1,7 @@
-"""How long it takes to find near-duplicates as an index grows, beside what people set up today, on Elasticsearch.
+"""Latency of a search as an index on Elasticsearch grows, compared with what people set up today.
 
-First texts of {length} characters, of which {planted} are copies with 1%, 2% or 5% of the words replaced, searched as
-in "Finding" above. Then fingerprints without texts, as in "Million" above, up to ten million of them.
+Texts of {length} characters, {planted} of them copies with 1%, 2% or 5% of the words replaced, searched as in
+[Finding](#finding); then fingerprints without texts, as in [Million](#million).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks.corpora import topical
 from benchmarks.corpus_search import Corpus, fill, latencies_of, what_is_found
-from benchmarks.latency import Latency
 from benchmarks.million import COLUMNS, Million, on_elasticsearch
 from benchmarks.nodes import Server, running
 from benchmarks.tables import Table
@@ -26,18 +25,21 @@ __doc__ = __doc__.format(length=LENGTH, planted=PLANTED)
 def run(share: float = 1.0) -> Iterator[Table]:
     """Measure at each size."""
     yield _texts([int(size * share) for size in SIZES])
+    table = Table("Fingerprints", ["", "documents", *COLUMNS[1:]])
     for size in FINGERPRINTS:
         count = int(size * share)
-        table = Table(f"{count:,} fingerprints", COLUMNS)
-        table.note = on_elasticsearch(Million.random(count, min(10_000, count // 10)), table)
-        yield table
+        measured = Table("", COLUMNS)
+        on_elasticsearch(Million.random(count, min(10_000, count // 10)), measured)
+        for kind, *cells in measured.rows:
+            table.add(kind, f"{count:,}", *cells)
+    yield table
 
 
 def _texts(sizes: Sequence[int]) -> Table:
     table = Table(
         "Texts",
         [
-            *("", "documents", "find p50, ms", "× more_like_this", "bare p50, ms", "bare × more_like_this"),
+            *("", "documents", "find p50, ms", "× more_like_this"),
             *("recall in all", "precision", "candidates a query", "bytes a document"),
         ],
     )
@@ -58,19 +60,12 @@ def _add(table: Table, server: Server, corpus: Corpus) -> None:
     ]
     sizes = fill(server, contenders, corpus)
     texts = [corpus.texts[pair.original] for pair in corpus.pairs[: 2 * TIMED]]
-    latencies = latencies_of(server, contenders, texts, ROUNDS)
+    latencies = latencies_of(server, contenders, texts, ROUNDS)["find"]
     count = len(corpus.texts)
     for way in contenders:
-        found = what_is_found(way, corpus)
+        found, p50 = what_is_found(way, corpus), latencies[way.name].p50
         table.add(
-            *(way.name, f"{count:,}"),
-            *(cell for measured in latencies.values() for cell in _cells(measured, way.name)),
+            *(way.name, f"{count:,}", f"{p50:.2f}", f"{p50 / latencies[MoreLikeThis.name].p50:.2f}"),
             *(f"{found.recall:.3f}", f"{found.precision:.3f}", f"{found.candidates:.1f}"),
             f"{(sizes[way.index] - sizes[MoreLikeThis.index]) / count:.0f}",
         )
-
-
-def _cells(latencies: dict[str, Latency], name: str) -> tuple[str, str]:
-    """A way's time, and beside that of ``more_like_this``."""
-    own = latencies[name].p50
-    return f"{own:.2f}", f"{own / latencies[MoreLikeThis.name].p50:.2f}"

@@ -1,8 +1,7 @@
-"""How long it takes to join a million documents by their 32 band keys when memory is short, beside DuckDB.
+"""Joining a million documents by their 32 band keys in little memory, compared with DuckDB.
 
-The keys are random numbers of 30 bits but for one document in ten, which shares six of its keys with another; so both
-must find those pairs, and the few that meet by chance. Both begin with the same keys, written as they come, and may use
-{memory} MB; each runs in a process of its own, whose CPU time and peak of memory, with all that it imports, are told.
+Keys are random numbers of 30 bits; one document in ten shares six keys with another. Both start from the same keys and
+may use {memory} MB; each runs in its own process, imports included.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Keys = npt.NDArray[np.uint32]
 
 
 def run(share: float = 1.0) -> list[Table]:
-    """The times, the memory and the number of pairs of each."""
+    """Measure time, memory and number of pairs of each."""
     documents = int(DOCUMENTS * share)
     table = Table(
         f"{documents:,} documents of {BANDS} keys, {MEMORY} MB",
@@ -55,7 +54,7 @@ def run(share: float = 1.0) -> list[Table]:
 
 
 def _keys(documents: int) -> Iterator[Keys]:
-    """The keys of documents, some at a time; one document in ten shares keys with the one before it."""
+    """Draw the keys of documents in batches; one document in ten shares keys with the one before it."""
     rng = np.random.default_rng(documents)
     for start in range(0, documents, _AT_ONCE):
         keys = rng.integers(0, 1 << 30, (min(_AT_ONCE, documents - start), BANDS), dtype=np.uint32)
@@ -117,7 +116,7 @@ def _by_duckdb(documents: int, threads: str) -> int:
 
 
 def main() -> None:
-    """Run one of them, as the table asks for."""
+    """Run one contender in this process."""
     documents, contender, *arguments = sys.argv[1:]
     joins: dict[str, Callable[..., int]] = {"es_simhash": _by_es_simhash, "duckdb": _by_duckdb}
     cpu, wall = time.process_time(), time.perf_counter()

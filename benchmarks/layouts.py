@@ -1,8 +1,7 @@
-"""What fingerprints cost in an index, and how quickly they are found, by the layout of their fields.
+"""Size of fingerprints in an index and latency of a search, by field layout.
 
-Every index holds the same English documents of 1.3 kB, with a title and a body, in one shard merged to one segment;
-the bytes are those beyond the same index without our fields. Finding is what `Index.find` asks the server for, sent by
-plain HTTP over one connection; all layouts are asked in turns, and the times are medians of {rounds} rounds.
+English documents of 1.3 kB with a title and a body; one shard merged to one segment. Bytes are those in addition to the
+same index without fingerprints. A search is the bare request that `Index.find` sends; medians of {rounds} rounds.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from statistics import mean
 from benchmarks.corpora import topical
 from benchmarks.latency import Latency, in_turns
 from benchmarks.nodes import SERVERS, SETTINGS, Json, Recorder, Server, documents_of, running
-from benchmarks.tables import Table
+from benchmarks.tables import Table, side_by_side
 from es_simhash import Index, Layout, MinHash, Scheme
 
 DOCUMENTS, LENGTH = 100_000, 1300
@@ -42,7 +41,7 @@ PLAIN: Json = {"title": {"type": "text"}, "body": {"type": "text"}}
 
 @dataclass
 class Measured:
-    """An index with fingerprints: its bytes, and the searches for a few of its documents."""
+    """An index with fingerprints: its size, and searches for some of its documents."""
 
     index: str
     size: int
@@ -52,13 +51,20 @@ class Measured:
 
 
 def run(share: float = 1.0) -> Iterator[Table]:
-    """Measure all layouts on both servers."""
+    """Measure all layouts on both servers; bytes are those of the first."""
     texts = topical(int(DOCUMENTS * share), LENGTH)
-    for name in SERVERS:
-        yield from _on_server(name, texts)
+    sizes, searches, of_fields = [], [], []
+    for name, server in SERVERS.items():
+        plain, measured, latencies = _on_server(name, texts)
+        sizes.append(_table_of_sizes(len(texts), plain, measured))
+        searches.append((server, _table_of_searches(latencies)))
+        if plain.field_sizes:
+            of_fields.append(_table_of_fields(len(texts), plain, measured))
+    yield side_by_side("Layouts", [("", sizes[0]), *searches], sizes[0].note)
+    yield from of_fields
 
 
-def _on_server(name: str, texts: Sequence[str]) -> Iterator[Table]:
+def _on_server(name: str, texts: Sequence[str]) -> tuple[Measured, dict[str, Measured], dict[str, Latency]]:
     chosen = random.Random(2).sample(texts, min(QUERIES, len(texts) // 2))
     with running(name) as server:
         plain = _plain(server, texts)
@@ -66,9 +72,7 @@ def _on_server(name: str, texts: Sequence[str]) -> Iterator[Table]:
         ways = {label: _search(server, each) for label, each in measured.items()}
         places = range(len(chosen))
         latencies = in_turns(ways, places, ROUNDS, places[: len(places) // 3])
-    yield _table(name, len(texts), plain, measured, latencies)
-    if plain.field_sizes:
-        yield _table_of_fields(len(texts), plain, measured)
+    return plain, measured, latencies
 
 
 def _plain(server: Server, texts: Sequence[str]) -> Measured:
@@ -101,33 +105,28 @@ def _search(server: Server, measured: Measured) -> Callable[[int], object]:
     return lambda place: server.http.send("POST", path, measured.searches[place])
 
 
-def _table(
-    name: str, count: int, plain: Measured, measured: dict[str, Measured], latencies: dict[str, Latency]
-) -> Table:
-    table = Table(
-        f"Layouts on {SERVERS[name]}",
-        ["", "bytes a document", "find p50, ms", "p90, ms", "candidates a query"],
-        f"{count:,} documents; the plain index takes {plain.size / count:,.0f} bytes a document.",
-    )
+def _table_of_sizes(count: int, plain: Measured, measured: dict[str, Measured]) -> Table:
+    note = f"{count:,} documents; the plain index takes {plain.size / count:,.0f} bytes a document."
+    table = Table("", ["", "bytes a document", "candidates a query"], note)
     for label, each in measured.items():
-        latency = latencies[label]
-        table.add(
-            label,
-            f"{(each.size - plain.size) / count:.1f}",
-            f"{latency.p50:.2f}",
-            f"{latency.p90:.2f}",
-            f"{mean(each.candidates):.1f}",
-        )
+        table.add(label, f"{(each.size - plain.size) / count:.1f}", f"{mean(each.candidates):.1f}")
+    return table
+
+
+def _table_of_searches(latencies: dict[str, Latency]) -> Table:
+    table = Table("", ["", "find p50, ms", "p90, ms"])
+    for label, latency in latencies.items():
+        table.add(label, f"{latency.p50:.2f}", f"{latency.p90:.2f}")
     return table
 
 
 def _table_of_fields(count: int, plain: Measured, measured: dict[str, Measured]) -> Table:
-    names = ["simhash", "blocks", "bands", "signature", "content", "scheme", "status", "_source", "other fields"]
+    names = ["simhash", "blocks", "bands", "_source", "other fields"]
     table = Table(
         "Bytes a document by field on Elasticsearch",
         ["", *names],
-        "As `_disk_usage` tells them: index and doc values of our fields, and how much the others grew, above all "
-        "`_source`, which holds the values.",
+        "From `_disk_usage`: index and doc values of the fields, and the growth of `_source`, which holds their "
+        "values. `signature`, `content`, `scheme` and `status` take less than 0.1.",
     )
     before = _by_kind(plain.field_sizes)
     for label, each in measured.items():
@@ -137,7 +136,7 @@ def _table_of_fields(count: int, plain: Measured, measured: dict[str, Measured])
 
 
 def _by_kind(field_sizes: dict[str, Json]) -> dict[str, int]:
-    """The bytes of our fields by name, those of one key each added up, and of the rest."""
+    """Sum the bytes of our fields by name, and of all others."""
     sizes: dict[str, int] = {}
     for path, usage in field_sizes.items():
         name = re.sub(r"^(block|band)\d+$", r"\1s", path.removeprefix("dedup."))

@@ -1,4 +1,4 @@
-"""How much memory it takes to fingerprint a file of 5 GB: a fresh process reads it line by line."""
+"""Memory of a fresh process that fingerprints a file of 5 GB line by line."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def run(gigabytes: float = 5) -> list[Table]:
         lines = _write(path, int(gigabytes * GIGABYTE))
         table = Table(
             f"Memory for a file of {gigabytes:g} GB",
-            ["", "documents", "peak of the process, MB", "above that of the imports, MB", "wall s"],
-            "The default scheme over a file with one English document of 1.5 kB a line.",
+            ["", "documents", "peak, MB", "peak above the imports, MB", "wall s"],
+            "Default scheme; each line is an English document of 1.5 kB.",
         )
         for name, native in (("numpy", "0"), ("numba", "1")):
             command = [sys.executable, "-m", "benchmarks.memory", str(path)]
@@ -39,7 +39,7 @@ def run(gigabytes: float = 5) -> list[Table]:
 
 
 def _write(path: Path, size: int) -> int:
-    """Write lines until the file has ``size`` bytes; each has a number of its own."""
+    """Write numbered lines until the file has ``size`` bytes."""
     texts = english(2_000)
     written = lines = 0
     with path.open("w", encoding="ascii") as file:

@@ -1,10 +1,9 @@
 """Finding among a million fingerprints, on Elasticsearch and in the embedded engine.
 
-The documents hold the fields of the default scheme and a keyword, but no text: SimHashes and signatures are random,
-and {planted:,} of them nearly equal another. Queries are those others; both kinds of search are asked in turns with a
-``term`` query on the keyword, which finds one document. Elasticsearch is asked by plain HTTP over one connection, and
-the candidates are not compared here; of the embedded engine the whole is told, comparison included. Times are medians
-of {rounds} rounds. Elasticsearch's index is merged to one segment, the embedded engine's is as it was written.
+Documents hold the fields of the default scheme and a keyword, but no text: SimHashes and signatures are random, and
+{planted:,} are near copies of others, which are the queries. Each search runs in turns with a ``term`` query that finds
+one document; medians of {rounds} rounds. Elasticsearch (one segment) gets the bare request; the embedded engine (index
+as written) also compares the candidates.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ KINDS: tuple[By, ...] = ("minhash", "simhash")
 
 @dataclass(frozen=True)
 class Million:
-    """Fingerprints, and the places of planted pairs: a row each of an original and its copy."""
+    """Fingerprints, and the places of planted pairs: one row per original and copy."""
 
     simhashes: npt.NDArray[np.uint64]
     signatures: npt.NDArray[np.uint32]
@@ -50,7 +49,7 @@ class Million:
 
     @classmethod
     def random(cls, count: int, planted: int) -> Million:
-        """Fingerprints of which copies differ in at most 3 bits, and in a tenth of the signature's values."""
+        """Draw fingerprints; copies differ in at most 3 bits and in a tenth of the signature's values."""
         rng = np.random.default_rng(11)
         simhashes = rng.integers(0, 1 << 64, count, dtype=np.uint64)
         signatures = rng.integers(0, 1 << 32, (count, 128), dtype=np.uint32)
@@ -64,7 +63,7 @@ class Million:
         return cls(simhashes, signatures, pairs)
 
     def fingerprints(self, places: npt.NDArray[np.int64] | slice) -> Fingerprints:
-        """Some of the fingerprints."""
+        """Return some of the fingerprints."""
         simhashes = self.simhashes[places]
         return Fingerprints(np.zeros(len(simhashes), dtype=np.uint8), simhashes, self.signatures[places])
 
@@ -78,7 +77,7 @@ class Million:
 
     @cached_property
     def queries(self) -> list[Fingerprint]:
-        """The fingerprints of the originals that are asked for."""
+        """Fingerprints of the originals, which are the queries."""
         return list(self.fingerprints(self.pairs[: 2 * QUERIES, 0]))
 
 
@@ -95,7 +94,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
 
 
 def _bodies(million: Million) -> dict[str, list[Json]]:
-    """The requests by MinHash, by SimHash, and for one value of a keyword."""
+    """Make the requests by MinHash, by SimHash, and for one value of the keyword."""
     bodies: dict[str, list[Json]] = {}
     for kind in KINDS:
         bodies[kind] = [_body(fingerprint, kind) for fingerprint in million.queries]
@@ -105,7 +104,7 @@ def _bodies(million: Million) -> dict[str, list[Json]]:
 
 
 def _body(fingerprint: Fingerprint, by: By) -> Json:
-    """The request that `es_simhash.Index.find` sends."""
+    """Make the request that `es_simhash.Index.find` sends."""
     clause = query.clause(SCHEME, fingerprint, Criteria.of(SCHEME, by), scored=False)
     return query.body(clause, size=100, source=query.compared_fields(SCHEME, DEFAULT_PREFIX))
 
@@ -140,7 +139,7 @@ def _latencies(ways: dict[str, Callable[[int], object]], million: Million) -> di
 
 
 def on_elasticsearch(million: Million, table: Table) -> str:
-    """Measure there, add the rows, and tell how many documents of how many bytes there are."""
+    """Measure on Elasticsearch, add the rows, and return a note with the number and size of the documents."""
     count = len(million.simhashes)
     with running("elasticsearch") as server:
         server.http("PUT", f"/{INDEX}", {"settings": {"index": SETTINGS}, "mappings": mapping_of_keys()})
@@ -160,7 +159,7 @@ def on_elasticsearch(million: Million, table: Table) -> str:
 
         latencies = _latencies({kind: way(kind) for kind in requests}, million)
     _add_rows(table, latencies, candidates, million)
-    return f"{count:,} documents, {size / count:.0f} bytes each with all that the engine adds."
+    return f"{count:,} documents, {size / count:.0f} bytes each on disk."
 
 
 def lines_of(first: int, batch: list[Json]) -> bytes:
@@ -199,13 +198,13 @@ def _embedded(million: Million, table: Table) -> str:
         engine.close()
     _add_rows(table, latencies, candidates, million)
     return (
-        f"{count:,} documents, {size / count:.0f} bytes each on disk; {count / loading:,.0f} documents a second were "
-        f"loaded, until all could be searched, and opening took {opening * 1e3:.0f} ms, one search included."
+        f"{count:,} documents, {size / count:.0f} bytes each on disk; loaded at {count / loading:,.0f} documents a "
+        f"second until all were searchable; opened in {opening * 1e3:.0f} ms, one search included."
     )
 
 
 def _load(engine: EmbeddedEngine, million: Million) -> float:
-    """Fill an index; return the seconds that the engine took."""
+    """Fill an index; return the seconds of the engine."""
     engine.perform(CreateIndex(INDEX, {"mappings": mapping_of_keys()}))
     seconds = 0.0
     for number, batch in enumerate(million.batches()):

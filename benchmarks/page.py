@@ -1,4 +1,4 @@
-"""The page of benchmarks in Markdown: a heading, then sections by their titles, each replaced on its own."""
+"""Pages in Markdown: a heading, then titled sections that are replaced one by one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Tables: TypeAlias = Mapping[tuple[str, str], Table]
 
 
 def replace_section(page: str, heading: str, titles: Sequence[str], title: str, section: str) -> str:
-    """The page with ``section`` under ``title``, its sections in the order of ``titles``; others there are dropped."""
+    """Put ``section`` under ``title``; keep the sections in ``titles``, in their order."""
     _, *rest = re.split(r"^## (.+)\n", page, flags=re.MULTILINE) if page else [""]
     sections = {**dict(zip(rest[::2], rest[1::2], strict=True)), title: section}
     parts = [f"## {each}\n\n{sections[each].strip()}\n" for each in titles if each in sections]
@@ -21,7 +21,7 @@ def replace_section(page: str, heading: str, titles: Sequence[str], title: str, 
 
 
 def tables_of(page: str) -> dict[tuple[str, str], Table]:
-    """The tables of a page by their sections and titles."""
+    """Read the tables of a page, by their sections and titles."""
     found = {}
     for section in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
         name, _, text = section.partition("\n")

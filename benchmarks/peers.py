@@ -1,4 +1,4 @@
-"""Libraries that want other packages than ours: each has an environment of its own, made when it is first run."""
+"""Libraries with other requirements than ours, each in its own environment, made on first use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[1] / ".venv-peers"
 
 @dataclass(frozen=True)
 class Peer:
-    """A library and what is installed with it, all of one version so that runs can be compared."""
+    """A library and the packages installed with it, in fixed versions so that runs are comparable."""
 
     name: str
     version: str
@@ -20,11 +20,11 @@ class Peer:
 
     @property
     def requirements(self) -> tuple[str, ...]:
-        """What pip is asked for."""
+        """Requirements for pip."""
         return (f"{self.name}=={self.version}", *self.others)
 
     def python(self, folder: Path = FOLDER) -> str:
-        """The interpreter of its environment, which is made anew unless it was made by these requirements."""
+        """Return the interpreter of its environment; rebuild it if the requirements have changed."""
         environment = folder / self.name
         python, made_by = str(environment / "bin" / "python"), environment / "requirements.txt"
         wanted = "\n".join(self.requirements) + "\n"
@@ -38,7 +38,7 @@ class Peer:
 PEERS = {
     peer.name: peer
     for peer in (
-        # Of spaCy only the presence is asked for.
+        # spaCy only has to be present.
         Peer("datatrove", "0.10.1", ("datatrove[processing]", "numpy==2.4.6", "orjson==3.13.0", "spacy==3.8.18")),
         Peer("text-dedup", "0.4.0", ("datasets==5.2.0", "numpy==2.4.6", "pyarrow==26.0.1")),
     )

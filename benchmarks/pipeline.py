@@ -1,10 +1,9 @@
-"""How many documents a second get into an index where the server makes the fingerprints itself, by an ingest pipeline.
+"""Documents indexed per second where an ingest pipeline makes the fingerprints on the server.
 
-The same English documents of 1.3 kB go to fresh indices of one shard by ``helpers.bulk``, in turns: as they are,
-through `Documents.actions` in this process, and as they are into an index whose default pipeline is ours. Ratios are
-those of one round to the plain ones beside it, in the median of {rounds} rounds. The server's CPU time is that of its
-process, with whatever else it does meanwhile; client and server share the machine. Below that, how long the script
-takes for one text: by a simulated pipeline that has it, beside one that has nothing.
+English documents of 1.3 kB go to fresh indices of one shard by ``helpers.bulk``: as they are, through
+`Documents.actions`, and as they are into an index with the default pipeline. Ratios are those to the plain documents of
+the same round, medians of {rounds} rounds; client and server share the machine. The second table of each server has the
+time of the script alone, by simulated pipelines.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from es_simhash.documents.painless.ingest_pipeline import pipeline
 
 DOCUMENTS, ROUNDS = 5_000, 5
 LENGTHS = (100, 1_000, 10_000, 100_000)
-# Characters of texts of one length that are simulated at once, and how often.
+# Characters per simulation, and simulations per length.
 AT_ONCE, REPEATS = 100_000, 7
 __doc__ = __doc__.format(rounds=ROUNDS)
 
@@ -50,7 +49,7 @@ def _indexing(server: Server, texts: Sequence[str]) -> Table:
         f"{len(texts):,} documents.",
     )
     kinds = [PLAIN, OURS, SERVER]
-    for kind in kinds * 3:  # the server compiles what it does often
+    for kind in kinds * 3:  # lets the server compile what it does often
         _filled(server, kind, texts)
     rounds = [{kind: _filled(server, kind, texts) for kind in random.sample(kinds, 3)} for _ in range(ROUNDS)]
     for kind in kinds:
@@ -61,7 +60,7 @@ def _indexing(server: Server, texts: Sequence[str]) -> Table:
 
 
 def _filled(server: Server, kind: str, texts: Sequence[str]) -> tuple[float, float]:
-    """How long it takes to fill a fresh index: by the clock, and in CPU time of the server."""
+    """Fill a fresh index; return the wall time and the CPU time of the server."""
     server.create("documents", {"title": {"type": "text"}, "body": {"type": "text"}})
     index = Index("documents", server.client, fields=["title", "body"])
     actions = documents_of(texts)
@@ -83,7 +82,7 @@ def _lengths(server: Server) -> Table:
     table = Table(
         f"The script in {SERVERS[server.name]}",
         ["", *(f"{length:,} characters" for length in LENGTHS)],
-        "Milliseconds a text of the default scheme.",
+        "Milliseconds per text, default scheme.",
     )
     body = pipeline("documents", Documents(Scheme(), ["text"]))
     nothing: Json = {"processors": []}
@@ -99,7 +98,7 @@ def _lengths(server: Server) -> Table:
 
 
 def _simulated(server: Server, body: Json, texts: Sequence[str]) -> float:
-    """The median time of a simulated pipeline for the texts."""
+    """Return the median time of a simulated pipeline for the texts."""
     asked = {"pipeline": body, "docs": [{"_source": {"text": text}} for text in texts]}
     return median(_time(lambda: server.http("POST", "/_ingest/pipeline/_simulate", asked)) for _ in range(REPEATS))
 

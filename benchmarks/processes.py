@@ -1,7 +1,4 @@
-"""What a process has used of the machine.
-
-What the module `resource` tells would also count what the parent process took before it became this one.
-"""
+"""Memory of a process; the module `resource` would include that of the parent before the fork."""
 
 from __future__ import annotations
 
@@ -9,6 +6,6 @@ from pathlib import Path
 
 
 def peak() -> int:
-    """The most memory that this process has had, in KiB."""
+    """Return the peak memory of this process, in KiB."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))

@@ -1,7 +1,7 @@
-"""docs/scale.md: from what one node was measured to do, to a thousand million documents.
+"""docs/scale.md: what up to a thousand million documents take, extrapolated from one node.
 
-``python -m benchmarks scale`` simulates anew and writes the page and its pictures. The page is made of
-docs/benchmarks.md and of random numbers with fixed seeds, so it comes out the same wherever it is made.
+``python -m benchmarks scale`` simulates, and writes benchmarks/simulated.md, the page and its pictures, from
+docs/benchmarks.md and random numbers with fixed seeds: the result is the same on every machine.
 """
 
 from __future__ import annotations
@@ -22,30 +22,28 @@ from benchmarks.svg import THEMES, path
 from benchmarks.tables import Table
 from es_simhash.plans.find_options import MOST_CANDIDATES
 
+SIMULATED = Path(__file__).with_name("simulated.md")
 HEADING = """\
 # Scale
 
-What a hundred thousand to a thousand million documents take. Written by `python -m benchmarks scale`, of
-[benchmarks.md](benchmarks.md) and of simulations; nothing was measured on more than a million texts, or [ten million
-fingerprints](benchmarks.md#growth).
-
-- *Computed*: arithmetic with numbers that were measured on one machine, listed
-  [at the end](#the-numbers-that-all-this-is-made-of).
-- *Simulated*: fingerprints drawn at random, with the keys and the code of this package, without a server.
-- *Measured*: as benchmarks.md tells it.
+What 100,000 to 1,000,000,000 documents take. `python -m benchmarks scale` computes this page from numbers measured on
+one machine ([benchmarks.md](benchmarks.md)) and from fingerprints drawn at random (`benchmarks/simulated.md`). The
+largest indices measured had a million texts and [ten million fingerprints](benchmarks.md#growth).
 """
 
 
 def write(docs: Path) -> None:
-    """Simulate, and write the page and its pictures."""
-    simulated = chain(scale_simulation.simulated(), scale_machines.simulated())
+    """Simulate, and write the simulated tables, the page and its pictures."""
+    simulated = list(chain(scale_simulation.simulated(), scale_machines.simulated()))
+    tables = "\n".join(table.markdown() for table in simulated)
+    SIMULATED.write_text(f"# Simulated by `python -m benchmarks scale`\n\n## Tables\n\n{tables}", encoding="utf-8")
     for name, text in files((docs / "benchmarks.md").read_text(encoding="utf-8"), simulated).items():
         (docs / name).parent.mkdir(exist_ok=True)
         (docs / name).write_text(text, encoding="utf-8")
 
 
 def files(benchmarks: str, simulated: Iterable[Table]) -> dict[str, str]:
-    """The page and its pictures, by their paths, of the page of benchmarks and of what was simulated."""
+    """Make the page and its pictures from the page of benchmarks and simulated tables, by their paths."""
     numbers = Numbers(Measured.read(benchmarks), {table.title: table for table in simulated})
     drawn = curves(numbers)
     pictures = {path("scale", theme): picture(drawn, MOST_CANDIDATES, (SIZES[0], SIZES[-1]), theme) for theme in THEMES}
@@ -53,7 +51,7 @@ def files(benchmarks: str, simulated: Iterable[Table]) -> dict[str, str]:
 
 
 def page(numbers: Numbers) -> str:
-    """The page."""
+    """Write the page."""
     text = ""
     found = dict(sections(numbers))
     for title, section in found.items():
@@ -61,6 +59,6 @@ def page(numbers: Numbers) -> str:
     return text
 
 
-def simulated_of(page: str) -> list[Table]:
-    """All tables of a page that was written, by which it can be made again without simulating."""
-    return list(tables_of(page).values())
+def simulated_before() -> list[Table]:
+    """Read the tables of the last simulation."""
+    return list(tables_of(SIMULATED.read_text(encoding="utf-8")).values())

@@ -1,4 +1,4 @@
-"""A group run on several machines, simulated: each has a range of the hashes of keys, and makes the pairs by these."""
+"""A simulated group run on several machines, each with a range of the keys and their pairs."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ MACHINES = "Keys and pairs by machine"
 Keys = npt.NDArray[np.uint32]
 
 DOCUMENTS, TABLES, _MACHINES = 100_000, 8, (4, 16, 64)
-# A document of a group has its group's key of a table with this probability: that of four rows at a similarity of .88.
+# The probability that a document has its group's key in a table: that of four rows at a similarity of .88.
 _KEPT = 0.6
 
 
 def simulated(share: float = 1.0) -> Iterator[Table]:
-    """Documents of which half are in groups, without and with a key that one in twenty shares."""
+    """Simulate documents, half of them in groups, without and with a key that one in twenty shares."""
     table = Table(
         MACHINES,
         [
             *("one key in common", "machines", "keys, most ÷ mean", "pairs, most ÷ mean", "pairs if all were made"),
             *("of these, most ÷ mean", "links to merge, % of the pairs", "groups"),
         ],
+        f"{DOCUMENTS:,} documents with {TABLES} keys each; every machine has a range of the keys.",
     )
     documents = int(DOCUMENTS * share)
     for common in (0.0, 0.05):
@@ -42,7 +43,7 @@ def simulated(share: float = 1.0) -> Iterator[Table]:
 
 
 def keys(documents: int, common: float) -> Keys:
-    """The keys of documents, a row each; the share ``common`` of all have the same one of the first table."""
+    """Draw the keys of documents, one row each; the share ``common`` has the same key in the first table."""
     rng = np.random.default_rng(4)
     sizes = np.minimum(1 + rng.pareto(1.2, documents), documents / 100).astype(np.int64)
     groups = np.repeat(np.arange(documents), sizes)[: documents // 2]
@@ -57,7 +58,7 @@ def keys(documents: int, common: float) -> Keys:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The hashes of all keys and how many documents have each; the pairs, and the hash by which each was made."""
+    """Hashes of all keys with their numbers of documents; pairs, and the hash that made each."""
 
     documents: int
     hashes: Integers
@@ -68,7 +69,7 @@ class Run:
 
     @classmethod
     def of(cls, keys: Keys) -> Run:
-        """What `es_simhash.groups.pairs` makes of the keys, table by table."""
+        """Make the pairs of the keys as `es_simhash.groups.pairs` does, table by table."""
         hashes, sizes, pairs, made_by = [], [], [], []
         linker = Linker(ALL, FEW)
         for column in keys.T:
@@ -85,23 +86,23 @@ class Run:
 
     @cached_property
     def groups(self) -> Groups:
-        """The groups, made of all pairs in one place."""
+        """Groups of all pairs, made in one place."""
         return _groups(self.documents, self.first, self.second)
 
     def stars(self, machines: int) -> tuple[Integers, Integers]:
-        """The links of which each machine makes stars, before they are brought together."""
+        """Make each machine's links, as stars, before they are merged."""
         places = machine_of(self.made_by, machines)
         found = [_stars(self.first[places == each], self.second[places == each]) for each in range(machines)]
         return np.concatenate([first for first, _ in found]), np.concatenate([second for _, second in found])
 
 
 def machine_of(hashes: Integers, machines: int) -> Integers:
-    """The machine that has the range of each hash."""
+    """Return the machine of each hash."""
     return hashes * machines >> (64 - POSITION_BITS)
 
 
 def _stars(first: Integers, second: Integers) -> tuple[Integers, Integers]:
-    """Links of the documents of each component to its first."""
+    """Link the documents of each component to its first."""
     documents, places = np.unique(np.concatenate([first, second]), return_inverse=True)
     groups = _groups(len(documents), *np.split(places, 2))
     later = ~groups.is_first

@@ -1,4 +1,4 @@
-"""The numbers that scale is reckoned from, read from where they were measured: the tables of docs/benchmarks.md."""
+"""Measured numbers that docs/scale.md computes with, read from the tables of docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from benchmarks.page import Tables, tables_of
 
 @dataclass(frozen=True)
 class Cell:
-    """Where a number stands on the page.
+    """The place of a number on the page.
 
-    Without a row, ``column`` is an expression that finds it in the words above the table.
+    Without a row, ``column`` is a regular expression that finds it in the note above the table.
     """
 
     what: str
@@ -24,11 +24,11 @@ class Cell:
 
     @property
     def command(self) -> str:
-        """What measures it anew."""
+        """The command that measures it."""
         return f"python -m benchmarks {self.section.lower().replace('-', '_')}"
 
     def read(self, tables: Tables) -> float:
-        """The number."""
+        """Read the number."""
         if (self.section, self.table) not in tables:
             raise LookupError(
                 f"docs/benchmarks.md has no table {self.table!r} in {self.section!r}. Run {self.command}."
@@ -54,14 +54,14 @@ def _cell(what: str, section: str, table: str, row: str, column: str) -> Any:
     return field(metadata={"cell": Cell(what, section, table, row, column)})
 
 
-_LAYOUTS = "Layouts", "Layouts on Elasticsearch"
+_LAYOUTS = "Layouts", "Layouts"
 _BY_FIELD = "Layouts", "Bytes a document by field on Elasticsearch"
 _LATENCY = "Finding", "English on Elasticsearch: latency"
-_FOUND = "Finding", "English on Elasticsearch: what is found, and at what price"
+_FOUND = "Finding", "English: what is found, and at what price"
 _MILLION = "Million", "On Elasticsearch"
-_BACKFILL = "Backfill", "Backfills of more and more documents, Elasticsearch"
+_BACKFILL = "Backfill", "Backfills by size, Elasticsearch"
 _SLICES = "Backfill", "Backfilling an index of Elasticsearch"
-_GROUPING = "Grouping", "Grouping more and more documents"
+_GROUPING = "Grouping", "Grouping by size"
 _TEXTS, _ESTIMATES = "es_simhash, MinHash, texts compared", "es_simhash, MinHash"
 _BITS, _FEW_BITS = "es_simhash, SimHash within 5 bits", "es_simhash, SimHash within 3 bits"
 _CANDIDATES, _BYTES = "candidates a query", "bytes a document"
@@ -69,7 +69,7 @@ _CANDIDATES, _BYTES = "candidates a query", "bytes a document"
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured, each number with its place on the page."""
+    """Measured numbers, each with its place on the page."""
 
     plain_bytes: float = _cell("bytes of a document without our fields", *_LAYOUTS, "", r"takes ([\d,]+) bytes")
     default_bytes: float = _cell("bytes of the default fields", *_LAYOUTS, "default: text", _BYTES)
@@ -80,13 +80,7 @@ class Measured:
     band_bytes: float = _cell("bytes of the bands in the index", *_BY_FIELD, "default: text", "bands")
     layout_documents: float = _cell("documents of these indices", *_LAYOUTS, "", r"^([\d,]+) documents")
     layout_candidates: float = _cell("candidates there, itself among them", *_LAYOUTS, "default: text", _CANDIDATES)
-    layout_ms: float = _cell("the bare request there, ms", *_LAYOUTS, "default: text", "find p50, ms")
-    candidates_of_24_bits: float = _cell(
-        "candidates with keys of 24 bits", *_LAYOUTS, "default: text, keys of 24 bits", _CANDIDATES
-    )
-    candidates_of_36_bits: float = _cell(
-        "… with keys of 36 bits", *_LAYOUTS, "default: text, keys of 36 bits", _CANDIDATES
-    )
+    layout_ms: float = _cell("the bare request there, ms", *_LAYOUTS, "default: text", "Elasticsearch: find p50, ms")
     found_documents: float = _cell("documents of the index that is searched", *_LATENCY, "", r"^([\d,]+) documents")
     find_texts_ms: float = _cell("find by MinHash, texts compared, ms", *_LATENCY, _TEXTS, "find p50, ms")
     find_estimates_ms: float = _cell("find by MinHash, estimates, ms", *_LATENCY, _ESTIMATES, "find p50, ms")
@@ -108,11 +102,11 @@ class Measured:
 
     @classmethod
     def read(cls, page: str) -> Measured:
-        """The numbers of a page of benchmarks."""
+        """Read the numbers from the page of benchmarks."""
         tables = tables_of(page)
         return cls(**{name: cell.read(tables) for name, cell in cells().items()})
 
 
 def cells() -> dict[str, Cell]:
-    """Where each number stands."""
+    """Return the place of each number."""
     return {each.name: each.metadata["cell"] for each in fields(Measured)}

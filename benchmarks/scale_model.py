@@ -1,8 +1,8 @@
-"""The arithmetic of scale: candidates, bytes, shards, and hours of so many documents.
+"""The arithmetic of docs/scale.md: candidates, bytes, shards and hours.
 
 Two documents of Jaccard similarity j agree on a row of their signatures with the probability j, and where they do not,
 the v bits of it that a key holds agree with 2**-v. A band of r rows agrees with (j + (1 - j) 2**-v)**r. Documents that
-have nothing in common at all, j = 0, give what `es_simhash.sketches.tradeoffs.band_candidates` tells.
+have nothing in common, j = 0, give the result of `es_simhash.sketches.band_candidates`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from es_simhash.sketches.tradeoffs import BlockPlan, plan_bands, plan_blocks
 SIZES = tuple(10**power for power in range(5, 10))
 DEFAULT = MinHash()
 
-# What Elastic and AWS advise for a shard, and what Lucene can number.
+# The advice of Elastic and AWS for a shard, and the limit of Lucene.
 SHARD_BYTES, SHARD_DOCUMENTS, LUCENE_DOCUMENTS = 30 * 10**9, 200_000_000, 2_147_483_519
 
-# Signatures and keys that the planner is asked for.
+# Sizes of signatures and keys to plan with.
 SIGNATURES, KEY_BITS = (64, 128, 256, 512, 1024), (30, 36, 42, 48, 54, 60)
 RECALL = 0.99
 
-# Similarities of pairs of documents that are no duplicates, each with its share of such pairs.
+# Similarities of pairs that are not duplicates, each with its share of these pairs.
 Similarities: TypeAlias = Sequence[tuple[float, float]]
 UNLIKE: Similarities = ((0.0, 1.0),)
 
@@ -43,17 +43,17 @@ UNLIKE: Similarities = ((0.0, 1.0),)
 
 
 def agreeing(similarity: float, bands: Bands) -> float:
-    """The probability that two documents have the same key of one band."""
+    """Return the probability that two documents have the same key in one band."""
     return (similarity + (1 - similarity) * 2.0**-bands.value_bits) ** bands.rows
 
 
 def meeting(similarity: float, bands: Bands) -> float:
-    """The probability that two documents have the same key of any band."""
+    """Return the probability that two documents have the same key in any band."""
     return -math.expm1(bands.count * math.log1p(-agreeing(similarity, bands)))
 
 
-def in_vain(bands: Bands, similarities: Similarities) -> float:
-    """The share of the documents that are candidates of a query, and no duplicates."""
+def false_share(bands: Bands, similarities: Similarities) -> float:
+    """Return the share of the documents that are candidates of a query but not duplicates."""
     return sum(share * meeting(similarity, bands) for similarity, share in similarities)
 
 
@@ -62,7 +62,7 @@ def in_vain(bands: Bands, similarities: Similarities) -> float:
 
 @dataclass(frozen=True)
 class KeyBytes:
-    """What a document's fields take: all but the bands, and for each key of a band, and each character of it."""
+    """Bytes of a document's fields: per key of a band, per character of it, and all others."""
 
     others: float
     key: float
@@ -70,7 +70,7 @@ class KeyBytes:
 
     @classmethod
     def of(cls, measured: Measured) -> KeyBytes:
-        """By the layouts that were measured, which differ in their bands only."""
+        """Derive them from measured layouts that differ in their bands only."""
         bands, digits = DEFAULT.bands, DEFAULT.layout.key_digits
         shorter, longer = 24 // BITS_A_DIGIT, 36 // BITS_A_DIGIT
         character = (measured.bytes_of_36_bits - measured.bytes_of_24_bits) / (bands * (longer - shorter))
@@ -78,12 +78,12 @@ class KeyBytes:
         return cls(measured.simhash_bytes, key, character)
 
     def __call__(self, bands: Bands) -> float:
-        """The bytes of a document with these bands."""
+        """Return the bytes of a document with these bands."""
         return self.others + bands.count * (self.key + bands.key_digits * self.character)
 
 
 def shards(documents: int, bytes_a_document: float) -> int:
-    """So many that each is of the advised size."""
+    """Return the number of shards of the advised size."""
     return max(math.ceil(documents * bytes_a_document / SHARD_BYTES), math.ceil(documents / SHARD_DOCUMENTS))
 
 
@@ -91,7 +91,7 @@ def shards(documents: int, bytes_a_document: float) -> int:
 
 
 def layouts(similarity: float) -> Iterator[Bands]:
-    """What the planner makes of signatures and keys of all sizes for pairs of this similarity."""
+    """Plan bands for pairs of this similarity, with signatures and keys of all sizes."""
     for size in SIGNATURES:
         for bits in KEY_BITS:
             try:
@@ -102,12 +102,12 @@ def layouts(similarity: float) -> Iterator[Bands]:
 
 
 def smallest(similarity: float, is_enough: Callable[[Bands], bool], key_bytes: KeyBytes) -> Bands | None:
-    """The layout of the fewest bytes of those that are enough; None if there is none."""
+    """Return the smallest layout that is enough; None if there is none."""
     return min(filter(is_enough, layouts(similarity)), key=key_bytes, default=None)
 
 
 def blocks(bits: int, distance: int, documents: int, most: float) -> BlockPlan | None:
-    """The planner's blocks; None if it has none with so few candidates."""
+    """Plan blocks; return None if none have few enough candidates."""
     try:
         return plan_blocks(bits, distance, documents, most)
     except SchemeError:
@@ -119,7 +119,7 @@ def blocks(bits: int, distance: int, documents: int, most: float) -> BlockPlan |
 
 @dataclass(frozen=True)
 class Finding:
-    """Milliseconds of a search: the request, and each candidate that is fetched and compared, its text too."""
+    """Milliseconds of a search: of the request, per candidate to fetch and compare, and per text."""
 
     request: float
     candidate: float
@@ -127,7 +127,7 @@ class Finding:
 
     @classmethod
     def of(cls, measured: Measured) -> Finding:
-        """By searches that differ in their candidates, and in whether texts are read."""
+        """Derive them from searches that differ in candidates and in reading texts."""
         candidate = (measured.find_bits_ms - measured.find_few_bits_ms) / (
             measured.found_bits - measured.found_few_bits
         )
@@ -135,44 +135,44 @@ class Finding:
         return cls(measured.find_estimates_ms - measured.found_candidates * candidate, candidate, text)
 
     def __call__(self, candidates: float) -> float:
-        """The time of a search with so many candidates; no more are fetched than a search does unless told to."""
+        """Return the time of a search; no more candidates are fetched than by default."""
         return self.request + min(candidates, MOST_CANDIDATES) * (self.candidate + self.text)
 
 
 def backfill_seconds(documents: int, machines: int, measured: Measured) -> float:
-    """The time if each machine writes to a server of its own as fast as the one that was measured."""
+    """Return the time if each machine writes to its own server at the measured rate."""
     return documents / (measured.backfill_rate * machines)
 
 
 def grouping_seconds(documents: int, measured: Measured) -> float:
-    """The time on one machine that sorts a table at once."""
+    """Return the time on one machine that sorts each table in one pass."""
     return documents * (measured.group_reading + measured.group_rest) / 1_000_000
 
 
 # ---- groups
 
-# As `es_simhash.groups.pairs` has it: what is kept of a document that is compared by MinHash (the hash of its text, its
-# SimHash, a byte of each value), the memory for a number that is sorted, and how much smaller parts are made.
+# As in `es_simhash.groups.pairs`: bytes kept per document compared by MinHash (hash of the text, SimHash, a byte per
+# value), memory per sorted number, and the slack of parts.
 KEPT_BYTES = 16 + 8 + DEFAULT.layout.size
 SORTED_BYTES, SLACK = 128, 1.25
 UNION_BYTES = 4
-# A row of Spark's widest step, as docs/spark.md has it.
+# A row of Spark's widest step (docs/spark.md).
 SPARK_ROW_BYTES = 16
 
 
 def grouped_by(similarity: float) -> Bands:
-    """The bands by which documents with the default fields are grouped, of the bits that these hold."""
+    """Return the bands that group documents with the default fields, limited to the bits these hold."""
     chosen = with_bands_for(DEFAULT, similarity)
     return Bands(chosen.bands, chosen.rows, chosen.rows * DEFAULT.layout.value_bits)
 
 
 def pairs_a_document(sharing: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """How many pairs are made for each document on average, where so many have a key (see `Linker` for which)."""
+    """Return the mean number of pairs per document for keys with ``sharing`` documents (see `Linker`)."""
     first = np.minimum(sharing, ALL + 1)
     return (first * (first - 1) / 2 + FEW * (sharing - first)) / sharing
 
 
 def passes(documents: int, memory: int) -> int:
-    """How often each table of keys is read, so that what is sorted at a time fits the memory."""
+    """Return how often a table of keys is read, so that each part fits the memory."""
     limit = memory // SORTED_BYTES
     return 1 if documents <= limit else int(SLACK * documents / limit) + 1

@@ -1,4 +1,4 @@
-"""Candidates by the size of the corpus as a picture, both on logarithmic scales."""
+"""The picture of candidates by the number of documents, both on logarithmic scales."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _CANDIDATES = (1e-2, 1e7)
 def growing(
     label: str, rate: float, sizes: tuple[float, float], simulated: Points = (), measured: Points = ()
 ) -> Curve:
-    """What grows by ``rate`` candidates a document: a line, discs that were simulated, rings that were measured."""
+    """Draw ``rate`` candidates per document: a line, discs where simulated, rings where measured."""
     first, last = sizes
     start = max(first, _CANDIDATES[0] / rate)
     return Curve(label, [(start, start * rate), (last, last * rate)], simulated, measured)
 
 
 def picture(curves: Sequence[Curve], limit: float, sizes: tuple[float, float], theme: str) -> str:
-    """The picture as SVG; ``limit`` is the number of candidates of which a line tells that searches stop there."""
+    """Draw the picture as SVG, with a line at ``limit``, where searches stop."""
     return LogPlot(
         "Candidates of a query by the number of documents",
         Axis("documents", sizes),
-        Axis("candidates of a query that are no duplicates", _CANDIDATES),
+        Axis("candidates of a query that are not duplicates", _CANDIDATES),
         curves,
-        Level(limit, "no more are fetched, unless told to"),
+        Level(limit, "`find` stops here by default"),
     ).svg(theme)

@@ -1,4 +1,4 @@
-"""Fingerprints by the million, drawn at random, and what their keys let meet, beside what the arithmetic expects."""
+"""Candidates of millions of random fingerprints, compared with the computed numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.corpora import topical
-from benchmarks.scale_model import DEFAULT, SIZES, UNLIKE, Similarities, grouped_by, in_vain, meeting, pairs_a_document
+from benchmarks.scale_model import (
+    DEFAULT,
+    SIZES,
+    UNLIKE,
+    Similarities,
+    false_share,
+    grouped_by,
+    meeting,
+    pairs_a_document,
+)
 from benchmarks.scale_words import rounded
 from benchmarks.tables import Table
 from es_simhash import Scheme
@@ -26,29 +35,29 @@ from es_simhash.text.hashing.poly64 import fmix64
 
 Numbers = npt.NDArray[np.uint64]
 
-SIMILARITIES, RECALL, BLOCKS, BANDS, IN_VAIN, CROWDED = (
+SIMILARITIES, RECALL, BLOCKS, BANDS, FALSE_BY_BANDS, CROWDED = (
     "Similarities of unrelated documents",
     "Recall of bands",
     "Candidates by blocks",
     "Candidates by bands of random keys",
-    "Candidates in vain by bands",
-    "Keys that are crowded",
+    "False candidates by bands",
+    "Crowded keys",
 )
-# Of so many texts the keys are compared, and of some of them the features too.
+# Numbers of texts whose keys are compared, and whose features are.
 TEXTS, COMPARED = 1_500, 400
 GROUPED = 0.6, 0.8
 _CHUNK = 1_000_000
 
 
 def simulated(share: float = 1.0) -> Iterator[Table]:
-    """All that is drawn at random; of a smaller ``share`` of documents, queries and pairs for a test."""
+    """Run all simulations, for a test on a ``share`` of documents, queries and pairs."""
     yield block_candidates([int(size * share) for size in (100_000, 1_000_000, 10_000_000)])
     yield band_candidates([int(size * share) for size in (100_000, 1_000_000)], [10**7, 10**8, 10**9])
     yield band_recall(int(20_000 * share))
     features = Features.of_texts(int(TEXTS * share))
     similarities = features.first(COMPARED).table()
     yield similarities
-    yield in_vain_by_bands(features, similarities_of(similarities), int(8 * share) or 1)
+    yield false_by_bands(features, similarities_of(similarities), int(8 * share) or 1)
     yield crowded_keys(features)
 
 
@@ -57,7 +66,7 @@ def simulated(share: float = 1.0) -> Iterator[Table]:
 
 @dataclass(frozen=True)
 class _Search:
-    """A search by blocks, and how many queries are asked for; wide blocks have few candidates, so they take more."""
+    """A search by blocks and its number of queries, higher for wide blocks, which have few candidates."""
 
     blocks: Blocks
     distance: int
@@ -77,7 +86,7 @@ _SEARCHES = (
 
 
 def block_candidates(sizes: Sequence[int]) -> Table:
-    """Random SimHashes, and of each query a copy with as many bits flipped as are asked for."""
+    """Count candidates among random SimHashes, and find copies with the maximum number of flipped bits."""
     rng = np.random.default_rng(1)
     queries = [rng.integers(0, 1 << 64, search.queries, dtype=np.uint64) for search in _SEARCHES]
     counts = {search: dict.fromkeys(sizes, 0) for search in _SEARCHES}
@@ -87,7 +96,11 @@ def block_candidates(sizes: Sequence[int]) -> Table:
             documents, _ = sharing(search.blocks, search.distance, asked, codes)
             for size in sizes:
                 counts[search][size] += int((documents < size - start).sum())
-    table = Table(BLOCKS, ["search", "documents", "computed", "simulated", "queries", "recall of planted copies"])
+    table = Table(
+        BLOCKS,
+        ["search", "documents", "computed", "simulated", "queries", "recall of planted copies"],
+        "Random SimHashes; copies have as many bits flipped as the search allows.",
+    )
     for search, asked in zip(_SEARCHES, queries, strict=True):
         found = _recall_of_copies(search, asked, rng)
         for size in sizes:
@@ -111,7 +124,7 @@ def _recall_of_copies(search: _Search, asked: Codes, rng: np.random.Generator) -
 
 
 def sharing(blocks: Blocks, distance: int, queries: Codes, codes: Codes) -> tuple[Numbers, Numbers]:
-    """The places of codes, each with that of a query, which share as many blocks as codes within the distance do."""
+    """Find codes and queries that share as many blocks as codes within the distance do; return their places."""
     met = []
     for block in zip(blocks.starts, blocks.widths, strict=True):
         own, values = extract(queries, blocks.bits, *block), extract(codes, blocks.bits, *block)
@@ -130,11 +143,12 @@ def sharing(blocks: Blocks, distance: int, queries: Codes, codes: Codes) -> tupl
 
 
 def band_candidates(drawn: Sequence[int], sampled: Sequence[int]) -> Table:
-    """Documents that have nothing in common, whose keys are uniform: drawn one by one, and beyond only their number."""
+    """Count candidates among documents with uniform keys: drawn one by one, or only their number."""
     rng = np.random.default_rng(2)
     queries, layout = 1000, DEFAULT.layout
     bits = layout.rows * layout.value_bits
-    table = Table(BANDS, ["documents", "computed", "simulated", "queries", "keys are"])
+    columns = ["documents", "computed", "simulated", "queries", "keys are"]
+    table = Table(BANDS, columns, "Default bands, documents with nothing in common.")
     for size in drawn:
         found = sum(_equal_keys(rng, bits, queries, size) for _ in range(layout.count))
         _add_keys(table, size, found / queries, queries, "drawn")
@@ -145,11 +159,13 @@ def band_candidates(drawn: Sequence[int], sampled: Sequence[int]) -> Table:
 
 
 def _add_keys(table: Table, size: int, found: float, queries: int, how: str) -> None:
-    table.add(f"{size:,}", rounded(size * in_vain(DEFAULT.layout, UNLIKE), 4), rounded(found, 4), f"{queries:,}", how)
+    table.add(
+        f"{size:,}", rounded(size * false_share(DEFAULT.layout, UNLIKE), 4), rounded(found, 4), f"{queries:,}", how
+    )
 
 
 def _equal_keys(rng: np.random.Generator, bits: int, queries: int, size: int) -> int:
-    """How often random keys of so many documents are those of queries."""
+    """Count how often random keys of ``size`` documents equal those of queries."""
     asked = np.sort(rng.integers(0, 1 << bits, queries, dtype=np.uint32))
     keys = rng.integers(0, 1 << bits, size, dtype=np.uint32)
     may_be_asked = np.zeros(1 << 16, dtype=np.bool_)
@@ -160,10 +176,12 @@ def _equal_keys(rng: np.random.Generator, bits: int, queries: int, size: int) ->
 
 
 def band_recall(pairs: int) -> Table:
-    """Pairs of signatures whose values agree with the probability of a similarity."""
+    """Measure the recall of pairs whose values agree with the probability of their similarity."""
     rng = np.random.default_rng(3)
     table = Table(
-        RECALL, ["layout", "similarity", "computed", "computed, with values that agree by chance", "simulated"]
+        RECALL,
+        ["layout", "similarity", "computed", "computed, with values that agree by chance", "simulated"],
+        "Signatures whose values agree with the probability of the similarity.",
     )
     for bands in (DEFAULT.layout, Bands(26, 8, 60)):
         for similarity in (0.5, 0.6, 0.7, 0.8):
@@ -177,7 +195,7 @@ def band_recall(pairs: int) -> Table:
 
 
 def in_words(bands: Bands) -> str:
-    """A layout of bands."""
+    """Describe a layout of bands."""
     return f"{bands.count} bands × {bands.rows} rows, keys of {bands.key_bits} bits"
 
 
@@ -186,26 +204,30 @@ def in_words(bands: Bands) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The hashes of the features of documents, each once, one document after the other."""
+    """Hashes of the distinct features of documents, one document after the other."""
 
     hashes: Numbers
     offsets: npt.NDArray[np.int64]
 
     @classmethod
     def of_texts(cls, count: int) -> Features:
-        """Those of the texts that other benchmarks search."""
+        """Extract the features of texts like those of the other benchmarks."""
         found = plain_features(Scheme(), topical(count))
         return cls(found.hashes, found.offsets)
 
     def first(self, count: int) -> Features:
-        """Those of the first documents."""
+        """Return the features of the first documents."""
         offsets = self.offsets[: count + 1]
         return Features(self.hashes[: offsets[-1]], offsets)
 
     def table(self) -> Table:
-        """How similar all pairs are, by hundredths."""
+        """Count all pairs by their similarity, in hundredths."""
         similarities = self.similarities()
-        table = Table(SIMILARITIES, ["similarity, on average", "share of the pairs"])
+        table = Table(
+            SIMILARITIES,
+            ["similarity, on average", "share of the pairs"],
+            f"Jaccard similarities of the character 5-grams of {COMPARED} of the benchmarks' texts: all pairs.",
+        )
         for level in range(100):
             some = similarities[(similarities >= level / 100) & (similarities < (level + 1) / 100)]
             if len(some):
@@ -213,7 +235,7 @@ class Features:
         return table
 
     def similarities(self) -> npt.NDArray[np.float64]:
-        """The Jaccard similarity of each pair of documents."""
+        """Compute the Jaccard similarity of each pair of documents."""
         sizes = np.diff(self.offsets)
         _, features, counts = np.unique(self.hashes, return_inverse=True, return_counts=True)
         documents = np.repeat(np.arange(len(sizes)), sizes)
@@ -221,7 +243,7 @@ class Features:
         documents = documents[is_shared[features]]
         features = (np.cumsum(is_shared) - 1)[features[is_shared[features]]]
         shared = np.zeros((len(sizes), len(sizes)), dtype=np.float32)
-        for start in range(0, int(features.max()) + 1, 1 << 14):  # whole numbers, which floats add exactly
+        for start in range(0, int(features.max()) + 1, 1 << 14):  # integers, which floats add exactly
             has = np.zeros((len(sizes), 1 << 14), dtype=np.float32)
             here = (features >= start) & (features < start + (1 << 14))
             has[documents[here], features[here] - start] = 1
@@ -231,7 +253,7 @@ class Features:
         return common / (sizes[first] + sizes[second] - common)
 
     def signatures(self, draw: int, size: int) -> npt.NDArray[np.uint32]:
-        """Signatures by a hash function of a number."""
+        """Make signatures with the hash function of this number."""
         features = plain_features(Scheme(), [])
         hashes = self.hashes if draw == 0 else fmix64(self.hashes ^ np.uint64(draw))
         return one_permutation.signatures(replace(features, hashes=hashes, offsets=self.offsets), size)
@@ -240,26 +262,31 @@ class Features:
 _LAYOUTS = (Bands(32, 4, 24), Bands(32, 4, 30), Bands(32, 4, 36), Bands(42, 3, 30))
 
 
-def in_vain_by_bands(features: Features, similarities: Similarities, draws: int) -> Table:
-    """How many documents of a million share a key with one, by several hash functions."""
+def false_by_bands(features: Features, similarities: Similarities, draws: int) -> Table:
+    """Count how many of a million documents share a key with a query, for several hash functions."""
     found: dict[Bands, list[float]] = {bands: [] for bands in _LAYOUTS}
     for draw in range(draws):
         signatures = features.signatures(draw, DEFAULT.size)
         for bands in _LAYOUTS:
             found[bands].append(_share_that_meets(bands.values(signatures)))
-    table = Table(IN_VAIN, ["layout", "computed", "simulated, on average", "least", "most", "first hash function"])
+    table = Table(
+        FALSE_BY_BANDS,
+        ["layout", "computed", "simulated, on average", "least", "most", "first hash function"],
+        f"Per query and million documents, from signatures of {TEXTS:,} of the benchmarks' texts.",
+    )
     for bands, shares in found.items():
-        numbers = (in_vain(bands, similarities), mean(shares), min(shares), max(shares), shares[0])
+        numbers = (false_share(bands, similarities), mean(shares), min(shares), max(shares), shares[0])
         table.add(in_words(bands), *(f"{1e6 * share:,.0f}" for share in numbers))
     return table
 
 
 def crowded_keys(features: Features) -> Table:
-    """How many keys have more documents than are all paired, and how many pairs meet by another key all the same."""
+    """Count crowded keys, and the pairs that share a key that is not crowded."""
     values = features.signatures(0, DEFAULT.size) & np.uint32((1 << DEFAULT.layout.value_bits) - 1)
-    told = "crowded keys", "pairs a document", "found"
-    columns = (f"{what} of {similarity}" for similarity in GROUPED for what in told)
-    table = Table(CROWDED, ["documents", *columns])
+    counts = "crowded keys", "pairs a document", "found"
+    columns = (f"{what} of {similarity}" for similarity in GROUPED for what in counts)
+    note = f"Simulated, from {TEXTS:,} texts of the benchmarks."
+    table = Table(CROWDED, ["documents", *columns], note)
     for documents in SIZES:
         cells = []
         for similarity in GROUPED:
@@ -275,7 +302,7 @@ def crowded_keys(features: Features) -> Table:
 
 
 def shares_with_key(values: npt.NDArray[np.uint32], bands: Bands) -> npt.NDArray[np.float64]:
-    """For each key of each document, the share of other documents that have it, if rows are independent."""
+    """Return, per key of each document, the share of other documents with it if rows are independent."""
     shares = np.ones(values.shape)
     for row in range(bands.size):
         _, places, counts = np.unique(values[:, row], return_inverse=True, return_counts=True)
@@ -291,5 +318,5 @@ def _share_that_meets(keys: Numbers) -> float:
 
 
 def similarities_of(table: Table) -> Similarities:
-    """The similarities that a table tells."""
+    """Read similarities from their table."""
     return [(float(similarity), float(share)) for similarity, share in table.rows]

@@ -1,4 +1,4 @@
-"""Numbers for people: with two or three digits that count, and a unit that suits them."""
+"""Numbers rounded to significant digits, with units, and wrapped paragraphs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _WIDTH = 120
 
 
 def rounded(value: float, digits: int = 2) -> str:
-    """A number with so many digits, and no more than stand behind a point anyway."""
+    """Round to ``digits`` significant digits."""
     value = float(f"{value:.{digits}g}")
     places = digits - 1 - floor(log10(abs(value))) if value else 0
     return f"{value:,.{max(places, 0)}f}"
 
 
 def size(value: float) -> str:
-    """Bytes, in powers of 1,000."""
+    """Format bytes, in powers of 1,000."""
     for unit, power in (("PB", 15), ("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3)):
         if value >= 10**power:
             return f"{rounded(value / 10**power, 3)} {unit}"
@@ -25,7 +25,7 @@ def size(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, or what is longer."""
+    """Format seconds, in a larger unit if they are many."""
     for unit, length in (("days", 172_800.0), ("hours", 7_200.0), ("min", 120.0)):
         if seconds >= length:
             return f"{rounded(seconds / {'days': 86_400, 'hours': 3_600, 'min': 60}[unit])} {unit}"
@@ -33,7 +33,7 @@ def duration(seconds: float) -> str:
 
 
 def prose(text: str) -> str:
-    """Paragraphs and lists of Markdown in lines of an even width; what is HTML stays as it is."""
+    """Wrap paragraphs and lists of Markdown; leave HTML alone."""
     blocks = (re.split(r"\n(?=- )", block) for block in text.strip().split("\n\n"))
     return "\n\n".join("\n".join(map(_filled, block)) for block in blocks) + "\n"
 

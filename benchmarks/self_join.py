@@ -1,8 +1,7 @@
-"""How long it takes to find all pairs within 3 bits among a million 64-bit fingerprints, beside others.
+"""All pairs within 3 bits among a million 64-bit fingerprints, compared with other libraries.
 
-Every library joins random fingerprints with planted pairs, in one process and on one thread; the others do it by a
-query of their index for each fingerprint. `simhash` is given fewer, because it takes long, and a row says what that
-comes to for all if it grew linearly. (It grows faster: its buckets fill up.)
+One process, one thread. The other libraries query their index with each fingerprint. `simhash` gets fewer fingerprints;
+its last row extrapolates linearly, though its time grows faster than that.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ COUNT, FEW = 1_000_000, 20_000
 
 
 def run() -> list[Table]:
-    """The times of each library that is installed and its recall of the planted pairs."""
+    """Measure the time of each installed library and its recall of the planted pairs."""
     table = Table(
         f"All pairs within {K} of {BITS} bits",
         ["", "fingerprints", "CPU s", "wall s", "pairs", "recall of planted pairs"],
-        "One fingerprint in a hundred is a copy of another with up to three bits flipped. One process, one thread.",
+        "One fingerprint in a hundred is a copy of another with up to three bits flipped.",
     )
     _measure(table, "es_simhash", join_by_es_simhash, COUNT)
     _measure(table, "faiss, MultiHash", join_by_faiss, COUNT)
@@ -43,7 +42,7 @@ def _measure(table: Table, name: str, join: Join, count: int) -> float | None:
     """Add a row to the table; return the CPU seconds, or nothing if the library is not installed."""
     codes, planted = planted_codes(count)
     try:
-        join(codes[:100])  # imports, and what else happens only once
+        join(codes[:100])  # imports and other one-time costs
     except ModuleNotFoundError:
         return None
     cpu, wall = time.process_time(), time.perf_counter()
@@ -55,23 +54,23 @@ def _measure(table: Table, name: str, join: Join, count: int) -> float | None:
 
 
 def planted_codes(count: int) -> tuple[Codes, Pairs]:
-    """Random fingerprints, of which one in a hundred is a near copy of another, and the pairs of them."""
+    """Draw fingerprints, one in a hundred a near copy of another, and list these pairs."""
     rng = np.random.default_rng(count)
     codes = rng.integers(0, 1 << BITS, count, dtype=np.uint64)
     originals, copies = rng.permutation(count)[: count // 50].reshape(2, -1)
     codes[copies] = codes[originals]
-    for _ in range(K):  # a bit flipped twice is as it was, so that the distances are 0 to 3
+    for _ in range(K):  # a bit flipped twice is unchanged, so distances are 0 to 3
         codes[copies] ^= np.uint64(1) << rng.integers(0, BITS, len(copies), dtype=np.uint64)
     return codes, np.sort(np.stack([originals, copies], axis=1), axis=1)
 
 
 def join_by_es_simhash(codes: Codes) -> Pairs:
-    """The subject of the comparison."""
+    """Find pairs with es_simhash."""
     return self_join(codes, BITS, K)[0]
 
 
 def join_by_faiss(codes: Codes) -> Pairs:
-    """Pairs by faiss's index of 4 hash tables of 16 bits each, the pigeonhole in C++."""
+    """Find pairs with faiss's index of 4 hash tables of 16 bits each (the pigeonhole principle in C++)."""
     faiss = importlib.import_module("faiss")
     faiss.omp_set_num_threads(1)
     vectors = codes.view(np.uint8).reshape(len(codes), -1)
@@ -83,7 +82,7 @@ def join_by_faiss(codes: Codes) -> Pairs:
 
 
 def join_by_simhash(codes: Codes) -> Pairs:
-    """Pairs by the index of the package simhash, blocks in Python dictionaries."""
+    """Find pairs with the index of the package simhash, blocks in Python dictionaries."""
     simhash = importlib.import_module("simhash")
     objects = [simhash.Simhash(int(code)) for code in codes]
     index = simhash.SimhashIndex([(str(row), code) for row, code in enumerate(objects)], k=K)

@@ -1,7 +1,7 @@
 """How candidates are fetched: all of them, or where that pays, without those that the server finds too far away.
 
 Keys are shared by documents that are far apart, too. Where these are many, a script that leaves them out takes a server
-less time than fetching them, only for them to be dropped here (docs/benchmarks.md). What the script lets pass is
+less time than fetching them, only for them to be dropped here. What the script lets pass is
 compared here as ever, so that the matches are the same.
 """
 

@@ -28,7 +28,7 @@ from tests.support.benchmark_page import BENCHMARKS, with_another_backfill
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "scale.md").read_text(encoding="utf-8")
 MEASURED = Measured.read(BENCHMARKS)
-SIMULATED = {table.title: table for table in scale.simulated_of(PAGE)}
+SIMULATED = {table.title: table for table in scale.simulated_before()}
 NUMBERS = Numbers(MEASURED, SIMULATED)
 
 
@@ -96,7 +96,7 @@ def test_a_table_is_read_as_it_was_written() -> None:
 def test_documents_that_have_nothing_in_common_meet_as_the_planner_says() -> None:
     bands = DEFAULT.layout
     expected = band_candidates(bands.count, bands.rows * bands.value_bits, 10**9)
-    assert model.in_vain(bands, UNLIKE) * 10**9 == pytest.approx(expected)
+    assert model.false_share(bands, UNLIKE) * 10**9 == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("similarity", [0.1, 0.5, 0.9])
@@ -104,10 +104,10 @@ def test_whole_values_in_the_keys_meet_with_the_probability_of_bands(similarity:
     assert model.meeting(similarity, Bands(8, 2, 64)) == pytest.approx(band_probability(similarity, 8, 2))
 
 
-def test_candidates_in_vain_are_the_mean_over_similarities() -> None:
+def test_candidates_false_share_are_the_mean_over_similarities() -> None:
     bands = Bands(4, 2, 12)
     expected = 0.25 * model.meeting(0.1, bands) + 0.75 * model.meeting(0.0, bands)
-    assert model.in_vain(bands, [(0.1, 0.25), (0.0, 0.75)]) == pytest.approx(expected)
+    assert model.false_share(bands, [(0.1, 0.25), (0.0, 0.75)]) == pytest.approx(expected)
 
 
 def test_drawn_blocks_meet_as_counted_pair_by_pair() -> None:
@@ -148,7 +148,7 @@ def test_similarities_of_features_are_those_of_sets() -> None:
 def test_what_was_measured_on_a_server_lies_within_what_hash_functions_make_of_it() -> None:
     rows = {
         row[0]: [float(cell.replace(",", "")) for cell in row[1:]]
-        for row in SIMULATED["Candidates in vain by bands"].rows
+        for row in SIMULATED["False candidates by bands"].rows
     }
     _, _, least, most, _ = rows[scale_simulation.in_words(DEFAULT.layout)]
     found = (MEASURED.found_candidates - 2) / MEASURED.found_documents
