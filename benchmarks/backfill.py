@@ -25,7 +25,7 @@ from benchmarks.processes import peak
 from benchmarks.tables import Table
 from es_simhash import Index
 from es_simhash.documents.documents import Documents
-from es_simhash.live.backfill.scope import BackfillOptions
+from es_simhash.live.backfill.options import BackfillOptions
 
 DOCUMENTS, ROUNDS = 40_000, 3
 SIZES = (100_000, 300_000, 1_000_000)

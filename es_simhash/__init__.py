@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from es_simhash.groups.of_index.writing import WriteOptions
     from es_simhash.groups.pairs.deduplicator import Deduplicator
     from es_simhash.index import AsyncIndex, Index
-    from es_simhash.live.backfill.scope import BackfillOptions, UpdateOptions
-    from es_simhash.live.reindex.prospect import ReindexOptions
+    from es_simhash.live.backfill.options import BackfillOptions
+    from es_simhash.live.reindex.survey import ReindexOptions
+    from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.plans.find_options import FindOptions
     from es_simhash.quality.evaluation import evaluate
     from es_simhash.quality.key_options import Goal
@@ -65,11 +66,9 @@ _NAMES = {
         "AsyncIndex",
         "Index",
     ),
-    "live.backfill.scope": (
-        "BackfillOptions",
-        "UpdateOptions",
-    ),
-    "live.reindex.prospect": ("ReindexOptions",),
+    "live.backfill.options": ("BackfillOptions",),
+    "live.reindex.survey": ("ReindexOptions",),
+    "live.sweep.options": ("UpdateOptions",),
     "plans.find_options": ("FindOptions",),
     "quality.evaluation": ("evaluate",),
     "quality.labels": ("Labels",),

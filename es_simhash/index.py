@@ -16,7 +16,7 @@ from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import Stored
 from es_simhash.documents.rejected import OnReject
-from es_simhash.engines.base import AsyncEngine, FromThread, run, run_async
+from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run, run_async
 from es_simhash.engines.connect import connect, connect_async
 from es_simhash.errors import InputError
 from es_simhash.plans.add import OnWritten, Writer, Written
@@ -41,11 +41,12 @@ if TYPE_CHECKING:
     from es_simhash.groups.of_index.run import OnProgress as OnGrouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
     from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
-    from es_simhash.live.backfill.scope import BackfillOptions, UpdateOptions
+    from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.reindex.plan import Reindexed
-    from es_simhash.live.reindex.prospect import ReindexOptions
+    from es_simhash.live.reindex.survey import ReindexOptions
     from es_simhash.live.removal import Removed
+    from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.live.sweep.progress import OnProgress, Progress
     from es_simhash.plans.explain.explanation import Explanation
 
@@ -419,11 +420,12 @@ class AsyncIndex:
         on_reject: OnReject | None = None,
     ) -> Progress:
         """See `Index.backfill`."""
-        from es_simhash.live.backfill.run_async import AsyncBackfill
+        from es_simhash.live.backfill.run import Backfill
 
-        engine, documents = await self.engine(), await self.documents()
-        run = await AsyncBackfill.begin(engine, self.name, documents, options)
-        return await run.run(on_progress, on_reject)
+        documents = await self.documents()
+        return await self._in_thread(
+            lambda engine, stop: Backfill(engine, self.name, documents, options, stop=stop).run(on_progress, on_reject)
+        )
 
     async def reindex(
         self,
@@ -434,11 +436,14 @@ class AsyncIndex:
         on_reject: OnReject | None = None,
     ) -> Reindexed:
         """See `Index.reindex`."""
-        from es_simhash.live.reindex.run import AsyncReindexing
+        from es_simhash.live.reindex.run import Reindexing
 
         documents = self._plans.documents_of_copy()
-        run = await AsyncReindexing.begin(await self.engine(), self.name, destination, documents, options)
-        return await run.run(on_progress, on_reject)
+        return await self._in_thread(
+            lambda engine, stop: Reindexing(engine, self.name, destination, documents, options, stop).run(
+                on_progress, on_reject
+            )
+        )
 
     async def remove_fields(
         self,
@@ -448,10 +453,12 @@ class AsyncIndex:
         on_reject: OnReject | None = None,
     ) -> Removed:
         """See `Index.remove_fields`."""
-        from es_simhash.live.removal import AsyncRemoval
+        from es_simhash.live.removal import Removal
 
-        run = await AsyncRemoval.begin(await self.engine(), self.name, await self.documents(), options)
-        return await run.run(on_progress, on_reject)
+        documents = await self.documents()
+        return await self._in_thread(
+            lambda engine, stop: Removal(engine, self.name, documents, options, stop).run(on_progress, on_reject)
+        )
 
     async def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
         """See `Index.doctor`."""
@@ -464,7 +471,10 @@ class AsyncIndex:
         """See `Index.group`; it is done in a thread."""
         from es_simhash.groups.of_index.run import group
 
-        return await self._in_thread(group, self.name, await self.documents(), options, on_progress)
+        documents = await self.documents()
+        return await self._in_thread(
+            lambda engine, stop: group(engine, self.name, documents, options, on_progress, stop)
+        )
 
     async def write_groups(
         self, grouped: Grouped, options: WriteOptions | None = None, *, on_progress: OnGroupsWritten | None = None
@@ -472,18 +482,21 @@ class AsyncIndex:
         """See `Index.write_groups`; it is done in a thread."""
         from es_simhash.groups.of_index.writing import write_groups
 
-        return await self._in_thread(write_groups, grouped, await self.documents(), options, on_progress)
+        documents = await self.documents()
+        return await self._in_thread(
+            lambda engine, stop: write_groups(engine, grouped, documents, options, on_progress, stop)
+        )
 
-    async def _in_thread(self, work: Callable[..., Result], *given: Any) -> Result:
-        """Do work in a thread, which ends when it is no longer awaited."""
+    async def _in_thread(self, work: Callable[[Engine, Stop], Result]) -> Result:
+        """Run a long job in a thread, which ends when nobody awaits it any more."""
         engine, stop = FromThread(await self.engine(), asyncio.get_running_loop()), Stop()
-        working = asyncio.ensure_future(asyncio.to_thread(work, engine, *given, stop=stop))
+        working = asyncio.ensure_future(asyncio.to_thread(work, engine, stop))
         try:
             await asyncio.wait([working])
         except BaseException:
             stop.set()
             await asyncio.wait([working])
-            working.exception()  # nobody wants it any more
+            working.exception()  # else asyncio logs that nobody has retrieved it
             raise
         return await working
 

@@ -32,14 +32,19 @@ class StoppedError(Exception):
 class Stop:
     """What ends the work of several threads: what they wait for, at once, and whatever they would begin next.
 
-    ``reason`` is what the first of them failed with, if that is why.
+    ``reason`` is what the first of them failed with, if that is why. The end of an ``outer`` work ends this one, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, outer: Stop | None = None) -> None:
         self._is_set = Event()
         self._lock = Lock()
         self._awaited: set[Future[Any]] = set()
+        self._inner: list[Stop] = []
         self.reason: BaseException | None = None
+        if outer:
+            outer._inner.append(self)
+            if outer._is_set.is_set():
+                self.set(outer.reason)
 
     def set(self, reason: BaseException | None = None) -> None:
         """End the work; the first reason stays."""
@@ -50,6 +55,8 @@ class Stop:
             awaited = list(self._awaited)
         for future in awaited:
             future.cancel()
+        for inner in self._inner:
+            inner.set(reason)
 
     def check(self) -> None:
         """Raise a `StoppedError` once the work is ended."""

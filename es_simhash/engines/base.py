@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from es_simhash._core.prefetch import MOMENT, Stop, StoppedError, in_a_moment
-from es_simhash.errors import EngineError
 from es_simhash.plans.operations import Operation, Plan, Wait
 
 Result = TypeVar("Result")
@@ -100,15 +99,6 @@ class StoppableEngine:
 def leave(plan: Plan[Any], engine: Engine, seconds: float = MOMENT) -> bool:
     """Tidy up after an error or an interruption; return whether it was done in so many seconds."""
     return in_a_moment(partial(run, plan, engine), seconds)
-
-
-async def leave_async(plan: Plan[Any], engine: AsyncEngine, seconds: float = MOMENT) -> bool:
-    """See `leave`."""
-    try:
-        await asyncio.wait_for(run_async(plan, engine), seconds)
-    except (EngineError, asyncio.TimeoutError):
-        return False
-    return True
 
 
 def run(plan: Plan[Result], engine: Engine) -> Result:

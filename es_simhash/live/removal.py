@@ -9,20 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.prefetch import Stop
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
-from es_simhash.engines.base import AsyncEngine, Engine, run, run_async
-from es_simhash.live.backfill.passes import Pass
-from es_simhash.live.backfill.run import Runner
-from es_simhash.live.backfill.run_async import AsyncRunner
-from es_simhash.live.backfill.scope import UpdateOptions, part_of
-from es_simhash.live.backfill.survey import Survey
+from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.live.doctor.finding import Finding, of_error, stopped
 from es_simhash.live.doctor.source import losses
-from es_simhash.live.sweep.found import Place, Prepared, Update
+from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.notes import note
-from es_simhash.live.sweep.progress import OnProgress, Progress, Teller
-from es_simhash.live.sweep.work import as_they_are_now
+from es_simhash.live.sweep.options import UpdateOptions
+from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
+from es_simhash.live.sweep.runner import Pass, Runner
+from es_simhash.live.sweep.survey import Survey, part_of
+from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.closed_indices import closed_index, closed_ones
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
@@ -64,34 +63,34 @@ class Removing:
         return prepared
 
     def _prepare(self, hit: Json, prepared: Prepared) -> None:
-        place = Place.at(hit)
+        ref = DocumentRef.of(hit)
         source: Json = hit.get("_source") or {}
         own = source.get(self.documents.prefix)
         if found := foreign_in(self.documents, source):
-            prepared.rejected.append(place.rejected(f"{found}. {REMEDY}"))
+            prepared.rejected.append(ref.rejected(f"{found}. {REMEDY}"))
         elif isinstance(own, dict) and any(name in own for name in self.documents.all_names):
-            prepared.updates.append((place, self._action(place, source)))
+            prepared.updates.append((ref, self._action(ref, source)))
         else:
             prepared.current += 1
 
-    def _action(self, place: Place, source: Json) -> Action:
+    def _action(self, ref: DocumentRef, source: Json) -> Action:
         prefix = self.documents.prefix
         if self.by_script:
             parameters = {"prefix": prefix, "names": self.documents.all_names}
             script = {"lang": "painless", "source": _SCRIPT, "params": parameters}
-            return Action("update", place.id, {"script": script}, place.index, place.metadata)
+            return Action("update", ref.id, {"script": script}, ref.index, ref.metadata)
         rest = {name: value for name, value in source[prefix].items() if name not in self.documents.all_names}
         body = {name: value for name, value in source.items() if name != prefix} | ({prefix: rest} if rest else {})
-        return Action("index", place.id, body, place.index, place.metadata)
+        return Action("index", ref.id, body, ref.index, ref.metadata)
 
     def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
         """The same of the documents as they are now."""
-        return (yield from as_they_are_now(self, conflicts, patience))
+        return (yield from settle_by_reading_again(self, conflicts, patience))
 
 
 @dataclass(frozen=True)
-class Prospect(Survey):
-    """What is to be done in each index that a name stands for, and by which work."""
+class RemovalSurvey(Survey):
+    """The survey before a removal, and its work."""
 
     removing: Removing
 
@@ -104,8 +103,8 @@ class Removed:
     left: int = 0
 
 
-def look(index: str, documents: Documents, options: UpdateOptions) -> Plan[Prospect]:
-    """What is to be done, and what would be lost by it."""
+def survey(index: str, documents: Documents, options: UpdateOptions) -> Plan[RemovalSurvey]:
+    """Count the documents that have the fields, and examine what updating them would lose."""
     by_script = (yield GetInfo()).distribution != "embedded"
     found = entries((yield GetMappings(index)), documents.prefix)
     parts = []
@@ -118,7 +117,7 @@ def look(index: str, documents: Documents, options: UpdateOptions) -> Plan[Prosp
     findings += yield from losses(due, options.accept)
     left_out = stopped([*due, *closed], findings)
     parts = [part for part in parts if part.index not in left_out]
-    return Prospect(index, parts, left_out, findings, Removing(documents, by_script))
+    return RemovalSurvey(index, parts, left_out, findings, Removing(documents, by_script))
 
 
 def _not_ours(index: str, prefix: str) -> Finding:
@@ -132,10 +131,10 @@ def _query(documents: Documents) -> Json:
     return {"bool": {"should": has, "minimum_should_match": 1}}
 
 
-def _remove(prospect: Prospect, patience: float, removed: Removed) -> Plan[Removed]:
-    documents = prospect.removing.documents
+def _remove(survey: RemovalSurvey, patience: float, removed: Removed) -> Plan[Removed]:
+    documents = survey.removing.documents
     query = _query(documents)
-    for part in prospect.parts:
+    for part in survey.parts:
         left = part.due
         rejected = removed.progress.rejected
         for round_ in range(_MOST):
@@ -151,42 +150,25 @@ def _remove(prospect: Prospect, patience: float, removed: Removed) -> Plan[Remov
 
 
 class Removal:
-    """One run, by an engine that can be used by several threads."""
+    """One run, by an engine that several threads can use; another thread can end it by ``stop``."""
 
-    def __init__(self, engine: Engine, index: str, documents: Documents, options: UpdateOptions | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        index: str,
+        documents: Documents,
+        options: UpdateOptions | None = None,
+        stop: Stop | None = None,
+    ) -> None:
         self._engine = engine
         self._options = options or UpdateOptions()
-        self.prospect = run(look(index, documents, self._options), engine)
-        self.progress = Progress.of(index, self.prospect.parts, self.prospect.left_out)
+        self._stop = stop or Stop()
+        self.survey = run(survey(index, documents, self._options), StoppableEngine(engine, self._stop))
+        self.progress = Progress.of(index, self.survey.parts, self.survey.left_out)
 
-    def run(self, on_progress: OnProgress | None = None, on_undone: OnReject | None = None) -> Removed:
-        """Do what is to be done. If the doctor found what stops it, that is raised."""
-        self.prospect.check()
-        teller = Teller(self.progress, on_progress, on_undone)
-        runner = Runner(self._engine, self.prospect.removing, self._options, teller)
-        return run(_remove(self.prospect, self._options.patience, Removed(self.progress)), runner)
-
-
-class AsyncRemoval:
-    """The same by an asynchronous engine."""
-
-    def __init__(self, engine: AsyncEngine, prospect: Prospect, options: UpdateOptions) -> None:
-        self._engine = engine
-        self._options = options
-        self.prospect = prospect
-        self.progress = Progress.of(prospect.index, prospect.parts, prospect.left_out)
-
-    @classmethod
-    async def begin(
-        cls, engine: AsyncEngine, index: str, documents: Documents, options: UpdateOptions | None = None
-    ) -> AsyncRemoval:
-        """A run, with what is to be done already known."""
-        options = options or UpdateOptions()
-        return cls(engine, await run_async(look(index, documents, options), engine), options)
-
-    async def run(self, on_progress: OnProgress | None = None, on_undone: OnReject | None = None) -> Removed:
-        """See `Removal.run`."""
-        self.prospect.check()
-        teller = Teller(self.progress, on_progress, on_undone)
-        runner = AsyncRunner(self._engine, self.prospect.removing, self._options, teller)
-        return await run_async(_remove(self.prospect, self._options.patience, Removed(self.progress)), runner)
+    def run(self, on_progress: OnProgress | None = None, on_reject: OnReject | None = None) -> Removed:
+        """Do it, and return the counts. A finding that stops it is raised."""
+        self.survey.check()
+        tally = Tally(self.progress, on_progress, on_reject)
+        runner = Runner(self._engine, self.survey.removing, self._options, tally, self._stop)
+        return run(_remove(self.survey, self._options.patience, Removed(self.progress)), runner)

@@ -133,7 +133,7 @@ def _of_fields(documents: Documents, kept: Kept, batches: Iterator[Any]) -> Iter
             for row, own in enumerate(batch.column(documents.prefix).to_pylist())
         ]
         found = stored.rows(documents, kept.settings, hits)
-        rows = pa.array([int(place.id) for place in found.places], type=pa.int64())
+        rows = pa.array([int(ref.id) for ref in found.refs], type=pa.int64())
         yield kept.batch(places.take(rows), found.condensed)
 
 

@@ -12,7 +12,7 @@ import pytest
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import InputError, MappingError, MissingError
-from es_simhash.live.backfill.scope import BackfillOptions
+from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments
 from es_simhash.scheme.own_fields import DEFERRED

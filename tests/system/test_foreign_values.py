@@ -21,7 +21,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import IndexStateError, MappingError, MissingError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.backfill.scope import BackfillOptions
+from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.plans.foreign_values import foreign_in
 from es_simhash.plans.operations import (

@@ -24,7 +24,7 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import MissingError
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.backfill.scope import BackfillOptions
+from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CloseReader, Count, CreateIndex, DeleteIndex, Operation, Refresh
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus

@@ -15,7 +15,8 @@ from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, InputError
 from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.backfill.scope import BackfillOptions, UpdateOptions
+from es_simhash.live.backfill.options import BackfillOptions
+from es_simhash.live.sweep.options import UpdateOptions
 from es_simhash.plans.operations import Count, CreateIndex, DeleteIndex, GetDocuments, Refresh
 from tests.support.commands import lines, run
 from tests.support.whole_indices import fill, servers

@@ -15,8 +15,8 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, IndexStateError, MappingError
 from es_simhash.index import Index
+from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.run import Backfill
-from es_simhash.live.backfill.scope import BackfillOptions
 from es_simhash.plans.derived_fields import derived
 from es_simhash.plans.operations import Count, CreateIndex, DeleteIndex, GetMappings
 from es_simhash.plans.text_fields import fields_in_no_document

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents
     from es_simhash.engines.base import Engine
     from es_simhash.live.backfill.checkpoint import Checkpoint
-    from es_simhash.live.backfill.scope import BackfillOptions
-    from es_simhash.live.backfill.survey import Survey
+    from es_simhash.live.backfill.options import BackfillOptions
+    from es_simhash.live.sweep.survey import Survey
 
 
 @click.command(name="backfill", cls=EngineVerb)
@@ -106,7 +106,7 @@ def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:
 
 
 def _options(given: dict[str, Any]) -> BackfillOptions:
-    from es_simhash.live.backfill.scope import BackfillOptions
+    from es_simhash.live.backfill.options import BackfillOptions
 
     query, since = given["query"], given["since"]
     return BackfillOptions(

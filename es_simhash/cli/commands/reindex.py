@@ -19,10 +19,10 @@ from es_simhash.cli.show.progress import counts, rates, telling
 
 if TYPE_CHECKING:
     from es_simhash.live.reindex.plan import Reindexed
-    from es_simhash.live.reindex.prospect import Prospect
+    from es_simhash.live.reindex.survey import ReindexSurvey
 
 
-# What of a prospect is told as JSON.
+# What of a survey is told as JSON.
 _PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "meanwhile", "left_out", "aliases")
 
 
@@ -63,15 +63,15 @@ def command(
     Example: es-simhash reindex articles-1 articles-2 --field title --field body --alias articles
     """
     from es_simhash.documents.files import RejectFile
-    from es_simhash.live.reindex.prospect import ReindexOptions
     from es_simhash.live.reindex.run import Reindexing
+    from es_simhash.live.reindex.survey import ReindexOptions
     from es_simhash.plans.index_plans import IndexPlans
 
     options = ReindexOptions(**given)
     with target.opened(output) as engine, RejectFile(rejects) as undone:
         documents = IndexPlans(source, **known).documents_of_copy()
         run = Reindexing(engine, source, destination, documents, options)
-        _show_prospect(output, run.prospect, dry_run)
+        _show_prospect(output, run.survey, dry_run)
         if dry_run:
             return FINE
         with (
@@ -79,31 +79,31 @@ def command(
             saying_if_interrupted(lambda: f"{_so_far(run.progress.written)}. Run the command again for the rest."),
         ):
             done = run.run(tell, undone)
-    _show(output, run.prospect, done, rejects)
+    _show(output, run.survey, done, rejects)
     if undone.count:
         output.note(f"{undone.count:,} are not as they should be; {rejects} tells which, and why.")
     return FINE if done.is_whole and not undone.count else SOME_FAILED
 
 
-def _show_prospect(output: Output, prospect: Prospect, dry_run: bool) -> None:
-    values = {name: getattr(prospect, name) for name in _PLANNED}
+def _show_prospect(output: Output, survey: ReindexSurvey, dry_run: bool) -> None:
+    values = {name: getattr(survey, name) for name in _PLANNED}
     output.result({"event": "plan", **values, "dry_run": dry_run})
-    made = "which will be made" if prospect.create else "which is there"
+    made = "which will be made" if survey.create else "which is there"
     say = output.line if dry_run else output.report
     say(
-        f"{prospect.source}: {prospect.due:,} of {prospect.documents:,} documents are to be copied to "
-        f"{prospect.destination}, {made}"
+        f"{survey.source}: {survey.due:,} of {survey.documents:,} documents are to be copied to "
+        f"{survey.destination}, {made}"
     )
-    if prospect.left_out:
+    if survey.left_out:
         output.note(
-            f"The copy does not get {', '.join(prospect.left_out)}. Set that yourself in the end if it is to have it."
+            f"The copy does not get {', '.join(survey.left_out)}. Set that yourself in the end if it is to have it."
         )
     if dry_run:
         requests = {
-            f"PUT /{prospect.destination}": prospect.create,
-            f"PUT /{prospect.destination}/_mapping": prospect.mapping,
-            f"PUT /{prospect.destination}/_settings (until it is complete)": prospect.meanwhile,
-            "POST /_aliases (in the end)": {"actions": prospect.aliases} if prospect.aliases else None,
+            f"PUT /{survey.destination}": survey.create,
+            f"PUT /{survey.destination}/_mapping": survey.mapping,
+            f"PUT /{survey.destination}/_settings (until it is complete)": survey.meanwhile,
+            "POST /_aliases (in the end)": {"actions": survey.aliases} if survey.aliases else None,
         }
         for request, body in requests.items():
             if body:
@@ -115,7 +115,7 @@ def _so_far(written: int) -> str:
     return f"{counted(written, 'document was', 'documents were')} copied"
 
 
-def _show(output: Output, prospect: Prospect, done: Reindexed, rejects: str) -> None:
+def _show(output: Output, survey: ReindexSurvey, done: Reindexed, rejects: str) -> None:
     progress, verified = done.progress, done.verified
     told = {**asdict(verified), "missing": verified.missing, "different": len(verified.different)}
     output.result(
@@ -133,7 +133,7 @@ def _show(output: Output, prospect: Prospect, done: Reindexed, rejects: str) -> 
         }
     )
     output.report(
-        f"{prospect.destination}: {progress.written:,} copied, {progress.current:,} were there already, "
+        f"{survey.destination}: {progress.written:,} copied, {progress.current:,} were there already, "
         f"{progress.gone:,} gone meanwhile, {progress.rejected:,} rejected, {progress.unfit:,} without a fingerprint"
     )
     say = output.report if done.is_verified else output.line
@@ -144,17 +144,17 @@ def _show(output: Output, prospect: Prospect, done: Reindexed, rejects: str) -> 
         f"{len(verified.different):,} are different"
     )
     for alias in done.aliases:
-        output.report(f"The alias {alias} stands for {prospect.destination} now.")
+        output.report(f"The alias {alias} stands for {survey.destination} now.")
     if done.late:
         late = counted(done.late, "document")
-        output.warn(f"{late} came into {prospect.source} while the alias was moved, told in {rejects}.")
-    output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s. {_next(prospect, done)}")
+        output.warn(f"{late} came into {survey.source} while the alias was moved, told in {rejects}.")
+    output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s. {_next(survey, done)}")
 
 
-def _next(prospect: Prospect, done: Reindexed) -> str:
+def _next(survey: ReindexSurvey, done: Reindexed) -> str:
     """What the person who ran this may do now."""
     if not done.is_verified:
         return "Look at what was told, and run the command again."
     if not done.aliases:
-        return f"{prospect.source} is as it was. Run the command again with --alias, or let programs use the copy."
-    return f"{prospect.source} is as it was, and still there: whether it is needed is for you to say."
+        return f"{survey.source} is as it was. Run the command again with --alias, or let programs use the copy."
+    return f"{survey.source} is as it was, and still there: whether it is needed is for you to say."

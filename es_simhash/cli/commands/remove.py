@@ -17,7 +17,7 @@ from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import counts, planned, rates, tell_findings, tell_parts, telling, warn_of_left_out
 
 if TYPE_CHECKING:
-    from es_simhash.live.removal import Prospect, Removed
+    from es_simhash.live.removal import RemovalSurvey, Removed
 
 
 @click.command(name="remove", cls=EngineVerb)
@@ -48,16 +48,16 @@ def command(
     """
     from es_simhash.documents.files import RejectFile
     from es_simhash.index import Index
-    from es_simhash.live.backfill.scope import UpdateOptions
     from es_simhash.live.removal import Removal
+    from es_simhash.live.sweep.options import UpdateOptions
 
     with target.opened(output) as engine, RejectFile(rejects) as undone:
         documents = Index(index, engine, prefix=prefix).documents
         removal = Removal(engine, index, documents, UpdateOptions(**given, accept=frozenset(accept)))
-        _show_prospect(output, removal.prospect, prefix, dry_run)
+        _show_prospect(output, removal.survey, prefix, dry_run)
         if dry_run:
-            return SOME_FAILED if removal.prospect.left_out else FINE
-        removal.prospect.check()
+            return SOME_FAILED if removal.survey.left_out else FINE
+        removal.survey.check()
         if not yes:
             _confirm(index, removal.progress.total)
         with (
@@ -69,11 +69,11 @@ def command(
     return SOME_FAILED if removed.left or removed.progress.left_out or undone.count else FINE
 
 
-def _show_prospect(output: Output, prospect: Prospect, prefix: str, dry_run: bool) -> None:
-    tell_findings(output, prospect.findings)
-    output.result({"event": "plan", **planned(prospect), "prefix": prefix})
+def _show_prospect(output: Output, survey: RemovalSurvey, prefix: str, dry_run: bool) -> None:
+    tell_findings(output, survey.findings)
+    output.result({"event": "plan", **planned(survey), "prefix": prefix})
     if dry_run or not output.quiet:
-        tell_parts(output, prospect.parts)
+        tell_parts(output, survey.parts)
 
 
 def _confirm(index: str, total: int) -> None:

@@ -17,7 +17,7 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.canonical import Canonical
 from es_simhash.index import Index
-from es_simhash.live.sweep.found import Place
+from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import GetMappings, Refresh
 
@@ -91,7 +91,7 @@ def with_texts(hits: Iterable[Json], fields: Sequence[str], on_undone: OnReject)
         try:
             yield hit, text_of(hit.get("_source") or {}, fields)
         except DocumentError as error:
-            on_undone(Place.at(hit).rejected(error.problem))
+            on_undone(DocumentRef.of(hit).rejected(error.problem))
 
 
 def _hits(index: Index, keep: Canonical, query: Json | None, patience: float) -> Iterator[Json]:

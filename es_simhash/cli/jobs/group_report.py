@@ -15,7 +15,7 @@ from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.result import Grouped
 from es_simhash.groups.of_index.texts import Looking
 from es_simhash.index import Index
-from es_simhash.live.sweep.found import Place
+from es_simhash.live.sweep.document_ref import DocumentRef
 
 _AT_ONCE = 1000
 
@@ -34,7 +34,7 @@ def report_on(
         collector.add_dates(_dates(grouped, looking, date_field))
 
     def look(keys: Sequence[tuple[str, str]]) -> list[Json | None]:
-        hits = looking.look(grouped.places_of(keys), True)
+        hits = looking.look(grouped.refs_of(keys), True)
         return [None if hit is None else hit.get("_source") for hit in hits]
 
     examples = grouped.keys([key.position for key in grouped.hot_keys])
@@ -63,15 +63,15 @@ def _setup(index: Index, options: GroupOptions, date_field: str | None) -> Setup
 
 def _dates(grouped: Grouped, looking: Looking, field: str) -> Iterator[Any]:
     """The first date of each duplicate; None where it has none."""
-    waiting: list[Place] = []
-    for place in grouped.duplicates():
-        waiting.append(place)
+    waiting: list[DocumentRef] = []
+    for ref in grouped.duplicates():
+        waiting.append(ref)
         if len(waiting) == _AT_ONCE:
             yield from _dates_of(looking, waiting, field)
             waiting.clear()
     yield from _dates_of(looking, waiting, field)
 
 
-def _dates_of(looking: Looking, places: Sequence[Place], field: str) -> Iterator[Any]:
-    for hit in looking.look(places, [field]):
+def _dates_of(looking: Looking, refs: Sequence[DocumentRef], field: str) -> Iterator[Any]:
+    for hit in looking.look(refs, [field]):
         yield next(values_at((hit or {}).get("_source") or {}, field), None)

@@ -13,8 +13,8 @@ from es_simhash.cli.show.progress import counts, planned, rates, tell_findings, 
 
 if TYPE_CHECKING:
     from es_simhash.live.backfill.checkpoint import Checkpoint
-    from es_simhash.live.backfill.survey import Survey
     from es_simhash.live.sweep.progress import Progress
+    from es_simhash.live.sweep.survey import Survey
 
 
 @dataclass

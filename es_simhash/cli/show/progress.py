@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.live.backfill.scope import Part
-    from es_simhash.live.backfill.survey import Survey
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.sweep.progress import Progress
+    from es_simhash.live.sweep.survey import Part, Survey
 
 _SECONDS_BETWEEN_EVENTS = 1.0
 

@@ -8,16 +8,16 @@ from typing import Any
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
 from es_simhash.groups.of_index.canonical import Canonical
-from es_simhash.groups.of_index.places import Places
+from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.texts import Looking
 
 
 class Ranking:
     """Orders documents, of which what the order needs is read once."""
 
-    def __init__(self, canonical: Canonical, places: Places, looking: Looking) -> None:
+    def __init__(self, canonical: Canonical, refs: DocumentRefs, looking: Looking) -> None:
         self._canonical = canonical
-        self._places = places
+        self._refs = refs
         self._looking = looking
         self._ranks: dict[int, Any] = {}
 
@@ -25,7 +25,7 @@ class Ranking:
         """Read what the order needs of documents."""
         if not self._canonical.fields:
             return
-        hits = self._looking.look(self._places.take(positions), self._canonical.fields)
+        hits = self._looking.look(self._refs.take(positions), self._canonical.fields)
         for position, hit in zip(positions, hits, strict=True):
             self._ranks[position] = self._canonical.rank(_source(hit))
 

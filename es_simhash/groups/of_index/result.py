@@ -13,8 +13,8 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
+from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.naming import names
-from es_simhash.groups.of_index.places import Places
 from es_simhash.groups.of_index.ranking import Ranking
 from es_simhash.groups.of_index.stored import content_number
 from es_simhash.groups.pairs.compare import Pairs
@@ -24,7 +24,7 @@ from es_simhash.groups.pairs.nearness import Diameter, Nearness, values_of
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.spool import Room
 from es_simhash.groups.union_find import UnionFind
-from es_simhash.live.sweep.found import Place
+from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import group_fields
 
 _SINGLES = 1000
@@ -65,7 +65,7 @@ class Group:
 class Found:
     """What was read and linked, of which groups are made; ``joined`` are pairs that were in a group before."""
 
-    places: Places
+    refs: DocumentRefs
     links: Links
     nearness: Nearness
     ranking: Ranking
@@ -152,7 +152,7 @@ class Grouped:
         for some in together(groups):
             positions = [position for each in some for position in each]
             self._found.nearness.bring(positions)
-            keys = dict(zip(positions, self._found.places.keys(positions), strict=True))
+            keys = dict(zip(positions, self._found.refs.keys(positions), strict=True))
             for each in some:
                 yield each, keys
 
@@ -160,30 +160,30 @@ class Grouped:
         """The pairs that link documents, by their positions, some at a time; see `Duplicates.pairs`."""
         return iter(self._found.links.pairs)
 
-    def places(self, positions: Sequence[int]) -> list[Place]:
+    def refs(self, positions: Sequence[int]) -> list[DocumentRef]:
         """Where documents are, by their positions."""
-        return self._found.places.take(positions)
+        return self._found.refs.take(positions)
 
     def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
         """The index and the id of documents, by their positions."""
-        return self._found.places.keys(positions)
+        return self._found.refs.keys(positions)
 
-    def places_of(self, keys: Sequence[tuple[str, str]]) -> list[Place]:
+    def refs_of(self, keys: Sequence[tuple[str, str]]) -> list[DocumentRef]:
         """Where members of groups are, by their index and id; they are looked for in the largest groups first."""
-        found: dict[tuple[str, str], Place] = {}
+        found: dict[tuple[str, str], DocumentRef] = {}
         missing = set(keys)
         for positions, named in self._with_keys(self._positions):
             if not missing:
                 break
             here = [position for position in positions if named[position] in missing]
-            found.update((named[position], place) for position, place in zip(here, self.places(here), strict=True))
+            found.update((named[position], ref) for position, ref in zip(here, self.refs(here), strict=True))
             missing -= {named[position] for position in here}
-        return [found.get(key) or Place(*key, None, {}) for key in keys]
+        return [found.get(key) or DocumentRef(*key, None, {}) for key in keys]
 
-    def duplicates(self) -> Iterator[Place]:
+    def duplicates(self) -> Iterator[DocumentRef]:
         """Where the members of groups are that do not stand for them."""
         for positions in self._positions:
-            yield from self.places(positions[1:])
+            yield from self.refs(positions[1:])
 
     def has_content(self, position: int, content: str) -> bool:
         """Whether the text that a document's fingerprint is of has this hash."""
@@ -197,14 +197,14 @@ class Grouped:
         names_ = iter(self._names)
         for positions, _ in self._with_keys(self._positions):
             name, near = next(names_), self._found.nearness.to(positions[0], positions)
-            for place, (position, values) in enumerate(zip(positions, values_of(near), strict=True)):
+            for number, (position, values) in enumerate(zip(positions, values_of(near), strict=True)):
                 distance, similarity, _ = values
-                yield position, group_fields.of_member(name, len(positions), place == 0, distance, similarity)
+                yield position, group_fields.of_member(name, len(positions), number == 0, distance, similarity)
         if singles:
             yield from self._singles()
 
     def _singles(self) -> Iterator[tuple[int, Json]]:
-        alone = np.ones(len(self._found.places), dtype=np.bool_)
+        alone = np.ones(len(self._found.refs), dtype=np.bool_)
         for positions in (*self._positions, list(self._without)):
             alone[positions] = False
         waiting = np.flatnonzero(alone).tolist()
@@ -215,7 +215,7 @@ class Grouped:
 
     def stored(self) -> Iterator[tuple[int, Json]]:
         """The fields of groups that documents have by now, with their positions."""
-        return self._found.places.stored_groups()
+        return self._found.refs.stored_groups()
 
     def _groups(self) -> list[list[int]]:
         """The positions of each group's members, the one that stands for it first; the largest groups first."""
@@ -242,7 +242,7 @@ class Grouped:
                 yield rest
 
     def _union_without(self) -> UnionFind:
-        union = UnionFind(len(self._found.places))
+        union = UnionFind(len(self._found.refs))
         gone = np.array(sorted(self._without), dtype=np.int64)
         links = ((pairs["first"], pairs["second"]) for pairs in self.pairs())
         for first, second in chain(links, [self._found.joined]):
@@ -252,7 +252,7 @@ class Grouped:
 
     def _named(self, groups: list[list[int]], others: Sequence[str] = ()) -> list[str]:
         """The names of groups, which are none of others."""
-        firsts = self._found.places.keys([each[0] for each in groups])
+        firsts = self._found.refs.keys([each[0] for each in groups])
         there = self._stored_names
         counters = [Counter(there[position] for position in each if position in there) for each in groups]
         return names(list(zip(firsts, counters, strict=True)), others)

@@ -18,8 +18,8 @@ from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import ReaderLostError
 from es_simhash.groups.of_index import stored
+from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.options import GroupOptions
-from es_simhash.groups.of_index.places import Places
 from es_simhash.groups.of_index.ranking import Ranking
 from es_simhash.groups.of_index.result import Found, Grouped
 from es_simhash.groups.of_index.saved import Saved, together
@@ -95,7 +95,7 @@ class _Grouping:
             settings = replace(settings, minhash=stored.known(scheme).minhash)
         layout = scheme.minhash.layout if scheme.minhash else None
         self._kept = Kept(settings, room, layout.value_bits) if layout else Kept(settings, room)
-        self._places = Places(room)
+        self._refs = DocumentRefs(room)
         self._others = 0
         self._is_incremental = False
         self._saved = Saved(options.state, self._what) if options.state else None
@@ -113,17 +113,17 @@ class _Grouping:
         self._is_incremental = self._options.incremental and None not in since.values()
         for name, changes in since.items():
             self._indices[name] = self._made_visible(name)
-            first = len(self._places)
+            first = len(self._refs)
             with closing(self._pages(name)) as pages:
                 for found in pages:
-                    self._places.append(found.places, found.stored)
+                    self._refs.append(found.refs, found.stored)
                     self._kept.add(found.condensed)
                     self._others += found.others
                     on_progress(len(self._kept) + self._others)
             if self._is_incremental:
-                self._places.flush()
-                self._new.append(self._places.changed_after(first, changes or []))
-        self._places.flush()
+                self._refs.flush()
+                self._new.append(self._refs.changed_after(first, changes or []))
+        self._refs.flush()
         self._kept.complete()
 
     def _made_visible(self, index: str) -> list[int] | None:
@@ -192,15 +192,15 @@ class _Grouping:
         new = np.concatenate(self._new) if self._is_incremental else None
         bounds = Bounds(options.max_bucket, new)
         links = link(self._kept, self._criteria, comparison, options.memory, self._room, bounds)
-        joined = self._places.joined() if self._is_incremental else (np.empty(0, dtype=np.int64),) * 2
+        joined = self._refs.joined() if self._is_incremental else (np.empty(0, dtype=np.int64),) * 2
         links.union.union(*joined)
-        ranking = Ranking(options.canonical, self._places, looking)
+        ranking = Ranking(options.canonical, self._refs, looking)
         members = (position for component in links.union.groups() for position in component)
         while some := list(islice(members, _RANKED_AT_ONCE)):
             ranking.read(some)
         nearness = Nearness(self._kept, self._criteria, exact)
         read = self._indices, self._note, joined, self._unread
-        found = Found(self._places, links, nearness, ranking, options.linkage, *read)
+        found = Found(self._refs, links, nearness, ranking, options.linkage, *read)
         counts = _counts(self._kept, links, comparison)
         grouped = Grouped(self._room, found, counts, self._others, None if new is None else int(new.sum()))
         if self._saved:
@@ -209,7 +209,7 @@ class _Grouping:
 
     def _exact(self, looking: Looking) -> Exact:
         options = self._options
-        texts = Texts(looking, self._documents, self._places, self._room, options.memory, options.strip)
+        texts = Texts(looking, self._documents, self._refs, self._room, options.memory, options.strip)
         scheme, verification = self._documents.scheme, self._criteria.verification
         return texts.exact(verifier(scheme, verification, texts.sample, options.common))
 

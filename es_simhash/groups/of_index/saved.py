@@ -16,7 +16,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.errors import StorageError
 from es_simhash.groups.of_index.stored import StoredRows
 from es_simhash.groups.pairs.condense import Condensed
-from es_simhash.live.sweep.found import Place
+from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operations import Share
 from es_simhash.scheme.group_fields import stored_in
 
@@ -28,7 +28,7 @@ _ARRAYS = ("statuses", "contents", "simhashes", "values")
 def together(pages: Sequence[StoredRows]) -> StoredRows:
     """Several pages as one."""
     return StoredRows(
-        [place for page in pages for place in page.places],
+        [ref for page in pages for ref in page.refs],
         [own for page in pages for own in page.stored],
         Condensed(*(_joined([getattr(page.condensed, name) for page in pages]) for name in _ARRAYS)),
         sum(page.others for page in pages),
@@ -64,8 +64,8 @@ class Saved:
         with np.load(path, allow_pickle=False) as arrays:
             documents, others, changes = json.loads(arrays["documents"].tobytes())
             found: dict[str, Any] = dict.fromkeys(_ARRAYS) | {name: arrays[name] for name in arrays if name in _ARRAYS}
-        places, own = [Place(**place) for place, _ in documents], [own for _, own in documents]
-        return StoredRows(places, own, Condensed(**found), others), changes
+        refs, own = [DocumentRef(**ref) for ref, _ in documents], [own for _, own in documents]
+        return StoredRows(refs, own, Condensed(**found), others), changes
 
     def save(self, index: str, part: Share, rows: StoredRows, changes: list[int] | None) -> None:
         """Save a part, wholly or not at all."""
@@ -100,6 +100,6 @@ class Saved:
 
 
 def _pairs(rows: StoredRows) -> Iterator[tuple[Json, Json]]:
-    """Each document's place, and the fields of its group."""
-    for place, own in zip(rows.places, rows.stored, strict=True):
-        yield asdict(place), stored_in(own)
+    """Each document's ref, and the fields of its group."""
+    for ref, own in zip(rows.refs, rows.stored, strict=True):
+        yield asdict(ref), stored_in(own)

@@ -12,7 +12,7 @@ from es_simhash._core import bit_codes, digits
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.groups.pairs.condense import Condensed, value_type
-from es_simhash.live.sweep.found import Place
+from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import Stored
@@ -28,7 +28,7 @@ class StoredRows:
     what is kept of each; ``others`` have none. Empty texts, which have no fingerprint, are among the others.
     """
 
-    places: list[Place]
+    refs: list[DocumentRef]
     stored: list[Json]
     condensed: Condensed
     others: int
@@ -49,15 +49,15 @@ def paths(documents: Documents) -> list[str]:
 def rows(documents: Documents, kept: Settings, hits: Sequence[Json]) -> StoredRows:
     """The fingerprints in the documents of hits, as far as ``kept`` settings ask for them."""
     scheme, prefix = documents.scheme, documents.prefix
-    places, objects, found = list[Place](), list[Json](), list[Stored]()
+    refs, objects, found = list[DocumentRef](), list[Json](), list[Stored]()
     for hit in hits:
         own = (hit.get("_source") or {}).get(prefix) or {}
         stored = own_fields.read(scheme, scheme.id, own)
         if stored is not None and _CONTENT.fullmatch(stored.content or ""):
-            places.append(Place.at(hit))
+            refs.append(DocumentRef.of(hit))
             objects.append(own)
             found.append(stored)
-    return StoredRows(places, objects, _condensed(scheme, kept, found), len(hits) - len(found))
+    return StoredRows(refs, objects, _condensed(scheme, kept, found), len(hits) - len(found))
 
 
 def _condensed(scheme: Settings, kept: Settings, found: Sequence[Stored]) -> Condensed:

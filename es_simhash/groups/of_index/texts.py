@@ -14,11 +14,11 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
-from es_simhash.groups.of_index.places import Places
+from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.pairs.exact import Exact, exact_similarities, sample_of
 from es_simhash.groups.pairs.sorting import distinct
 from es_simhash.groups.pairs.spool import Room, Strings
-from es_simhash.live.sweep.found import Place
+from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.plans.retry import retry
 from es_simhash.scheme.own_fields import content_hash
@@ -35,20 +35,20 @@ class Looking:
         self._engine = engine
         self._patience = patience
 
-    def look(self, places: Sequence[Place], source: Sequence[str] | bool) -> Iterator[Json | None]:
+    def look(self, refs: Sequence[DocumentRef], source: Sequence[str] | bool) -> Iterator[Json | None]:
         """Documents as they are now, in the given order: hits with a part of their source; None if one is gone."""
-        for start in range(0, len(places), _AT_ONCE):
-            yield from self._some(places[start : start + _AT_ONCE], source)
+        for start in range(0, len(refs), _AT_ONCE):
+            yield from self._some(refs[start : start + _AT_ONCE], source)
 
-    def _some(self, places: Sequence[Place], source: Sequence[str] | bool) -> list[Json | None]:
-        found: list[Json | None] = [None] * len(places)
+    def _some(self, refs: Sequence[DocumentRef], source: Sequence[str] | bool) -> list[Json | None]:
+        found: list[Json | None] = [None] * len(refs)
         by_index: dict[str, list[int]] = defaultdict(list)
-        for number, place in enumerate(places):
-            by_index[place.index].append(number)
+        for number, ref in enumerate(refs):
+            by_index[ref.index].append(number)
         wanted = None if isinstance(source, bool) else list(source)
         for index, numbers in by_index.items():
-            ids = [places[number].id for number in numbers]
-            routings = [places[number].routing for number in numbers]
+            ids = [refs[number].id for number in numbers]
+            routings = [refs[number].routing for number in numbers]
             plan = retry(GetDocuments(index, ids, wanted, routings), self._patience)
             replies: list[Json] = run(plan, self._engine)
             for number, reply in zip(numbers, replies, strict=True):
@@ -67,25 +67,25 @@ class Texts:
         self,
         looking: Looking,
         documents: Documents,
-        places: Places,
+        refs: DocumentRefs,
         room: Room,
         memory: int,
         strip: Sequence[str] = (),
     ) -> None:
         self._looking = looking
         self._documents = documents
-        self._places = places
+        self._refs = refs
         self._read = Strings(room)
         self._count = 0
         self._memory = memory
-        self._numbers = np.full(len(places), _UNKNOWN, dtype=np.int64)
+        self._numbers = np.full(len(refs), _UNKNOWN, dtype=np.int64)
         self._strip = patterns(strip)
         self.gone = 0
 
     def sample(self) -> list[str]:
         """The texts of some documents, evenly spread."""
-        places = self._places.take(sample_of(len(self._places)).tolist())
-        return [text for text in map(self._text, self._looking.look(places, self._source)) if text is not None]
+        refs = self._refs.take(sample_of(len(self._refs)).tolist())
+        return [text for text in map(self._text, self._looking.look(refs, self._source)) if text is not None]
 
     def exact(self, verifier: Verifier) -> Exact:
         """What gives the exact similarities of pairs of documents."""
@@ -105,7 +105,7 @@ class Texts:
         unread = positions[self._numbers[positions] == _UNKNOWN].tolist()
         for start in range(0, len(unread), _AT_ONCE):
             some = unread[start : start + _AT_ONCE]
-            for position, hit in zip(some, self._looking.look(self._places.take(some), self._source), strict=True):
+            for position, hit in zip(some, self._looking.look(self._refs.take(some), self._source), strict=True):
                 text = self._text(hit)
                 if text is None:
                     self.gone += 1

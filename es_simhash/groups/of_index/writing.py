@@ -21,10 +21,10 @@ from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.result import Grouped
 from es_simhash.live.doctor.finding import Finding, check_accepted, refusal, stopped
 from es_simhash.live.doctor.source import losses
-from es_simhash.live.sweep.found import Place, Prepared, Update
+from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.notes import note, note_where_allowed, noted
 from es_simhash.live.sweep.progress import Pace
-from es_simhash.live.sweep.work import read_again
+from es_simhash.live.sweep.work import Prepared, Update, read_again
 from es_simhash.live.sweep.writing import Outcome, write
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.foreign_values import foreign_in
@@ -179,9 +179,9 @@ class _Writing:
 
     def _write(self, pressure: RequestSize, batch: dict[int, Json]) -> tuple[Outcome, set[int]]:
         """Write some documents; also tells which of them are not as they were read, or could not be written."""
-        places = dict(zip(batch, self._grouped.places(list(batch)), strict=True))
-        settling = _Settling(self._documents, self._grouped, {_key(places[each]): each for each in batch}, batch)
-        updates = [(places[position], settling.update(places[position], position)) for position in batch]
+        refs = dict(zip(batch, self._grouped.refs(list(batch)), strict=True))
+        settling = _Settling(self._documents, self._grouped, {_key(refs[each]): each for each in batch}, batch)
+        updates = [(refs[position], settling.update(refs[position], position)) for position in batch]
         run(self._pace.turn(len(updates)), self._engine)
         outcome = run(write(settling, Prepared(updates), pressure, self._patience), self._engine)
         undone = {(each.index, each.id) for each in outcome.rejected} | set(map(_key, outcome.missing))
@@ -200,23 +200,23 @@ class _Settling:
     wanted: dict[int, Json]
     lost: set[int] = field(default_factory=set)
 
-    def update(self, place: Place, position: int) -> Action:
+    def update(self, ref: DocumentRef, position: int) -> Action:
         """The update of one document."""
         own = dict.fromkeys(group_fields.NAMES) | self.wanted[position]
-        return self._update(place, own)
+        return self._update(ref, own)
 
-    def _update(self, place: Place, own: Json) -> Action:
-        return Action("update", place.id, {"doc": {self.documents.prefix: own}}, place.index, place.metadata)
+    def _update(self, ref: DocumentRef, own: Json) -> Action:
+        return Action("update", ref.id, {"doc": {self.documents.prefix: own}}, ref.index, ref.metadata)
 
     def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
         """The same again where only other fields were changed; where the text was, it is in no group any more."""
         prepared = Prepared()
         source = [*self.documents.fields, self.documents.prefix]
-        for index in sorted({place.index for place, _ in conflicts}):
+        for index in sorted({ref.index for ref, _ in conflicts}):
             there = [update for update in conflicts if update[0].index == index]
             replies = yield from retry(read_again(index, there, source), patience)
-            for (place, _), reply in zip(there, replies, strict=True):
-                self._settle(self.positions[_key(place)], reply, prepared)
+            for (ref, _), reply in zip(there, replies, strict=True):
+                self._settle(self.positions[_key(ref)], reply, prepared)
         return prepared
 
     def _settle(self, position: int, reply: Json, prepared: Prepared) -> None:
@@ -224,14 +224,14 @@ class _Settling:
             self.lost.add(position)
             prepared.gone += 1
             return
-        place, source = Place.at(reply), reply.get("_source") or {}
+        ref, source = DocumentRef.of(reply), reply.get("_source") or {}
         stored: Json = {} if foreign_in(self.documents, source) else source.get(self.documents.prefix) or {}
         if self._is_as_it_was(position, reply, stored):
-            prepared.updates.append((place, self.update(place, position)))
+            prepared.updates.append((ref, self.update(ref, position)))
             return
         self.lost.add(position)
         if stale := group_fields.stored_in(stored):
-            prepared.updates.append((place, self._update(place, dict.fromkeys(stale))))
+            prepared.updates.append((ref, self._update(ref, dict.fromkeys(stale))))
 
     def _is_as_it_was(self, position: int, reply: Json, stored: Json) -> bool:
         """Whether the text is still that of the fingerprint, and the fingerprint the one that was read."""
@@ -244,5 +244,5 @@ class _Settling:
         return same_scheme and stored.get("content") == content and self.grouped.has_content(position, content)
 
 
-def _key(place: Place) -> tuple[str, str]:
-    return place.index, place.id
+def _key(ref: DocumentRef) -> tuple[str, str]:
+    return ref.index, ref.id

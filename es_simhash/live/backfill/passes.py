@@ -1,4 +1,4 @@
-"""The plan of a backfill: in which order indices are gone through, and how often."""
+"""The plan of a backfill: the passes over each index, until nothing is due and nobody has changed anything."""
 
 from __future__ import annotations
 
@@ -7,28 +7,18 @@ from dataclasses import dataclass, replace
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.begun import begin, begun, end, fingerprints
-from es_simhash.live.backfill.scope import BackfillOptions, Part, changed_query, due_query
+from es_simhash.live.backfill.options import BackfillOptions, changed_query, due_query
 from es_simhash.live.sweep.changes import Changes, changes_of, make_visible
 from es_simhash.live.sweep.progress import Progress
+from es_simhash.live.sweep.runner import Pass
+from es_simhash.live.sweep.survey import Part
 from es_simhash.live.sweep.temporary_settings import change, set_back
-from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Refresh
+from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh
 from es_simhash.plans.retry import retry
 
 # How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run. One of
 # several machines cannot tell the changes of the others from those of strangers.
 _MOST, _MOST_SHARED = 5, 1
-
-
-@dataclass(frozen=True)
-class Pass(Operation[None]):
-    """Bring all documents of an index that a query finds up to date. Engines never see this: the runner does it.
-
-    ``again`` says that they may have been counted before.
-    """
-
-    index: str
-    query: Json
-    again: bool = False
 
 
 def settings_for(part: Part, options: BackfillOptions) -> Plan[None]:
@@ -41,7 +31,7 @@ def settings_for(part: Part, options: BackfillOptions) -> Plan[None]:
 def passes(parts: list[Part], documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
     """Everything that is to be done in these indices."""
     for part in parts:
-        if part.due or part.begun:
+        if part.due or part.is_begun:
             yield from _begun_and_ended(part, documents, options, progress)
 
 

@@ -1,9 +1,9 @@
-"""What a backfill has before it: which indices can be done, which cannot, and what the doctor says of them."""
+"""The survey before a backfill, and the diagnosis of the doctor."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from es_simhash._core.json_paths import Json
@@ -17,33 +17,19 @@ from es_simhash.errors import (
     SchemeMismatchError,
 )
 from es_simhash.live.backfill.begun import begun
-from es_simhash.live.backfill.scope import BackfillOptions, Part, due_query, part_of
+from es_simhash.live.backfill.options import BackfillOptions, due_query
 from es_simhash.live.doctor.examine import examine
 from es_simhash.live.doctor.facts import Due
-from es_simhash.live.doctor.finding import Finding, accepting, of_error, refusal, stopped
+from es_simhash.live.doctor.finding import Finding, accepting, of_error, stopped
+from es_simhash.live.sweep.survey import Part, Survey, part_of
 from es_simhash.plans.closed_indices import closed_ones
 from es_simhash.plans.open_index import no_fields
 from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.scheme.mapping import entries
 
 
-@dataclass(frozen=True)
-class Survey:
-    """The ``parts`` that can be done, the names of the indices that are ``left_out``, and the findings that say why."""
-
-    index: str
-    parts: list[Part]
-    left_out: list[str]
-    findings: list[Finding]
-
-    def check(self) -> None:
-        """Raise if nothing can be done, with what stops it."""
-        if self.left_out and not self.parts:
-            raise refusal(self.index, self.findings)
-
-
 def survey(index: str, documents: Documents, options: BackfillOptions, brings_fields: bool = False) -> Plan[Survey]:
-    """Count what is due; if anything is, examine the indices that it is in.
+    """Count the documents that are due, and examine the indices that have some.
 
     An index without our fields is left out, unless the caller ``brings_fields``.
     """
@@ -62,7 +48,7 @@ def diagnose(
     options: BackfillOptions | None = None,
     brings_fields: bool = False,
 ) -> Plan[list[Finding]]:
-    """What would go wrong with a backfill, whether or not anything is due; ``opening`` tells how to fingerprint."""
+    """Examine what would go wrong with a backfill, whether or not anything is due; ``opening`` gives the documents."""
     options = options or BackfillOptions()
     try:
         documents = yield from opening
@@ -80,7 +66,7 @@ def diagnose(
 def _count(
     index: str, documents: Documents, options: BackfillOptions, brings_fields: bool
 ) -> Plan[tuple[list[Part], dict[str, EngineError]]]:
-    """All indices behind a name, with what is due in each, and why some are not counted: closed, refused, not ours."""
+    """Count what is due in each index behind a name; the errors say why some cannot be counted."""
     query = due_query(documents, options)
     mappings = yield from _mappings(index)
     known = entries(mappings, documents.prefix)
@@ -90,7 +76,7 @@ def _count(
             part = yield from part_of(name, query)
             if known[name] is None and not brings_fields:
                 raise no_fields(name, documents.prefix)
-            parts.append(replace(part, begun=begun(there, documents)))
+            parts.append(replace(part, is_begun=begun(there, documents) is not None))
         except (IndexStateError, AccessError, MappingError) as error:
             unreadable[name] = error
             parts.append(Part(name, 0, 0, None))
@@ -98,7 +84,7 @@ def _count(
 
 
 def _mappings(index: str) -> Plan[dict[str, Json]]:
-    """The mappings of all indices behind a name; of closed ones, which a pattern leaves out, nothing."""
+    """Get the mappings of all indices behind a name; closed ones, which a pattern leaves out, have none."""
     closed: dict[str, Json] = {name: {} for name in (yield from closed_ones(index))}
     try:
         return {**closed, **(yield GetMappings(index))}
@@ -112,8 +98,8 @@ def _examine(
     index: str, documents: Documents, due: list[Due], unreadable: dict[str, EngineError], options: BackfillOptions
 ) -> Plan[list[Finding]]:
     found = yield from examine(index, documents, due, bool(options.settings))
-    told = {finding.index for finding in found if finding.level == "stop"}
-    others = [of_error(_code_of(error), error, name) for name, error in unreadable.items() if name not in told]
+    reported = {finding.index for finding in found if finding.level == "stop"}
+    others = [of_error(_code_of(error), error, name) for name, error in unreadable.items() if name not in reported]
     # What cannot even be counted cannot be accepted.
     return [*accepting(found, options.accept - set(map(_code_of, unreadable.values()))), *others]
 

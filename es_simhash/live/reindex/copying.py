@@ -9,8 +9,8 @@ from functools import cached_property
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
-from es_simhash.live.sweep.found import Place, Prepared, Update
-from es_simhash.live.sweep.work import read_again
+from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.sweep.work import Prepared, Update, read_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action, Plan
 from es_simhash.plans.retry import retry
@@ -37,7 +37,8 @@ class Copying:
         """The copies of the documents of hits."""
         bodies, unfit = self.bodies(hits)
         updates = [
-            (Place.at(hit), self._action(hit, body, _version(hit))) for hit, body in zip(hits, bodies, strict=True)
+            (DocumentRef.of(hit), self._action(hit, body, _version(hit)))
+            for hit, body in zip(hits, bodies, strict=True)
         ]
         return Prepared(updates, unfit=unfit)
 
@@ -74,7 +75,9 @@ class Copying:
         return self.old.union(self.documents.names)
 
     def _action(self, hit: Json, body: Json, condition: Json) -> Action:
-        return Action("index", hit["_id"], body, self.destination, {**condition, **Place.at(hit).way} or None)
+        return Action(
+            "index", hit["_id"], body, self.destination, {**condition, **DocumentRef.of(hit).routing_metadata} or None
+        )
 
     def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
         """What was there in the same version or a newer one is compared, and overwritten if it is another document.
@@ -102,7 +105,7 @@ class Copying:
             if copy.get("_source") == body:
                 prepared.current += 1
             else:
-                prepared.updates.append((Place.at(hit), self._action(hit, body, _unless_changed(copy))))
+                prepared.updates.append((DocumentRef.of(hit), self._action(hit, body, _unless_changed(copy))))
 
 
 def _version(hit: Json) -> Json:
@@ -112,4 +115,4 @@ def _version(hit: Json) -> Json:
 
 def _unless_changed(copy: Json) -> Json:
     """The condition that the copy is still what was read."""
-    return Place.at(copy).version if copy["found"] else {}
+    return DocumentRef.of(copy).version if copy["found"] else {}

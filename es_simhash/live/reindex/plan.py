@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import EngineError, UnreachableError
-from es_simhash.live.backfill.passes import Pass
 from es_simhash.live.reindex.aliases import alias_changes
-from es_simhash.live.reindex.prospect import ORIGIN, Prospect, ReindexOptions, check_copy, due_query
+from es_simhash.live.reindex.survey import ORIGIN, ReindexOptions, ReindexSurvey, check_copy, due_query
 from es_simhash.live.reindex.verifying import Verified, differences, find_extra, verify
 from es_simhash.live.sweep.changes import changes_of
 from es_simhash.live.sweep.notes import note
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.reading import Reading
+from es_simhash.live.sweep.runner import Pass
 from es_simhash.live.sweep.temporary_settings import are_changed, change, set_back
 from es_simhash.plans.init import make_index
 from es_simhash.plans.operations import (
@@ -60,63 +60,63 @@ class Reindexed:
         return self.is_verified and not self.late
 
 
-def reindex(prospect: Prospect, options: ReindexOptions, progress: Progress, tell: OnReject) -> Plan[Reindexed]:
+def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, tell: OnReject) -> Plan[Reindexed]:
     """Do all that is to be done, and tell which copies are not as they should be in the end."""
     done = Reindexed(progress)
-    source, destination, patience = prospect.source, prospect.destination, options.patience
-    is_made = bool(prospect.create) and (yield from _make(prospect, options))
+    source, destination, patience = survey.source, survey.destination, options.patience
+    is_made = bool(survey.create) and (yield from _make(survey, options))
     try:
-        yield from _begin(prospect)
-        changes = yield from _copy(prospect, patience, prospect.since, progress)
+        yield from _begin(survey)
+        changes = yield from _copy(survey, patience, survey.since, progress)
     except EngineError as error:
         if is_made and not isinstance(error, UnreachableError):
             yield from _delete_if_empty(destination, error)
         raise
     for _ in range(_MOST_LOOKS):
-        done.verified = yield from verify(source, prospect.copying, options.sample, patience)
+        done.verified = yield from verify(source, survey.copying, options.sample, patience)
         if done.verified.is_whole or (yield from _settled(source, patience)) == changes:
             break
         # It was changed while it was compared.
-        changes = yield from _copy(prospect, patience, changes, progress)
+        changes = yield from _copy(survey, patience, changes, progress)
     yield from set_back(destination)
     if not done.is_verified:
         # What was thought to be copied may not be: the next run looks at all of it.
-        yield from note(destination, ORIGIN, prospect.origin)
-        yield from _tell_differences(prospect, done.verified, patience, tell)
+        yield from note(destination, ORIGIN, survey.origin)
+        yield from _tell_differences(survey, done.verified, patience, tell)
     elif options.aliases:
         # As they are by now: what they say may have been changed while documents were copied.
         yield UpdateAliases((yield from alias_changes(source, destination, options.aliases)))
         done.aliases = list(options.aliases)
-        done.late = yield from _tell_late(prospect, changes, patience, tell)
+        done.late = yield from _tell_late(survey, changes, patience, tell)
     return done
 
 
-def _begin(prospect: Prospect) -> Plan[None]:
+def _begin(survey: ReindexSurvey) -> Plan[None]:
     """Add to the mapping of the destination, if it was there, and change its settings for the time being."""
-    destination = prospect.destination
-    if prospect.create:
+    destination = survey.destination
+    if survey.create:
         # A template may have put it behind an alias that programs use.
         aliases = (yield GetAliases(destination))[destination]
         if aliases:
             yield UpdateAliases([{"remove": {"index": destination, "alias": alias}} for alias in aliases])
-    if prospect.mapping:
-        yield PutMapping(destination, prospect.mapping)
-    if not prospect.create and not prospect.since:
-        yield from note(destination, ORIGIN, prospect.origin)
-    if prospect.meanwhile and not are_changed((yield GetMappings(destination))[destination]):
-        yield from change(destination, prospect.meanwhile)
+    if survey.mapping:
+        yield PutMapping(destination, survey.mapping)
+    if not survey.create and not survey.since:
+        yield from note(destination, ORIGIN, survey.origin)
+    if survey.meanwhile and not are_changed((yield GetMappings(destination))[destination]):
+        yield from change(destination, survey.meanwhile)
 
 
-def _make(prospect: Prospect, options: ReindexOptions) -> Plan[bool]:
+def _make(survey: ReindexSurvey, options: ReindexOptions) -> Plan[bool]:
     """Make the destination; False if another run of the same, which was quicker, has made the same one."""
-    assert prospect.create
-    made_by_others = yield from make_index(prospect.destination, prospect.create)
+    assert survey.create
+    made_by_others = yield from make_index(survey.destination, survey.create)
     if made_by_others is None:
         return True
-    yield from check_copy(prospect.destination, made_by_others, prospect.origin, options)
-    documents = prospect.copying.documents
+    yield from check_copy(survey.destination, made_by_others, survey.origin, options)
+    documents = survey.copying.documents
     wanted = documents.scheme.mapping(documents.prefix, documents.fields)
-    merge(prospect.destination, made_by_others[prospect.destination], wanted)
+    merge(survey.destination, made_by_others[survey.destination], wanted)
     return False
 
 
@@ -135,19 +135,21 @@ def _delete_if_empty(destination: str, error: EngineError) -> Plan[None]:
     raise type(error)(f"{error} The index {destination!r}, made for the copy and empty, was deleted again.") from error
 
 
-def _copy(prospect: Prospect, patience: float, since: list[int] | None, progress: Progress) -> Plan[list[int] | None]:
+def _copy(
+    survey: ReindexSurvey, patience: float, since: list[int] | None, progress: Progress
+) -> Plan[list[int] | None]:
     """Copy what was changed since, or all; the result tells up to where the source is copied then."""
     for _ in range(_MOST_PASSES):
-        changes = yield from _settled(prospect.source, patience)
+        changes = yield from _settled(survey.source, patience)
         if since is not None and changes == since:
             break
-        yield from retry(Refresh(prospect.source), patience)
-        yield Pass(prospect.source, due_query(since), again=since is not prospect.since)
+        yield from retry(Refresh(survey.source), patience)
+        yield Pass(survey.source, due_query(since), again=since is not survey.since)
         since = changes
         if since is None:
             break
         if not progress.rejected:
-            yield from note(prospect.destination, ORIGIN, {**prospect.origin, "changes": since})
+            yield from note(survey.destination, ORIGIN, {**survey.origin, "changes": since})
     return since
 
 
@@ -157,23 +159,23 @@ def _settled(index: str, patience: float) -> Plan[list[int] | None]:
     return changes.safe if changes else None
 
 
-def _tell_differences(prospect: Prospect, verified: Verified, patience: float, tell: OnReject) -> Plan[None]:
+def _tell_differences(survey: ReindexSurvey, verified: Verified, patience: float, tell: OnReject) -> Plan[None]:
     for each in verified.different:
         tell(each)
     if verified.documents != verified.copies:
-        verified.extra = yield from find_extra(prospect.source, prospect.destination, patience, tell)
+        verified.extra = yield from find_extra(survey.source, survey.destination, patience, tell)
 
 
-def _tell_late(prospect: Prospect, since: list[int] | None, patience: float, tell: OnReject) -> Plan[int]:
+def _tell_late(survey: ReindexSurvey, since: list[int] | None, patience: float, tell: OnReject) -> Plan[int]:
     """Tell what came into the source too late, while the alias was being moved; the result is how much."""
-    if since is None or (yield from _settled(prospect.source, patience)) == since:
+    if since is None or (yield from _settled(survey.source, patience)) == since:
         return 0
     late: set[str | None] = set()
-    yield from retry(Refresh(prospect.source), patience)
-    reading = Reading(prospect.source, due_query(since), False, None, patience)
+    yield from retry(Refresh(survey.source), patience)
+    reading = Reading(survey.source, due_query(since), False, None, patience)
     while hits := (yield from reading.next()):
         # The numbers of the other shards may have brought some that are as they should be.
-        for each in (yield from differences(prospect.source, prospect.copying, hits, patience)):
+        for each in (yield from differences(survey.source, survey.copying, hits, patience)):
             if each.id in late:
                 continue
             late.add(each.id)

@@ -1,4 +1,4 @@
-"""How far a backfill is, and what it came to."""
+"""The progress of a long job, and its pace."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from threading import Lock
 from typing import TypeAlias
 
 from es_simhash.documents.rejected import OnReject, Rejected
-from es_simhash.live.backfill.scope import Part
+from es_simhash.live.sweep.survey import Part
 from es_simhash.live.sweep.writing import Outcome
 from es_simhash.plans.operations import Plan, Wait
 
 
 @dataclass
 class Progress:
-    """Counts of a run: of ``total`` documents ``done``, which are the sum of ``written``, ``current``, ``gone`` and
-    ``rejected``; ``conflicts`` with others' changes and ``refusals`` of an overloaded engine were met on the way.
-    Nothing was done in the indices that are ``left_out``. Copies that are ``unfit`` for a fingerprint were written
-    without one. Where others did not stop changing texts, ``unsettled`` counts their changes after the last look.
+    """The counts of a long job.
+
+    Of ``total`` documents, ``done`` are ``written``, ``current``, ``gone`` or ``rejected``. ``conflicts`` with changes
+    of others and ``refusals`` of an overloaded engine were met on the way. The indices ``left_out`` were not touched.
+    ``unfit`` copies were written without a fingerprint. If others kept changing texts, ``unsettled`` counts their
+    changes after the last look.
     """
 
     index: str
@@ -38,37 +40,37 @@ class Progress:
 
     @classmethod
     def of(cls, index: str, parts: Sequence[Part], left_out: Sequence[str] = ()) -> Progress:
-        """The beginning of a run over these parts."""
+        """Begin the counts of a job over these parts."""
         return cls(index, sum(part.due for part in parts), left_out=left_out)
 
     @property
     def done(self) -> int:
-        """How many documents need no more; one that is written again, because others changed it, counts again."""
+        """The number of documents done; one written again, because others changed it, counts again."""
         return self.written + self.current + self.gone + self.rejected
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """The seconds since the job began."""
         return time.monotonic() - self.started
 
 
 OnProgress: TypeAlias = Callable[[Progress], object]
 
 
-class Teller:
-    """Adds up what becomes of documents, from several threads, and tells it."""
+class Tally:
+    """Counts what becomes of documents in several threads, and reports it."""
 
     def __init__(
-        self, progress: Progress, on_progress: OnProgress | None = None, on_undone: OnReject | None = None
+        self, progress: Progress, on_progress: OnProgress | None = None, on_reject: OnReject | None = None
     ) -> None:
         self.progress = progress
         self._on_progress = on_progress
-        self._on_undone = on_undone
-        self._told: set[tuple[str, str, str | None]] = set()
+        self._on_reject = on_reject
+        self._reported: set[tuple[str, str, str | None]] = set()
         self._lock = Lock()
 
     def add(self, outcome: Outcome, again: bool = False) -> None:
-        """Count what became of some documents; of those met ``again``, only what was written."""
+        """Count what became of some documents; of those met ``again``, count only the written ones."""
         with self._lock:
             now = self.progress
             now.written += outcome.written
@@ -78,36 +80,36 @@ class Teller:
             now.conflicts += outcome.conflicts
             now.refusals += outcome.refusals
             now.characters += outcome.characters
-            now.rejected += sum(self._tell("rejected", undone) for undone in outcome.rejected)
-            now.unfit += sum(self._tell("unfit", undone) for undone in outcome.unfit)
+            now.rejected += sum(self._report("rejected", each) for each in outcome.rejected)
+            now.unfit += sum(self._report("unfit", each) for each in outcome.unfit)
             if self._on_progress:
                 self._on_progress(now)
 
-    def _tell(self, kind: str, undone: Rejected) -> bool:
-        """Tell of a document that is undone, if that is new: it may be met again where an index is read again."""
-        key = (kind, undone.index, undone.id)
-        if key in self._told:
+    def _report(self, kind: str, rejected: Rejected) -> bool:
+        """Report a document unless it was reported before: an index that is read again brings it up again."""
+        key = (kind, rejected.index, rejected.id)
+        if key in self._reported:
             return False
-        self._told.add(key)
-        if self._on_undone:
-            self._on_undone(undone)
+        self._reported.add(key)
+        if self._on_reject:
+            self._on_reject(rejected)
         return True
 
 
 class Pace:
-    """At most so many documents a second, over all threads together."""
+    """A limit of documents a second for all threads together."""
 
-    def __init__(self, most_a_second: float | None) -> None:
-        self._most = most_a_second
+    def __init__(self, limit: float | None) -> None:
+        self._limit = limit
         self._next = time.monotonic()
         self._lock = Lock()
 
     def turn(self, documents: int) -> Plan[None]:
-        """Wait until so many may be written."""
-        if self._most is None or not documents:
+        """Wait until this number of documents may be written."""
+        if self._limit is None or not documents:
             return
         with self._lock:
             now = time.monotonic()
             turn = max(self._next, now)
-            self._next = turn + documents / self._most
+            self._next = turn + documents / self._limit
         yield Wait(turn - now)

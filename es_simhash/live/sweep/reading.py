@@ -8,7 +8,7 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
-from es_simhash.live.backfill.scope import RunOptions
+from es_simhash.live.sweep.options import RunOptions
 from es_simhash.plans.operations import CloseReader, OpenReader, Page, Plan, Reader, ReadPage, Refresh, Share
 from es_simhash.plans.retry import retry
 

@@ -1,68 +1,66 @@
-"""What is done with the documents of an index that are read: the work, which runs and their loops know nothing of."""
+"""The work of a sweep: what is written for the documents that are read. Runners know nothing else of it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
-from es_simhash.live.sweep.found import Prepared, Update, prepare, sources
-from es_simhash.plans.operations import GetDocuments, Plan
+from es_simhash.documents.rejected import Rejected
+from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.plans.operations import Action, GetDocuments, Plan
 from es_simhash.plans.retry import retry
+
+# A document, and the action that changes it.
+Update: TypeAlias = tuple[DocumentRef, Action]
+
+
+@dataclass
+class Prepared:
+    """The ``updates`` of some documents, and the counts of those that need none.
+
+    Those are ``current``, ``gone`` by now, or ``rejected``. ``unfit`` documents are written, without a fingerprint.
+    """
+
+    updates: list[Update] = field(default_factory=list)
+    current: int = 0
+    gone: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+    unfit: list[Rejected] = field(default_factory=list)
+    characters: int = 0
 
 
 class Settling(Protocol):
-    """Who knows what becomes of documents that others have changed."""
+    """Work that knows what to do about documents changed by others."""
 
     def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
-        """What is to be written instead of updates that came upon something newer."""
+        """Prepare new updates in place of those that met a newer version."""
         ...
 
 
 class Work(Settling, Protocol):
-    """What becomes of documents."""
+    """Work on all documents of an index."""
 
     @property
     def source(self) -> Sequence[str] | bool:
-        """The parts of documents that must be read: paths, or True for the whole."""
+        """The parts of documents to read: paths, or True for all of them."""
         ...
 
     def prepare(self, hits: Sequence[Json]) -> Prepared:
-        """What is to be written of the documents of hits."""
+        """Prepare the updates of the documents of hits."""
         ...
 
 
-@dataclass(frozen=True)
-class Fingerprinting:
-    """The work of a backfill: each document gets the fields of its text."""
-
-    documents: Documents
-
-    @property
-    def source(self) -> Sequence[str]:
-        """The text, and our own fields."""
-        return sources(self.documents)
-
-    def prepare(self, hits: Sequence[Json]) -> Prepared:
-        """Updates of those whose fields are not those of their texts."""
-        return prepare(self.documents, hits)
-
-    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
-        """The documents as they are now, fingerprinted anew."""
-        return (yield from as_they_are_now(self, conflicts, patience))
-
-
-def as_they_are_now(work: Work, updates: Sequence[Update], patience: float) -> Plan[Prepared]:
-    """What is to be written of documents that have changed since they were read."""
+def settle_by_reading_again(work: Work, updates: Sequence[Update], patience: float) -> Plan[Prepared]:
+    """Read documents that others have changed again, and prepare their updates anew."""
     by_index: dict[str, list[Update]] = defaultdict(list)
-    for place, action in updates:
-        by_index[place.index].append((place, action))
+    for ref, action in updates:
+        by_index[ref.index].append((ref, action))
     hits = []
-    for index, those in by_index.items():
-        replies = yield from retry(read_again(index, those, work.source), patience)
+    for index, some in by_index.items():
+        replies = yield from retry(read_again(index, some, work.source), patience)
         hits += [reply for reply in replies if reply["found"]]
     prepared = work.prepare(hits)
     prepared.gone += len(updates) - len(hits)
@@ -70,6 +68,6 @@ def as_they_are_now(work: Work, updates: Sequence[Update], patience: float) -> P
 
 
 def read_again(index: str, updates: Sequence[Update], source: Sequence[str] | bool) -> GetDocuments:
-    """The documents of updates as they are in an index by now."""
-    ids, routings = [place.id for place, _ in updates], [place.routing for place, _ in updates]
+    """Return the operation that reads the documents of updates from an index."""
+    ids, routings = [ref.id for ref, _ in updates], [ref.routing for ref, _ in updates]
     return GetDocuments(index, ids, None if isinstance(source, bool) else source, routings)

@@ -8,8 +8,8 @@ from functools import partial
 from http import HTTPStatus
 
 from es_simhash.documents.rejected import Rejected
-from es_simhash.live.sweep.found import Place, Prepared, Update
-from es_simhash.live.sweep.work import Settling
+from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.sweep.work import Prepared, Settling, Update
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.operations import ActionResult, Bulk, Plan, Wait
 from es_simhash.plans.retry import retry_delays
@@ -33,7 +33,7 @@ class Outcome:
     characters: int = 0
     rejected: list[Rejected] = field(default_factory=list)
     unfit: list[Rejected] = field(default_factory=list)
-    missing: list[Place] = field(default_factory=list)
+    missing: list[DocumentRef] = field(default_factory=list)
 
     def add(self, prepared: Prepared) -> None:
         """Count those that need no writing."""
@@ -58,7 +58,7 @@ def write(work: Settling, prepared: Prepared, pressure: RequestSize, patience: f
         updates = again.updates
         if updates:
             yield Wait(next(waits, 0.0))
-    outcome.rejected += [place.rejected("is changed by others again and again. Try later.") for place, _ in updates]
+    outcome.rejected += [ref.rejected("is changed by others again and again. Try later.") for ref, _ in updates]
     return outcome
 
 
@@ -78,19 +78,19 @@ def _sort(
     updates: Sequence[Update],
     outcome: Outcome,
     conflicts: list[Update],
-    places: Sequence[int],
+    positions: Sequence[int],
     results: Sequence[ActionResult],
 ) -> None:
-    """Count what became of the updates at some places. What no document could pass is raised."""
-    for (place, action), result in zip((updates[i] for i in places), results, strict=True):
+    """Count what became of the updates at some positions. What no document could pass is raised."""
+    for (ref, action), result in zip((updates[i] for i in positions), results, strict=True):
         if result.error is None:
             outcome.written += 1
         elif result.index_error:
             raise result.index_error
         elif result.status == HTTPStatus.CONFLICT:
-            conflicts.append((place, action))
+            conflicts.append((ref, action))
         elif result.status == HTTPStatus.NOT_FOUND:
             outcome.gone += 1
-            outcome.missing.append(place)
+            outcome.missing.append(ref)
         else:
-            outcome.rejected.append(place.rejected(f"was refused: {result.error}"))
+            outcome.rejected.append(ref.rejected(f"was refused: {result.error}"))

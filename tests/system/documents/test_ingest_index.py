@@ -16,7 +16,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import EngineError, IndexStateError, InputError, SchemeError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.backfill.scope import BackfillOptions
+from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, GetSettings, PutResource, PutSettings
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus

@@ -16,7 +16,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError
 from es_simhash.groups.of_index.canonical import Canonical
 from es_simhash.groups.of_index.options import GroupOptions
-from es_simhash.groups.of_index.writing import GroupsWritten
+from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.operations import (
     Action,
@@ -62,9 +62,9 @@ def index(engine: Engine, meddler: Meddler, names: Callable[[], str]) -> Index:
     return index
 
 
-def written(index: Index, options: GroupOptions | None = None, **more: Any) -> GroupsWritten:
+def written(index: Index, options: GroupOptions | None = None, singles: bool = False) -> GroupsWritten:
     with index.group(options) as grouped:
-        return index.write_groups(grouped, **more)
+        return index.write_groups(grouped, WriteOptions(singles=singles))
 
 
 def stored(engine: Engine, index: Index, ids: list[str] | None = None) -> dict[str, Json]:
@@ -227,7 +227,7 @@ def test_a_text_that_changes_leaves_its_group_at_once(engine: Engine, index: Ind
 
 
 def test_a_backfill_takes_a_changed_text_out_of_its_group(engine: Engine, index: Index) -> None:
-    from es_simhash.live.backfill.scope import BackfillOptions
+    from es_simhash.live.backfill.options import BackfillOptions
 
     written(index)
     change(engine, index, "2 copy 0", dict(ORIGINALS[11]))

@@ -18,8 +18,8 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import IndexStateError, InputError, MappingError
 from es_simhash.index import AsyncIndex, Index
+from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.run import Backfill
-from es_simhash.live.backfill.scope import BackfillOptions
 from es_simhash.live.doctor import blocks, disk, fields, rights, server, source
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts, ShardCopy, cluster_settings
 from es_simhash.live.doctor.finding import CODES, Finding, Level, accepting

@@ -27,7 +27,7 @@ from es_simhash.errors import (
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.reindex import settings
 from es_simhash.live.reindex.copying import Copying
-from es_simhash.live.reindex.prospect import ReindexOptions
+from es_simhash.live.reindex.survey import ReindexOptions
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.plans.operations import (
     Action,

@@ -12,8 +12,8 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, MappingError
 from es_simhash.index import Index
-from es_simhash.live.backfill.scope import UpdateOptions
 from es_simhash.live.removal import Removing
+from es_simhash.live.sweep.options import UpdateOptions
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
 from es_simhash.scheme.scheme import Scheme
 from tests.support.meddling import Meddler, StopsEarly, once

@@ -18,7 +18,7 @@ from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.run import group
 from es_simhash.groups.pairs.kept import Kept
 from es_simhash.index import Index
-from es_simhash.live.backfill.scope import BackfillOptions
+from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CloseReader, CreateIndex, Operation, ReadPage
 from tests.support.meddling import Meddler
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.checkpoint import Checkpoint
-from es_simhash.live.backfill.scope import BackfillOptions, changed_query, due_query
-from es_simhash.live.sweep.found import Found, prepare, sources
-from es_simhash.live.sweep.progress import Pace, Progress, Teller
+from es_simhash.live.backfill.fingerprinting import Fingerprinting, ReadDocument
+from es_simhash.live.backfill.options import BackfillOptions, changed_query, due_query
+from es_simhash.live.sweep.progress import Pace, Progress, Tally
 from es_simhash.live.sweep.writing import Outcome
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.operations import Share, Wait
@@ -35,9 +35,9 @@ def hit(source: Json, **more: Any) -> Json:
 
 
 def test_a_document_without_our_fields_is_due() -> None:
-    prepared = prepare(DOCUMENTS, [hit(TEXT)])
+    prepared = Fingerprinting(DOCUMENTS).prepare([hit(TEXT)])
     [(found, action)] = prepared.updates
-    assert isinstance(found, Found)
+    assert isinstance(found, ReadDocument)
     fields = DOCUMENTS.add_fields(TEXT)["dedup"]
     assert action.body == {"doc": {"dedup": fields}}
     assert action.metadata == {"if_seq_no": 7, "if_primary_term": 2}
@@ -45,42 +45,42 @@ def test_a_document_without_our_fields_is_due() -> None:
 
 
 def test_a_document_with_the_fields_of_its_text_is_current() -> None:
-    prepared = prepare(DOCUMENTS, [hit(DOCUMENTS.add_fields(TEXT))])
+    prepared = Fingerprinting(DOCUMENTS).prepare([hit(DOCUMENTS.add_fields(TEXT))])
     assert (prepared.current, prepared.updates) == (1, [])
 
 
 @pytest.mark.parametrize("change", [{"scheme": "0123456789ab"}, {"status": "deferred"}, {"content": "another"}])
 def test_a_document_whose_fields_are_not_those_of_its_text_is_due(change: Json) -> None:
     source = DOCUMENTS.add_fields(TEXT)
-    assert prepare(DOCUMENTS, [hit({**source, "dedup": source["dedup"] | change})]).updates
+    assert Fingerprinting(DOCUMENTS).prepare([hit({**source, "dedup": source["dedup"] | change})]).updates
 
 
 def test_fields_that_a_text_no_longer_has_are_taken_out_and_no_others_named() -> None:
     emptied = {**DOCUMENTS.add_fields(TEXT), "title": "", "body": ""}
-    [(_, action)] = prepare(DOCUMENTS, [hit(emptied)]).updates
+    [(_, action)] = Fingerprinting(DOCUMENTS).prepare([hit(emptied)]).updates
     part = (action.body or {})["doc"]["dedup"]
     assert {name for name, value in part.items() if value is None} == {"simhash", "blocks", "bands"}
-    [(_, fresh)] = prepare(DOCUMENTS, [hit({"title": ""})]).updates
+    [(_, fresh)] = Fingerprinting(DOCUMENTS).prepare([hit({"title": ""})]).updates
     assert None not in (fresh.body or {})["doc"]["dedup"].values()
 
 
 def test_the_routing_of_a_document_goes_with_its_update() -> None:
-    [(_, action)] = prepare(DOCUMENTS, [hit(TEXT, _routing="here")]).updates
+    [(_, action)] = Fingerprinting(DOCUMENTS).prepare([hit(TEXT, _routing="here")]).updates
     assert (action.metadata or {})["routing"] == "here"
 
 
 def test_a_document_that_cannot_be_read_is_told_and_the_others_are_done() -> None:
-    prepared = prepare(DOCUMENTS, [hit({"title": {"no": "text"}}), hit(TEXT), hit({"title": "\ud800"})])
+    prepared = Fingerprinting(DOCUMENTS).prepare([hit({"title": {"no": "text"}}), hit(TEXT), hit({"title": "\ud800"})])
     assert len(prepared.updates) == 1
     assert ["type dict" in each.reason or "surrogate" in each.reason for each in prepared.rejected] == [True, True]
 
 
 def test_what_is_read_is_the_text_and_our_own_fields() -> None:
-    assert sources(DOCUMENTS) == ["title", "body", "dedup"]
+    assert Fingerprinting(DOCUMENTS).source == ["title", "body", "dedup"]
 
 
 def test_what_somebody_else_has_in_the_place_of_our_fields_is_not_overwritten() -> None:
-    prepared = prepare(DOCUMENTS, [hit({**TEXT, "dedup": "?"}), hit(TEXT)])
+    prepared = Fingerprinting(DOCUMENTS).prepare([hit({**TEXT, "dedup": "?"}), hit(TEXT)])
     assert len(prepared.updates) == 1
     [undone] = prepared.rejected
     assert "has a value of type str where the fields belong" in undone.reason
@@ -90,9 +90,9 @@ def test_what_somebody_else_has_in_the_place_of_our_fields_is_not_overwritten() 
 
 
 def test_shares_of_machines_and_their_slices_are_the_whole() -> None:
-    shares = [share for i in range(3) for share in BackfillOptions(shard=(i, 3), parallel=2).shares]
+    shares = [share for i in range(3) for share in BackfillOptions(shard=(i, 3), parallel=2).slices]
     assert shares == [Share(i, 6) for i in range(6)]
-    assert BackfillOptions().shares == [None]
+    assert BackfillOptions().slices == [None]
 
 
 def test_settings_are_not_changed_by_one_of_several_machines() -> None:
@@ -152,18 +152,18 @@ def test_no_more_than_the_rate_is_written(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_each_document_is_told_once_as_undone() -> None:
     told: list[Any] = []
-    teller = Teller(Progress("index", 2), on_undone=told.append)
-    found = Found.of(DOCUMENTS, hit(TEXT))
+    tally = Tally(Progress("index", 2), on_reject=told.append)
+    found = ReadDocument.parse(DOCUMENTS, hit(TEXT))
     for _ in range(2):
-        teller.add(Outcome(rejected=[found.rejected("is not to be had")]))
-    assert len(told) == teller.progress.rejected == 1
+        tally.add(Outcome(rejected=[found.rejected("is not to be had")]))
+    assert len(told) == tally.progress.rejected == 1
 
 
 def test_what_is_met_again_counts_only_where_it_was_written() -> None:
-    teller = Teller(Progress("index", 2))
-    teller.add(Outcome(written=1, current=1))
-    teller.add(Outcome(written=1, current=5, gone=1), again=True)
-    assert (teller.progress.written, teller.progress.current, teller.progress.gone) == (2, 1, 0)
+    tally = Tally(Progress("index", 2))
+    tally.add(Outcome(written=1, current=1))
+    tally.add(Outcome(written=1, current=5, gone=1), again=True)
+    assert (tally.progress.written, tally.progress.current, tally.progress.gone) == (2, 1, 0)
 
 
 # --- totals of several runs

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import IndexStateError, InputError, MappingError, MissingError
-from es_simhash.live.backfill.scope import BackfillOptions, RunOptions, changed_query
 from es_simhash.live.doctor.rights import check_rights_in_new
 from es_simhash.live.reindex import settings
 from es_simhash.live.reindex.aliases import alias_changes
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.sweep.notes import noted, with_note
+from es_simhash.live.sweep.options import RunOptions
+from es_simhash.live.sweep.survey import changed_after
 from es_simhash.plans.foreign_values import refuse_foreign
 from es_simhash.plans.init import new_index
 from es_simhash.plans.operations import Count, GetAliases, GetMappings, GetSettings, Plan, Refresh
@@ -46,7 +47,7 @@ class ReindexOptions(RunOptions):
 
 
 @dataclass(frozen=True)
-class Prospect:
+class ReindexSurvey:
     """What is to be done: of ``documents`` documents in the source, ``due`` are to be copied to the destination.
 
     The destination is made with ``create``, or is there, and its mapping is given ``mapping`` (None if nothing).
@@ -68,7 +69,9 @@ class Prospect:
     aliases: list[Json]
 
 
-def look(source: str, destination: str, documents_of: Plan[Documents], options: ReindexOptions) -> Plan[Prospect]:
+def survey(
+    source: str, destination: str, documents_of: Plan[Documents], options: ReindexOptions
+) -> Plan[ReindexSurvey]:
     """What is to be done; what cannot be is refused."""
     documents = yield from documents_of
     name, there = yield from _source(source)
@@ -94,7 +97,7 @@ def look(source: str, destination: str, documents_of: Plan[Documents], options: 
     count = yield Count(name, {"match_all": {}})
     yield from _check_texts(name, there, documents, count)
     due = yield Count(name, due_query(since))
-    return Prospect(
+    return ReindexSurvey(
         name,
         destination,
         count,
@@ -122,7 +125,7 @@ def _check_texts(source: str, there: Json, documents: Documents, count: int) -> 
 
 def due_query(since: list[int] | None) -> Json:
     """What was changed since these changes, or all."""
-    return {"match_all": {}} if since is None else changed_query(BackfillOptions(), since)
+    return {"match_all": {}} if since is None else {"bool": {"filter": [changed_after(since)]}}
 
 
 def _source(source: str) -> Plan[tuple[str, Json]]:

@@ -11,14 +11,14 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.spool import Columns, Room, Strings
-from es_simhash.live.sweep.found import Place
+from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme.group_fields import GROUP, stored_in
 
 _NO_VERSION = -1
 
 
-class Places:
-    """The places of documents, by their positions; they may lie in temporary files."""
+class DocumentRefs:
+    """The refs of documents, by their positions; they may lie in temporary files."""
 
     def __init__(self, room: Room) -> None:
         self._names = Strings(room)
@@ -33,18 +33,18 @@ class Places:
         """The number of documents."""
         return self._count
 
-    def append(self, places: Sequence[Place], stored: Sequence[Json]) -> None:
+    def append(self, refs: Sequence[DocumentRef], stored: Sequence[Json]) -> None:
         """Append documents: where they are, and what is stored in the object of our fields."""
-        for place, own in zip(places, stored, strict=True):
-            self._names.append(f"{place.index}/{place.id}")
-            self._routings.append(place.routing or "")
+        for ref, own in zip(refs, stored, strict=True):
+            self._names.append(f"{ref.index}/{ref.id}")
+            self._routings.append(ref.routing or "")
             if group := stored_in(own):
                 self._groups.append(json.dumps(group))
                 self._with_fields.append(self._count)
                 if GROUP in group:
                     self._grouped.append(self._count)
             self._count += 1
-        versions = [[each.version.get(name, _NO_VERSION) for name in _VERSION] for each in places]
+        versions = [[each.version.get(name, _NO_VERSION) for name in _VERSION] for each in refs]
         self._versions.append(np.array(versions, dtype=np.int64).reshape(-1, len(_VERSION)))
 
     def flush(self) -> None:
@@ -52,10 +52,10 @@ class Places:
         for strings in (self._names, self._routings, self._groups):
             strings.flush()
 
-    def take(self, positions: Sequence[int]) -> list[Place]:
-        """The places of documents, in whatever order."""
+    def take(self, positions: Sequence[int]) -> list[DocumentRef]:
+        """The refs of documents, in whatever order."""
         versions = self._versions.at(np.array(positions, dtype=np.int64)).tolist()
-        return list(map(_place, self._names.at(positions), self._routings.at(positions), versions))
+        return list(map(_ref, self._names.at(positions), self._routings.at(positions), versions))
 
     def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
         """The index and the id of documents, in whatever order."""
@@ -92,7 +92,7 @@ class Places:
 _VERSION = ("if_seq_no", "if_primary_term")
 
 
-def _place(name: str, routing: str, version: list[int]) -> Place:
+def _ref(name: str, routing: str, version: list[int]) -> DocumentRef:
     index, _, id_ = name.partition("/")
     known = {} if version[0] == _NO_VERSION else dict(zip(_VERSION, version, strict=True))
-    return Place(index, id_, routing or None, known)
+    return DocumentRef(index, id_, routing or None, known)

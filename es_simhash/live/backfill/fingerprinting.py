@@ -1,0 +1,88 @@
+"""The work of a backfill: update the documents whose fields are not those of their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import DocumentError, InputError
+from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
+from es_simhash.plans.foreign_values import REMEDY, foreign_in
+from es_simhash.plans.operations import Action, Plan
+from es_simhash.scheme.own_fields import DEFERRED, content_hash
+
+
+@dataclass(frozen=True)
+class ReadDocument(DocumentRef):
+    """A document as it was read: its text, or the problem with it, and our fields."""
+
+    text: str
+    problem: str | None
+    fields: Json
+
+    @classmethod
+    def parse(cls, documents: Documents, hit: Json) -> ReadDocument:
+        """Parse a hit of a search, or of a reply to a multi-get."""
+        source = hit.get("_source") or {}
+        text, problem = "", None
+        try:
+            text = documents.text_of(source)
+        except DocumentError as error:
+            problem = error.problem
+        if found := foreign_in(documents, source):
+            problem = f"{found}. {REMEDY}"
+        own = source.get(documents.prefix)
+        ref = DocumentRef.of(hit)
+        return cls(ref.index, ref.id, ref.routing, ref.version, text, problem, own if isinstance(own, dict) else {})
+
+    def is_current(self, scheme_id: str) -> bool:
+        """Return whether the fields are those of this text under a scheme."""
+        own = self.fields
+        is_done = own.get("scheme") == scheme_id and own.get("status") != DEFERRED
+        return is_done and own.get("content") == content_hash(self.text)
+
+    def update(self, documents: Documents, fields: Json) -> Action:
+        """Make the action that replaces our fields, unless the document has changed since it was read."""
+        # An update is merged into what is there, so fields that are to go need a null. The group was of another text.
+        if self.fields:
+            fields = {name: None for name in documents.all_names if name in self.fields} | fields
+        return Action("update", self.id, {"doc": {documents.prefix: fields}}, self.index, self.metadata)
+
+
+@dataclass(frozen=True)
+class Fingerprinting:
+    """The work: each document gets the fields of its text."""
+
+    documents: Documents
+
+    @property
+    def source(self) -> list[str]:
+        """The source fields, and the object of our own."""
+        # The whole object: where somebody else has a plain value, paths within it find nothing.
+        return [*self.documents.fields, self.documents.prefix]
+
+    def prepare(self, hits: Sequence[Json]) -> Prepared:
+        """Fingerprint the documents whose fields are not those of their texts."""
+        documents, prepared = self.documents, Prepared()
+        due: list[ReadDocument] = []
+        for document in (ReadDocument.parse(documents, hit) for hit in hits):
+            prepared.characters += len(document.text)
+            if document.problem is not None:
+                prepared.rejected.append(document.rejected(document.problem))
+            elif document.is_current(documents.scheme.id):
+                prepared.current += 1
+            else:
+                due.append(document)
+        for document, fields in zip(due, documents.fields_of([each.text for each in due]), strict=True):
+            if isinstance(fields, InputError):
+                prepared.rejected.append(document.rejected(fields.problem))
+            else:
+                prepared.updates.append((document, document.update(documents, fields)))
+        return prepared
+
+    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
+        """Fingerprint the documents as they are now."""
+        return (yield from settle_by_reading_again(self, conflicts, patience))

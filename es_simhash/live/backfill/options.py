@@ -1,0 +1,84 @@
+"""The options of a backfill, and the queries that they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import InputError
+from es_simhash.live.sweep.options import UpdateOptions, slices_of
+from es_simhash.live.sweep.survey import changed_after
+from es_simhash.plans.operations import Share
+from es_simhash.scheme.own_fields import DEFERRED
+
+
+@dataclass(frozen=True)
+class BackfillOptions(UpdateOptions):
+    """The options of a backfill, beside those of `UpdateOptions`.
+
+    ``filter``, a query, restricts the documents; ``since`` restricts them to those whose date in a field is not before
+    a moment: ``("published", "2026-11-01")``. ``refresh_stale`` also reads documents that have a fingerprint, and
+    replaces fingerprints of older texts. ``shard`` (its number from 0, and their count) is one machine's part.
+
+    ``without_refresh`` and ``without_replicas`` change these settings of the index, and set them back in the end.
+    """
+
+    filter: Json | None = None
+    since: tuple[str, str] | None = None
+    refresh_stale: bool = False
+    shard: tuple[int, int] = (0, 1)
+    without_refresh: bool = False
+    without_replicas: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number, count = self.shard
+        if not 0 <= number < count:
+            raise InputError(f"There is no shard {number + 1} of {count}. Choose one from 1 to {max(1, count)}.")
+        if count > 1 and self.settings:
+            raise InputError(
+                "One of several machines cannot know when the last has finished and settings must be set back. "
+                "Change refresh_interval and number_of_replicas yourself, before and after."
+            )
+
+    @property
+    def settings(self) -> Json:
+        """The settings of the index while the backfill runs."""
+        settings = {"index.refresh_interval": "-1"} if self.without_refresh else {}
+        return settings | ({"index.number_of_replicas": "0"} if self.without_replicas else {})
+
+    @property
+    def slices(self) -> list[Share | None]:
+        """The slices that this machine reads; None stands for the whole index."""
+        return slices_of(self.parallel, *self.shard)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether this machine does the whole job."""
+        return self.shard == (0, 1)
+
+    @property
+    def filters(self) -> list[Json]:
+        """The queries that restrict the documents."""
+        filters = [self.filter] if self.filter else []
+        if self.since:
+            field, moment = self.since
+            filters.append({"range": {field: {"gte": moment}}})
+        return filters
+
+
+def due_query(documents: Documents, options: BackfillOptions) -> Json:
+    """Return the query for documents without a fingerprint of the scheme; for all of them with ``refresh_stale``."""
+    if options.refresh_stale:
+        return {"bool": {"filter": options.filters}} if options.filters else {"match_all": {}}
+    scheme = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
+    deferred = {"term": {f"{documents.prefix}.status": DEFERRED}}
+    done = {"bool": {"filter": [scheme], "must_not": [deferred]}}
+    return {"bool": {"filter": options.filters, "must_not": [done]}}
+
+
+def changed_query(options: BackfillOptions, changes: Sequence[int]) -> Json:
+    """Return the query for documents that anybody changed after these changes of shards."""
+    return {"bool": {"filter": [*options.filters, changed_after(changes)]}}

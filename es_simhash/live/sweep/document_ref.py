@@ -1,0 +1,38 @@
+"""References to documents of an index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.rejected import Rejected
+
+
+@dataclass(frozen=True)
+class DocumentRef:
+    """The index, id and routing of a document, and the version that was read."""
+
+    index: str
+    id: str
+    routing: str | None
+    version: dict[str, int]
+
+    @classmethod
+    def of(cls, hit: Json) -> DocumentRef:
+        """Refer to the document of a hit of a search, or of a reply to a multi-get."""
+        version = {f"if{name}": hit[name] for name in ("_seq_no", "_primary_term") if name in hit}
+        return cls(hit["_index"], hit["_id"], hit.get("_routing"), version)
+
+    @property
+    def metadata(self) -> Json | None:
+        """Metadata for an action that changes the document only in the version that was read."""
+        return {**self.version, **self.routing_metadata} or None
+
+    @property
+    def routing_metadata(self) -> Json:
+        """Metadata with the routing value, if there is one."""
+        return {} if self.routing is None else {"routing": self.routing}
+
+    def rejected(self, reason: str) -> Rejected:
+        """Reject the document for a reason."""
+        return Rejected(index=self.index, id=self.id, reason=f"Document {self.id!r} {reason}")

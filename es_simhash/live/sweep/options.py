@@ -1,0 +1,59 @@
+"""The options that long jobs share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from es_simhash.errors import InputError
+from es_simhash.live.doctor.finding import check_accepted
+from es_simhash.plans.operations import Share
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of every long job.
+
+    ``parallel`` slices are read and written side by side. At most ``max_rate`` documents a second are written. The job
+    waits up to ``patience`` seconds for an engine that is away or overloaded.
+    """
+
+    parallel: int = 1
+    max_rate: float | None = None
+    patience: float = 600.0
+
+    def __post_init__(self) -> None:
+        if self.parallel < 1:
+            raise InputError(f"An index cannot be read in {self.parallel} slices. Choose 1 or more.")
+        if self.max_rate is not None and self.max_rate <= 0:
+            raise InputError(f"{self.max_rate} documents a second are none. Choose a rate above 0, or none.")
+
+    @property
+    def slices(self) -> list[Share | None]:
+        """The slices that this machine reads; None stands for the whole index."""
+        return slices_of(self.parallel, 0, 1)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether this machine does the whole job."""
+        return True
+
+
+def slices_of(parallel: int, number: int, count: int) -> list[Share | None]:
+    """Return the slices of one of ``count`` machines; None stands for the whole index."""
+    if parallel * count == 1:
+        return [None]
+    return [Share(number * parallel + i, count * parallel) for i in range(parallel)]
+
+
+@dataclass(frozen=True)
+class UpdateOptions(RunOptions):
+    """The options of jobs that update documents, beside those of `RunOptions`.
+
+    ``accept`` has the codes of findings that shall not stop the job (see `es_simhash.live.doctor.finding`).
+    """
+
+    accept: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_accepted(self.accept)
