@@ -1,19 +1,18 @@
-"""A small server that takes saved objects as Kibana and OpenSearch Dashboards do, and refuses what they would."""
+"""A small server that imports saved objects as Kibana and OpenSearch Dashboards do, and refuses what they refuse."""
 
 from __future__ import annotations
 
 import json
 import re
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.policy import HTTP
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.support.http_server import Answer, Request, listening
 from tests.support.saved_objects import problems
 
 Json = dict[str, Any]
@@ -23,7 +22,7 @@ _PATH = re.compile(r"(?P<base>/base)?(/s/(?P<space>[a-z0-9_-]+))?/api/saved_obje
 
 @dataclass
 class FakeKibana:
-    """Where it is, what it asks for, and what it was given: objects by space or tenant, type and id."""
+    """Its URL, what it asks for, and what it received: objects by space or tenant, type and id."""
 
     url: str
     name: str = "kibana"
@@ -35,15 +34,15 @@ class FakeKibana:
     received: list[Json] = field(default_factory=list)
 
     def reply(self, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Any]:
-        """What is said to an import, and what comes of it."""
+        """Answer an import, and do it."""
         self.received.append({"path": path, **headers})
-        found = _PATH.fullmatch(path)
-        space = headers.get("securitytenant") or (found and found["space"]) or "default"
-        if refused := self.answer or self._refused(found is not None, space, headers):
+        address = _PATH.fullmatch(path)
+        space = headers.get("securitytenant") or (address and address["space"]) or "default"
+        if refused := self.answer or self._refused(address is not None, space, headers):
             return refused
         objects = _objects(headers["content-type"], body)
-        if told := problems(objects):
-            return _error(422 if "migrationVersion" in told[0] else 400, told[0])
+        if found := problems(objects):
+            return _error(422 if "migrationVersion" in found[0] else 400, found[0])
         return 200, {"success": True, "successCount": len(objects), "successResults": self._store(space, objects)}
 
     def _refused(self, is_known: bool, space: str, headers: dict[str, str]) -> tuple[int, Json] | None:
@@ -58,7 +57,7 @@ class FakeKibana:
         return None
 
     def _store(self, space: str, objects: list[Json]) -> list[Json]:
-        """From Kibana 8 on an id that another space has is given anew."""
+        """Store objects; as from Kibana 8 on, one gets a new id if another space has its id."""
         results: list[Json] = []
         for each in objects:
             result: Json = {"type": each["type"], "id": each["id"], "meta": {}}
@@ -71,7 +70,7 @@ class FakeKibana:
 
 
 def _objects(content_type: str, body: bytes) -> list[Json]:
-    """The lines of the one file in a form."""
+    """Read the lines of the only file in a form."""
     form = message_from_bytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body, policy=HTTP)
     assert form.get_content_type() == "multipart/form-data"
     (part,) = form.iter_parts()
@@ -88,40 +87,13 @@ def _error(status: int, message: str) -> tuple[int, Json]:
 
 @contextmanager
 def kibana(*, tls: ssl.SSLContext | None = None, **settings: Any) -> Iterator[FakeKibana]:
-    """A server on loopback."""
+    """Run a server on loopback."""
+    fake = FakeKibana("", **settings)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def respond(request: Request) -> Answer:
+        status, body = fake.reply(request.path, request.headers, request.body)
+        own_name = "osd-name" if fake.name == "opensearch" else "kbn-name"
+        return Answer(body, status, headers={own_name: "host", **fake.headers})
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            status, said = fake.reply(self.path, headers, body)
-            raw = said.encode() if isinstance(said, str) else json.dumps(said).encode()
-            own_name = {"osd-name": "host"} if fake.name == "opensearch" else {"kbn-name": "host"}
-            self.send_response(status)
-            for name, value in {**own_name, **fake.headers, "Content-Length": str(len(raw))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(raw)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, *_: object) -> None:
-            """A client that breaks the connection off is part of a test."""
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        if tls is not None:
-            server.socket = tls.wrap_socket(server.socket, server_side=True)
-        fake = FakeKibana(f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}", **settings)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
-            yield fake
-        finally:
-            server.shutdown()
-            thread.join()
+    with listening(respond, tls=tls) as fake.url:
+        yield fake

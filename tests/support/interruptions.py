@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tests.support.commands import environment
-from tests.support.proxies import Moment, Then, proxy
+from tests.support.http_server import Moment, Then, proxy
 from tools.nodes import Node
 
 # How long a command may outlive its error or an interruption.

@@ -29,8 +29,8 @@ from es_simhash.plans.operations import Action, Bulk, CloseReader, Count, Create
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus
 from tests.support.commands import run_alone
+from tests.support.http_server import Moment, Then, proxy
 from tests.support.interruptions import interrupted_at, interrupting_itself
-from tests.support.proxies import Moment, Then, proxy
 from tests.support.whole_indices import ENGINES
 from tools.nodes import Node
 

@@ -23,7 +23,7 @@ from es_simhash.plans.operations import (
     PutMapping,
     Search,
 )
-from tests.support.fake_server import Answer, serving
+from tests.support.http_server import Answer, serving
 from tests.support.rest_engines import CLIENT_MAJOR, CLIENTS, engine_over, everything_said
 from tools.nodes import Node
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -18,6 +15,7 @@ from urllib.parse import urlsplit
 from es_simhash.engines.base import Engine
 from es_simhash.engines.rest.engine import RestEngine
 from es_simhash.plans.operations import Operation
+from tests.support.http_server import Answer, Request, listening
 from tests.system.histories.course import Course, KilledError
 from tests.system.histories.history import Fault
 from tools.nodes import Node
@@ -25,7 +23,6 @@ from tools.nodes.web import Reply
 
 Result = TypeVar("Result")
 
-_OWN = {"connection", "content-length", "keep-alive", "transfer-encoding", "host"}
 # Long enough that what another thread has ready comes first.
 _LATE_SECONDS = 0.02
 _REFUSALS = {
@@ -81,149 +78,83 @@ class Server:
             yield
 
 
-@dataclass(frozen=True)
-class _Request:
-    method: str
-    path: str
-    body: bytes
-    headers: dict[str, str]
-
-    @property
-    def is_bulk(self) -> bool:
-        return urlsplit(self.path).path.endswith("/_bulk")
-
-
-@dataclass(frozen=True)
-class _Reply:
-    status: int
-    body: bytes
-    headers: dict[str, str]
-
-
 @contextmanager
 def wire(node: Node) -> Iterator[Wire]:
-    """A proxy before a node."""
-    address = urlsplit(node.url).netloc
+    """Run a proxy before a node."""
+    there = Wire("", Course())
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-        wbufsize = -1
-
-        def setup(self) -> None:
-            super().setup()
-            self._upstream = HTTPConnection(address)
-
-        def finish(self) -> None:
-            super().finish()
-            self._upstream.close()
-
-        def _pass(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            headers = {name: value for name, value in self.headers.items() if name.lower() not in _OWN}
-            reply = None
-            try:
-                reply = _answer(there.course, _Request(self.command, self.path, body, headers), self._upstream)
-            except Exception as failure:
-                there.course.failures.append(failure)
-            if reply is None:
-                self.close_connection = True
-                return
-            self.send_response(reply.status)
-            for name, value in reply.headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(reply.body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(reply.body)
-
-        do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = _pass  # noqa: N815 - the names that the base class calls
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Listener(ThreadingHTTPServer):
-        daemon_threads = True
-
-    with Listener(("127.0.0.1", 0), Handler) as server:
-        there = Wire(f"http://127.0.0.1:{server.server_port}", Course())
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
+    def respond(request: Request) -> Answer | None:
         try:
-            yield there
-        finally:
-            server.shutdown()
-            thread.join()
+            return _answer(there.course, request)
+        except Exception as failure:
+            there.course.failures.append(failure)
+            return None
+
+    with listening(respond, node=node) as there.url:
+        yield there
 
 
-def _answer(course: Course, request: _Request, upstream: HTTPConnection) -> _Reply | None:
-    """The reply to a request after all that happens to it; None where the connection is lost."""
+def _answer(course: Course, request: Request) -> Answer | None:
+    """Answer a request after its fault, if it has one; None means that the connection is lost."""
     with course.turn:
         if course.is_killed:
             return None
         fault = course.fault(request.path)
         if fault is not Fault.LATE:
-            return _meeting(fault, course, request, upstream)
+            return _meeting(fault, course, request)
     time.sleep(_LATE_SECONDS)
     with course.turn:
-        return None if course.is_killed else _forwarded(course, request, upstream)
+        return None if course.is_killed else _forwarded(course, request)
 
 
-def _meeting(fault: Fault | None, course: Course, request: _Request, upstream: HTTPConnection) -> _Reply | None:
+def _meeting(fault: Fault | None, course: Course, request: Request) -> Answer | None:
     match fault:
         case None:
-            return _forwarded(course, request, upstream)
+            return _forwarded(course, request)
         case Fault.RESET | Fault.KILLED:
             return None
         case Fault.LOST_REPLY | Fault.KILLED_UNANSWERED:
-            reply = _forwarded(course, request, upstream)
-            course.unheard += len(_done(reply)) if request.is_bulk else 0
+            reply = _forwarded(course, request)
+            course.unheard += len(_done(reply)) if urlsplit(request.path).path.endswith("/_bulk") else 0
             return None
         case Fault.BUSY_ITEMS:
-            return _half_refused(course, request, upstream)
+            return _half_refused(course, request)
         case _:
             return _refused(*_REFUSALS[fault])
 
 
-def _forwarded(course: Course, request: _Request, upstream: HTTPConnection) -> _Reply:
+def _forwarded(course: Course, request: Request) -> Answer:
     course.on_request(request.method, request.path, request.body)
-    upstream.request(request.method, request.path, request.body, request.headers)
-    reply = upstream.getresponse()
-    headers = {name: value for name, value in reply.getheaders() if name.lower() not in _OWN}
-    return _Reply(reply.status, reply.read(), headers)
+    return request.forward()
 
 
-def _refused(status: HTTPStatus, kind: str) -> _Reply:
-    body = {"error": {"type": kind, "reason": "by a fault", "root_cause": []}, "status": status.value}
-    headers = {"Content-Type": "application/json", "X-Elastic-Product": "Elasticsearch"}
-    return _Reply(status, json.dumps(body).encode(), headers)
+def _refused(status: HTTPStatus, kind: str) -> Answer:
+    return Answer({"error": {"type": kind, "reason": "by a fault", "root_cause": []}, "status": status.value}, status)
 
 
-def _done(reply: _Reply) -> list[Any]:
-    """The items of a bulk request that were done."""
-    items = [next(iter(item.values())) for item in json.loads(reply.body).get("items", ())]
+def _done(reply: Answer) -> list[Any]:
+    """Find the items of a bulk request that were done."""
+    items = [next(iter(item.values())) for item in json.loads(reply.raw).get("items", ())]
     return [item for item in items if item["status"] < HTTPStatus.MULTIPLE_CHOICES]
 
 
-def _half_refused(course: Course, request: _Request, upstream: HTTPConnection) -> _Reply:
-    """Every other item of a bulk request is refused, the first of them too; the server gets the rest."""
+def _half_refused(course: Course, request: Request) -> Answer:
+    """Refuse every other item of a bulk request, beginning with the first, and forward the rest."""
     actions = _actions(request.body)
     passed = actions[1::2]
     replied = iter(())
-    headers = {"Content-Type": "application/json", "X-Elastic-Product": "Elasticsearch"}
-    reply = _Reply(HTTPStatus.OK, b"", headers)
+    reply = Answer(b"")
     if passed:
         lines = b"".join(line + b"\n" for action in passed for line in action)
-        reply = _forwarded(course, replace(request, body=lines), upstream)
-        replied = iter(json.loads(reply.body)["items"])
+        reply = _forwarded(course, replace(request, body=lines))
+        replied = iter(json.loads(reply.raw)["items"])
     index = urlsplit(request.path).path.split("/")[1]
     items = [next(replied) if number % 2 else _refusal(action[0], index) for number, action in enumerate(actions)]
-    body = {"took": 0, "errors": True, "items": items}
-    return replace(reply, body=json.dumps(body).encode())
+    return replace(reply, body={"took": 0, "errors": True, "items": items})
 
 
 def _actions(body: bytes) -> list[list[bytes]]:
-    """The actions of a bulk request, each as its one or two lines."""
+    """Split a bulk request into actions of one or two lines."""
     lines = iter(body.splitlines())
     return [[line] if "delete" in json.loads(line) else [line, next(lines)] for line in lines]
 

@@ -21,8 +21,8 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import EsSimhashError
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
-from tests.support.fake_server import Answer, FakeServer, serving
 from tests.support.fuzzing import check_message, damaged, json_values, nested, one_in
+from tests.support.http_server import Answer, FakeServer, serving
 
 DOCUMENTS = Documents(Scheme(), ["title", "body.text"])
 KEYS = ("title", "body", "text", "body.text", "dedup", "_source", "doc", "script", "upsert", "doc_as_upsert")

@@ -23,7 +23,7 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
 from es_simhash.errors import ClientVersionError, EngineError, InputError, MissingExtraError, UnreachableError
 from es_simhash.plans.operations import CreateIndex, EngineInfo, GetInfo, GetMappings, Operation
-from tests.support.fake_server import Answer, serving
+from tests.support.http_server import Answer, serving
 from tests.support.rest_engines import everything_said
 from tools.nodes import Node
 

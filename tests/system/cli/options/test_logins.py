@@ -31,7 +31,7 @@ from es_simhash.plans.operations import Count, GetInfo
 from tests import ROOT
 from tests.support.cli_targets import everything_shown, target_of
 from tests.support.commands import Run, environment, only, run
-from tests.support.fake_server import Answer, serving
+from tests.support.http_server import Answer, serving
 from tools.nodes import Node
 
 INDEX = "articles"

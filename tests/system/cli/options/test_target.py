@@ -23,7 +23,7 @@ from es_simhash.errors import MissingExtraError, UnreachableError
 from es_simhash.plans.operations import GetInfo
 from tests.support.cli_targets import refusal, target_of
 from tests.support.commands import run_alone
-from tests.support.fake_server import Answer, serving
+from tests.support.http_server import Answer, serving
 
 CLOUD_ID = "name:" + base64.b64encode(b"eu-west-1.aws.example.io$7f3a$9c1b").decode()
 CLOUD_ADDRESS = "https://7f3a.eu-west-1.aws.example.io:443"

@@ -11,7 +11,7 @@ import pytest
 
 from es_simhash.cli.app import run
 from es_simhash.scheme.scheme import Scheme
-from tests.support.fake_server import Answer, serving
+from tests.support.http_server import Answer, serving
 
 SECRET = "hunter2hunter2"
 FORMS = (
