@@ -16,8 +16,8 @@ from typing import Any
 
 import vl_convert
 
-from es_simhash.cli.reports.dashboards.looking import look
-from es_simhash.cli.reports.dashboards.objects import Panel, panels, placed
+from es_simhash.cli.reports.dashboards.inspection import inspect_index
+from es_simhash.cli.reports.dashboards.saved_objects import Panel, panels, placed
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import run
 from es_simhash.groups.of_index.canonical import canonical_named
@@ -85,7 +85,7 @@ def main() -> None:
             index.write_groups(grouped)
         index.refresh()
         named = Subject("demo", date_field="published", by_field="site.keyword")
-        subject = run(look(named), index.engine).subject
+        subject = run(inspect_index(named), index.engine).subject
         for theme in THEMES:
             made = dashboard_picture(subject, lambda body: index.engine.perform(Search("demo", body)), theme)
             (DIRECTORY / f"dashboard-{theme}.svg").write_text(made, encoding="utf-8")

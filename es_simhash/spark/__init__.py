@@ -20,12 +20,12 @@ TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
     from es_simhash.spark.deduplicator import SparkDeduplicator
     from es_simhash.spark.fields import add_fields
-    from es_simhash.spark.result import SparkDuplicates
+    from es_simhash.spark.job import SparkDuplicates
 
 _NAMES = {
     "spark.deduplicator": ("SparkDeduplicator",),
     "spark.fields": ("add_fields",),
-    "spark.result": ("SparkDuplicates",),
+    "spark.job": ("SparkDuplicates",),
 }
 
 __all__ = [

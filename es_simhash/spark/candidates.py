@@ -20,12 +20,12 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs import linking, tables
 from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
 from es_simhash.groups.pairs.spool import Rows
-from es_simhash.spark.condensing import Kept
+from es_simhash.spark.condensing import CondensedColumns
 
 _TABLE_BITS = 32
 
 
-def candidates(documents: DataFrame, kept: Kept, masks: list[Codes]) -> DataFrame:
+def candidates(documents: DataFrame, kept: CondensedColumns, masks: list[Codes]) -> DataFrame:
     """The pairs of positions, each once, with the number of comparisons that were ``left_out`` beside them."""
     keyed = documents.select("position", *kept.columns).mapInArrow(
         partial(_keys, kept, masks), "key long, position long"
@@ -34,14 +34,14 @@ def candidates(documents: DataFrame, kept: Kept, masks: list[Codes]) -> DataFram
     return pairs.groupBy("first", "second").agg(sf.sum("left_out").alias("left_out"))
 
 
-def masks_of_tables(kept: Kept, distance: int | None, documents: int) -> list[Codes]:
+def masks_of_tables(kept: CondensedColumns, distance: int | None, documents: int) -> list[Codes]:
     """The bits of a SimHash that each table's key is made of."""
     if distance is None or kept.settings.simhash is None:
         return []
     return list(tables.masks(tables.prefix_tables(kept.settings.simhash.bits, distance, documents)))
 
 
-def _keys(kept: Kept, masks: list[Codes], batches: Iterator[Any]) -> Iterator[Any]:
+def _keys(kept: CondensedColumns, masks: list[Codes], batches: Iterator[Any]) -> Iterator[Any]:
     """A row for each key of each document: the number of the table above, the hash of the key below."""
     for batch in batches:
         for table, rows in enumerate(_rows_of_tables(kept, masks, batch)):
@@ -50,7 +50,7 @@ def _keys(kept: Kept, masks: list[Codes], batches: Iterator[Any]) -> Iterator[An
             yield pa.RecordBatch.from_arrays([pa.array(keys), batch.column("position")], names=["key", "position"])
 
 
-def _rows_of_tables(kept: Kept, masks: list[Codes], batch: Any) -> Iterator[Rows]:
+def _rows_of_tables(kept: CondensedColumns, masks: list[Codes], batch: Any) -> Iterator[Rows]:
     if kept.settings.minhash:
         values, rows = kept.values(batch.column("values")), kept.settings.minhash.rows
         for band in range(kept.settings.minhash.bands):

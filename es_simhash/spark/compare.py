@@ -15,13 +15,13 @@ from pyspark.sql import functions as sf
 from es_simhash.scheme.query import Criteria
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimates, standard_errors
-from es_simhash.spark.condensing import Kept
+from es_simhash.spark.condensing import CondensedColumns
 
 # So many pairs are estimated at once that their arrays fit into a core's cache.
 _AT_ONCE = 1 << 12
 
 
-def compared(candidates: DataFrame, documents: DataFrame, kept: Kept, criteria: Criteria) -> DataFrame:
+def compared(candidates: DataFrame, documents: DataFrame, kept: CondensedColumns, criteria: Criteria) -> DataFrame:
     """The candidates with their ``distance`` and ``similarity``, as far as these count, and whether they are near."""
     beside = candidates
     for side in ("first", "second"):
@@ -33,7 +33,7 @@ def compared(candidates: DataFrame, documents: DataFrame, kept: Kept, criteria: 
     return beside.mapInArrow(partial(_compare, kept, criteria), f"{schema}, is_near boolean")
 
 
-def _compare(kept: Kept, criteria: Criteria, batches: Iterator[Any]) -> Iterator[Any]:
+def _compare(kept: CondensedColumns, criteria: Criteria, batches: Iterator[Any]) -> Iterator[Any]:
     for whole in batches:
         for start in range(0, len(whole), _AT_ONCE):
             batch = whole.slice(start, _AT_ONCE)
@@ -49,13 +49,13 @@ def _compare(kept: Kept, criteria: Criteria, batches: Iterator[Any]) -> Iterator
             yield pa.RecordBatch.from_pydict({**columns, "is_near": pa.array(near)})
 
 
-def _distances(kept: Kept, batch: Any) -> npt.NDArray[np.int32]:
+def _distances(kept: CondensedColumns, batch: Any) -> npt.NDArray[np.int32]:
     first, second = (kept.simhashes(batch.column(f"{side} simhash")) for side in ("first", "second"))
     words = [hamming.distances(first[:, word], second[:, word]) for word in range(first.shape[1])]
     return np.stack(words).sum(axis=0, dtype=np.int32)
 
 
-def _estimates(kept: Kept, batch: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32]]:
+def _estimates(kept: CondensedColumns, batch: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32]]:
     """Similarities, and their standard errors."""
     first, second = (kept.values(batch.column(f"{side} values")) for side in ("first", "second"))
     similarities = estimates(first, second, kept.value_bits)

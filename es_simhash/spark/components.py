@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from es_simhash.groups.union_find import UnionFind
-from es_simhash.spark.settling import settled
+from es_simhash.spark.frames import materialized
 
 
 def components(edges: DataFrame) -> DataFrame:
@@ -30,10 +30,10 @@ def components(edges: DataFrame) -> DataFrame:
     Edges have the columns ``first`` and ``second``, whole numbers of which the first is the smaller.
     """
     together = edges.select("first", "second").repartitionByRange("first")
-    edges = settled(together.mapInArrow(_stars, "low long, high long"))
+    edges = materialized(together.mapInArrow(_stars, "low long, high long"))
     nodes = _nodes(edges)
     while not nodes.filter("below > 1 or (below = 1 and above > 0)").isEmpty():
-        edges = settled(_small_star(_large_star(edges, nodes)))
+        edges = materialized(_small_star(_large_star(edges, nodes)))
         nodes = _nodes(edges)
     return nodes.select("node", sf.col("least").alias("root"))
 
@@ -58,7 +58,7 @@ def _nodes(edges: DataFrame) -> DataFrame:
     up = edges.select(sf.col("low").alias("node"), sf.col("low").alias("least"), sf.lit(0).alias("below"))
     down = edges.select(sf.col("high").alias("node"), sf.col("low").alias("least"), sf.lit(1).alias("below"))
     counts = sf.sum("below").alias("below"), sf.sum(1 - sf.col("below")).alias("above")
-    return settled(up.union(down).groupBy("node").agg(sf.min("least").alias("least"), *counts))
+    return materialized(up.union(down).groupBy("node").agg(sf.min("least").alias("least"), *counts))
 
 
 def _large_star(edges: DataFrame, nodes: DataFrame) -> DataFrame:

@@ -28,31 +28,31 @@ from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches.minhash.common import VALUE_BITS
-from es_simhash.spark.columns import TEXT, binary, place_columns, refused, rows_of, selected, text_column, texts_of
+from es_simhash.spark.frames import TEXT, binary, place_columns, refused, rows_of, selected, text_column, texts_of
 
 _EMPTY = STATUSES.index("empty")
 
 
 @dataclass(frozen=True)
-class Kept:
+class CondensedColumns:
     """How documents are kept, and read again; of the signature's values ``value_bits`` bits are known."""
 
     settings: Settings
     value_bits: int
 
     @classmethod
-    def of_texts(cls, settings: Settings, criteria: Criteria) -> Kept:
+    def of_texts(cls, settings: Settings, criteria: Criteria) -> CondensedColumns:
         """For documents whose texts are at hand."""
         return cls._made(needed(settings, criteria), VALUE_BITS)
 
     @classmethod
-    def of_fields(cls, settings: Settings, criteria: Criteria) -> Kept:
+    def of_fields(cls, settings: Settings, criteria: Criteria) -> CondensedColumns:
         """For documents of which only the fields are at hand."""
         bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
         return cls._made(needed(stored.known(settings), criteria), bits)
 
     @classmethod
-    def _made(cls, settings: Settings, value_bits: int) -> Kept:
+    def _made(cls, settings: Settings, value_bits: int) -> CondensedColumns:
         kept_bits = 8 * value_type(settings.minhash).itemsize if settings.minhash else VALUE_BITS
         return cls(settings, min(value_bits, kept_bits))
 
@@ -90,13 +90,13 @@ class Kept:
         return rows_of(column, value_type(self.settings.minhash), self.settings.minhash.size)
 
 
-def of_texts(frame: DataFrame, documents: Documents, kept: Kept) -> DataFrame:
+def of_texts(frame: DataFrame, documents: Documents, kept: CondensedColumns) -> DataFrame:
     """What is kept of the texts of a DataFrame."""
     named = frame.select(*place_columns(frame), text_column(frame, documents.fields).alias(TEXT))
     return named.mapInArrow(partial(_of_texts, kept), kept.schema(frame))
 
 
-def _of_texts(kept: Kept, batches: Iterator[Any]) -> Iterator[Any]:
+def _of_texts(kept: CondensedColumns, batches: Iterator[Any]) -> Iterator[Any]:
     for batch in batches:
         texts, places = texts_of(batch.column(TEXT)), _places(batch.drop_columns(TEXT))
         done = 0
@@ -115,7 +115,7 @@ def _condense(settings: Settings, texts: list[str]) -> Condensed:
         raise refused(error, texts[error.position]) from None
 
 
-def of_fields(frame: DataFrame, documents: Documents, kept: Kept) -> DataFrame:
+def of_fields(frame: DataFrame, documents: Documents, kept: CondensedColumns) -> DataFrame:
     """What is kept of the documents in a DataFrame that has their fields in a struct named by the prefix."""
     # The SimHash tells its blocks.
     names = [name for name in documents.names if not name.startswith("block")]
@@ -124,7 +124,7 @@ def of_fields(frame: DataFrame, documents: Documents, kept: Kept) -> DataFrame:
     return read.mapInArrow(partial(_of_fields, documents, kept), kept.schema(frame))
 
 
-def _of_fields(documents: Documents, kept: Kept, batches: Iterator[Any]) -> Iterator[Any]:
+def _of_fields(documents: Documents, kept: CondensedColumns, batches: Iterator[Any]) -> Iterator[Any]:
     for batch in batches:
         places = _places(batch.drop_columns(documents.prefix))
         # Here the rows are what names documents, so that those with a fingerprint can be taken.

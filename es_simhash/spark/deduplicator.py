@@ -10,9 +10,8 @@ from pyspark.sql import DataFrame
 from es_simhash.documents.documents import Documents
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.spark import condensing
-from es_simhash.spark.condensing import Kept
-from es_simhash.spark.job import find
-from es_simhash.spark.result import SparkDuplicates
+from es_simhash.spark.condensing import CondensedColumns
+from es_simhash.spark.job import SparkDuplicates, find
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class SparkDeduplicator:
         They are those that `Deduplicator` finds, with ``verify="estimate"``, among the
         same documents in the order of their ids.
         """
-        kept = Kept.of_texts(self.documents.scheme, self.criteria)
+        kept = CondensedColumns.of_texts(self.documents.scheme, self.criteria)
         return find(condensing.of_texts(frame, self.documents, kept), frame.count(), kept, self.criteria)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
@@ -51,5 +50,5 @@ class SparkDeduplicator:
 
         The groups are those of `es_simhash.index.Index.group` with the linkage "single".
         """
-        kept = Kept.of_fields(self.documents.scheme, self.criteria)
+        kept = CondensedColumns.of_fields(self.documents.scheme, self.criteria)
         return find(condensing.of_fields(frame, self.documents, kept), frame.count(), kept, self.criteria)

@@ -13,7 +13,7 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
-from es_simhash.spark.columns import TEXT, refused, text_column, texts_of
+from es_simhash.spark.frames import TEXT, refused, text_column, texts_of
 
 
 def add_fields(frame: DataFrame, documents: Documents) -> DataFrame:

@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.scheme.query import Criteria
 from es_simhash.spark.candidates import candidates, masks_of_tables
-from es_simhash.spark.columns import place_columns
 from es_simhash.spark.compare import compared
 from es_simhash.spark.components import components
-from es_simhash.spark.condensing import Kept
-from es_simhash.spark.result import SparkDuplicates
-from es_simhash.spark.settling import settled
+from es_simhash.spark.condensing import CondensedColumns
+from es_simhash.spark.frames import materialized, place_columns
 
 
-def find(condensed: DataFrame, total: int, kept: Kept, criteria: Criteria) -> SparkDuplicates:
+@dataclass(frozen=True)
+class SparkDuplicates:
+    """The near-duplicates among documents.
+
+    ``groups`` has a row for every document of a group: its ``id``, the ``group`` (the first id in it), and whether it
+    ``is_first`` itself. ``pairs`` has the ids of both documents, ``first`` and ``second``; ``distance`` if SimHash
+    counts; and ``similarity`` with its ``standard_error`` (0 if it ``is_exact``) if MinHash counts. For documents with
+    an ``index`` there are also ``index``, ``group_index``, ``first_index`` and ``second_index``.
+
+    In ``counts``, ``empty`` includes all documents that have nothing to compare.
+    """
+
+    groups: DataFrame
+    pairs: DataFrame
+    counts: Counts
+
+
+def find(condensed: DataFrame, total: int, kept: CondensedColumns, criteria: Criteria) -> SparkDuplicates:
     """The near-duplicates among documents of which this was kept; what is missing of the total counts as empty."""
-    documents = settled(_numbered(condensed))
+    documents = materialized(_numbered(condensed))
     originals = documents.filter("previous is null")
     masks = masks_of_tables(kept, criteria.distance, total)
-    decided = settled(compared(candidates(originals, kept, masks), originals, kept, criteria))
+    decided = materialized(compared(candidates(originals, kept, masks), originals, kept, criteria))
     near = decided.filter("is_near").drop("left_out", "is_near")
-    groups = settled(_groups(documents, components(near)))
+    groups = materialized(_groups(documents, components(near)))
     pairs = _identical(documents, criteria).unionByName(_estimated(near, criteria))
     return SparkDuplicates(groups, _named(pairs, documents), _counts(total, documents, decided, groups))
 

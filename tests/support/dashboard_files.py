@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from es_simhash.cli.reports.dashboards.objects import ndjson, saved_objects
+from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
 from tools.mapping_files import DIRECTORY as MAPPINGS
 

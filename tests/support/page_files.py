@@ -10,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from es_simhash.cli.demo.corpus import Planted, make_corpus
+from es_simhash.cli.demo.corpus import CorpusDocument, make_corpus
 
 _SITES = ("coast.example", "hills.example", "harbour.example")
 
@@ -23,7 +23,7 @@ def content(name: str) -> bytes:
 
 
 @cache
-def _planted() -> list[Planted]:
+def _planted() -> list[CorpusDocument]:
     """Stories in three languages with copies, and others that only look like copies."""
     return make_corpus(120)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.groups.report import Collector, Omitted, Report, Setup, SharedKey
+from es_simhash.cli.reports.groups.report import Collector, GroupReport, Omitted, Setup, SharedKey
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.compare import Pairs, pair_type
 from es_simhash.groups.pairs.nearness import Diameter
@@ -70,7 +70,7 @@ def report(
     omitted: Omitted | None = None,
     others: int = 100,
     **known: Any,
-) -> Report:
+) -> GroupReport:
     """A report on groups, whose documents have these texts by their ids, in an index that has ``others`` too."""
     collector, own, texts = Collector(setup(**known)), list(groups), texts or {}
     for each in own:

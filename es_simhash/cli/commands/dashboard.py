@@ -51,7 +51,7 @@ def command(
 
     Example: es-simhash dashboard articles --date published --by site --import --kibana-url http://localhost:5601
     """
-    from es_simhash.cli.reports.dashboards.objects import ndjson, saved_objects
+    from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
     from es_simhash.cli.reports.dashboards.subject import Subject
 
     if is_import != (kibana is not None):
@@ -71,14 +71,14 @@ def command(
 
 def _looked_up(subject: Subject, target: Target | None, output: Output) -> Subject:
     """The subject with what its index says, if that is on a server that was named."""
-    from es_simhash.cli.reports.dashboards.looking import look
+    from es_simhash.cli.reports.dashboards.inspection import inspect_index
     from es_simhash.engines.base import run
 
     if target is None or not is_server(target.place):
         output.note("No server is named, so nothing is looked up there. Name it with --url to have the fields checked.")
         return subject
     with target.opened(output) as engine:
-        found = run(look(subject), engine)
+        found = run(inspect_index(subject), engine)
     if not found.grouped:
         output.warn(f"No document of {subject.index} is in a group yet. Run: es-simhash group {subject.index} --write")
     return found.subject

@@ -87,9 +87,9 @@ def command(
 
     Example: es-simhash dedup news.jsonl more.csv.gz --field body --kept unique.jsonl
     """
-    from es_simhash.cli.jobs.absent_fields import AbsentFields
-    from es_simhash.cli.jobs.dedup_files import texts, write_groups, write_kept, write_pairs
+    from es_simhash.cli.jobs.dedup import write_canonical, write_groups, write_pairs
     from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
+    from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
     from es_simhash.documents.files import whole_file
     from es_simhash.documents.sources import patterns
     from es_simhash.groups.pairs.deduplicator import Deduplicator
@@ -112,7 +112,7 @@ def command(
         kept_out = stack.enter_context(whole_file(kept)) if kept else None
         report_out = stack.enter_context(whole_file(report_file)) if report_file else None
         with files.opened(output, "Reading") as (found, rejects, advance):
-            read = noted.noting(texts(found, fields, rejects, absent, stripped))
+            read = noted.noting(read_texts(found, fields, rejects, absent, stripped))
             documents = ((each.id, text) for each, text in read)
             duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count), noted.rank)
         output.warn(absent.warning)
@@ -121,7 +121,7 @@ def command(
             if pairs_out:
                 write_pairs(duplicates, pairs_out)
             if kept_out:
-                write_kept(texts(files.read(_forget), fields, _forget), duplicates, kept_out)
+                write_canonical(read_texts(files.read(_forget), fields, _forget), duplicates, kept_out)
             if report_out:
                 setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, keep, strip, date_field)
                 report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))

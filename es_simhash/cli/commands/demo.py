@@ -24,8 +24,8 @@ from es_simhash.cli.show.exits import Interrupted, saying_if_interrupted, tell
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.cli.demo.corpus import Planted
-    from es_simhash.cli.demo.page import Table
+    from es_simhash.cli.demo.corpus import CorpusDocument
+    from es_simhash.cli.demo.show import Table
     from es_simhash.index import Index
 
 # Only a target of the command line counts: what the environment names is nothing to try things on.
@@ -44,8 +44,8 @@ def command(size: int, keep: bool, connection: Given, output: Output) -> None:
 
     Example: es-simhash demo --size 1000
     """
-    from es_simhash.cli.demo import corpus, page, trial
-    from es_simhash.cli.demo.report import report
+    from es_simhash.cli.demo import corpus, show, trial
+    from es_simhash.cli.demo.summary import summarize
 
     documents = corpus.make_corpus(size)
     chosen = target_of(connection, os.environ) if connection.names(_NAMES_OF_TARGETS) else None
@@ -54,12 +54,12 @@ def command(size: int, keep: bool, connection: Given, output: Output) -> None:
             loading = trial.load(place.index, documents, advance)
         with output.progress("Finding near-duplicates", len(documents) * len(trial.WAYS), "searches") as advance:
             found = list(trial.search(place.index, documents, advance))
-        made = report(place.index.scheme, documents, loading, found)
-        _print_page(output, page.parts(made))
+        summary = summarize(place.index.scheme, documents, loading, found)
+        _print_parts(output, show.parts(summary))
     arguments = _next(documents, place) if keep else _AGAIN
     commands = [shlex.join(["es-simhash", *each]) for each in arguments]
     removal = shlex.join(place.removal) if keep else None
-    output.result({"index": place.index.name, **made.as_json(), "next": commands, "removal": removal})
+    output.result({"index": place.index.name, **summary.as_json(), "next": commands, "removal": removal})
     _print_next(output, commands, removal)
 
 
@@ -128,7 +128,7 @@ def _removal(place: str, name: str) -> list[str]:
     return ["rm", "-r", str(Path(place, name))]
 
 
-def _next(documents: Sequence[Planted], place: _Place) -> list[list[str]]:
+def _next(documents: Sequence[CorpusDocument], place: _Place) -> list[list[str]]:
     """Commands on the index that was kept."""
     first = {each.kind: each for each in reversed(documents)}
     passage = first["original"].body.partition("\n")[0]
@@ -143,7 +143,7 @@ def _next(documents: Sequence[Planted], place: _Place) -> list[list[str]]:
     ]
 
 
-def _print_page(output: Output, parts: Iterator[str | Table]) -> None:
+def _print_parts(output: Output, parts: Iterator[str | Table]) -> None:
     for part in parts:
         if isinstance(part, str):
             output.line(part)

@@ -25,7 +25,7 @@ from es_simhash.cli.show.exits import FINE, SOME_FAILED
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.evaluate_documents import Gathered
+    from es_simhash.cli.jobs.evaluate import Gathered
     from es_simhash.documents.files import RejectFile
     from es_simhash.documents.rejected import OnReject
     from es_simhash.scheme.settings import Settings
@@ -136,16 +136,15 @@ def _scheme(name: str | None) -> Settings:
 def _from_files(
     files: Files, fields: tuple[str, ...], output: Output, keep: str, strip: tuple[str, ...], rejects: OnReject
 ) -> Gathered:
-    from es_simhash.cli.jobs.absent_fields import AbsentFields
-    from es_simhash.cli.jobs.dedup_files import texts
-    from es_simhash.cli.jobs.evaluate_documents import gather_files
+    from es_simhash.cli.jobs.evaluate import gather_files
+    from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
     from es_simhash.documents.files import total_bytes
     from es_simhash.documents.sources import patterns
     from es_simhash.groups.of_index.canonical import canonical_named
 
     absent = AbsentFields(fields)
     with output.progress("Reading", total_bytes(files.paths)) as advance:
-        found = texts(files.read(rejects), fields, rejects, absent, patterns(strip))
+        found = read_texts(files.read(rejects), fields, rejects, absent, patterns(strip))
         gathered = gather_files(
             found, canonical_named(keep, fields), rejects, lambda done: advance(done, 0, files.bytes_read)
         )
@@ -164,7 +163,7 @@ class _FromIndex:
 
     def read(self, output: Output, keep: str, strip: tuple[str, ...], rejects: RejectFile) -> tuple[Settings, Gathered]:
         """The scheme of the index, and its documents."""
-        from es_simhash.cli.jobs.evaluate_documents import gather_index
+        from es_simhash.cli.jobs.evaluate import gather_index
         from es_simhash.documents.sources import patterns
         from es_simhash.groups.of_index.canonical import canonical_named
         from es_simhash.index import Index

@@ -24,7 +24,7 @@ from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import tell_findings
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.group_files import Link
+    from es_simhash.cli.jobs.group import Link
     from es_simhash.groups.of_index.options import GroupOptions
     from es_simhash.groups.of_index.result import Grouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
@@ -193,7 +193,7 @@ def _write_files(
     delete_script: str | None,
     output_format: str,
 ) -> None:
-    from es_simhash.cli.jobs.group_files import write_deletes, write_groups, write_pairs
+    from es_simhash.cli.jobs.group import write_deletes, write_groups, write_pairs
     from es_simhash.documents.files import whole_file
 
     with ExitStack() as stack:

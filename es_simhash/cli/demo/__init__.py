@@ -1,1 +1,1 @@
-"""The demo: a corpus of its own with near-duplicates planted in it, and what of them an index finds."""
+"""The demo: a generated corpus with planted near-duplicates, and how many of them an index finds."""

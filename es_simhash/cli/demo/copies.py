@@ -1,4 +1,4 @@
-"""The ways in which a story is copied."""
+"""Functions that copy a story with changes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Copier = Callable[[random.Random, Language, Story], Story]
 
 
 def same(rng: random.Random, language: Language, story: Story) -> Story:
-    """The story itself."""
+    """Return the story itself."""
     return story
 
 
 def edited(rng: random.Random, language: Language, story: Story) -> Story:
-    """From 1% to 5% of the words or characters are replaced, left out, or followed by another."""
+    """Replace, delete or follow by another 1% to 5% of the words or characters."""
     units = language.units(language.body(story))
     bare = [unit.rstrip() for unit in units]
     edits = max(1, round(rng.uniform(0.01, 0.05) * len(units)))
@@ -30,14 +30,14 @@ def edited(rng: random.Random, language: Language, story: Story) -> Story:
 
 
 def truncated(rng: random.Random, language: Language, story: Story) -> Story:
-    """The first 50% to 95%."""
+    """Keep the first 50% to 95%."""
     units = language.units(language.body(story))
     kept = units[: int(rng.uniform(0.5, 0.95) * len(units))]
     return _with_body(story, "".join(kept).rstrip() + "…")
 
 
 def reordered(rng: random.Random, language: Language, story: Story) -> Story:
-    """The same sentences in another order, or the same paragraphs."""
+    """Put the sentences, or the paragraphs, in another order."""
     paragraphs = list(story.paragraphs)
     if rng.random() < 0.5:
         return replace(story, paragraphs=tuple(reversed(paragraphs)))
@@ -46,13 +46,13 @@ def reordered(rng: random.Random, language: Language, story: Story) -> Story:
 
 
 def variant(rng: random.Random, language: Language, story: Story) -> Story:
-    """Other forms of the same characters: full width for half and the other way round, or capitals for all letters."""
+    """Write the same characters in other widths, or all letters as capitals."""
     change = str.upper if language.gap and rng.random() < 0.5 else _in_other_widths
     paragraphs = tuple(tuple(map(change, paragraph)) for paragraph in story.paragraphs)
     return Story(change(story.title), paragraphs)
 
 
-# Each way by the name of its kind.
+# The functions by the kinds of copies that they make.
 COPIERS: dict[str, Copier] = {
     "copy": same,
     "variant": variant,
@@ -71,10 +71,10 @@ def _in_other_widths(text: str) -> str:
 
 
 def _other_widths() -> dict[int, str]:
-    """What `str.translate` takes to change the widths of ASCII, of punctuation and of katakana."""
+    """Return a table for `str.translate` that swaps the widths of ASCII, punctuation and katakana."""
     full = {code: chr(code + 0xFEE0) for code in range(0x21, 0x7F)}
     half = {ord(wide): chr(code) for code, wide in full.items()}
-    # Half-width kana have their voice marks beside them, so that some become two characters.
+    # In half width, the voice marks of kana are characters of their own.
     kana = {unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF61, 0xFFA0)}
     for code in range(0x3001, 0x3100):
         parts = unicodedata.normalize("NFD", chr(code))

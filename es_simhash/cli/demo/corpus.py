@@ -1,4 +1,4 @@
-"""The corpus: stories that are unlike each other, copies of some of them, and texts that only look like copies."""
+"""The corpus: distinct stories, copies of some of them, and texts that only look like copies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from es_simhash.cli.demo.grammar import Language, Story, Writer, language
 LANGUAGES = {"en": "English", "zh": "Chinese", "ja": "Japanese"}
 FIELDS = ("title", "body")
 
-# What share of all texts is of each kind; the rest are originals.
+# The share of each kind of text; the rest are originals.
 _SHARES = {
     "copy": 0.04,
     "variant": 0.04,
@@ -22,7 +22,7 @@ _SHARES = {
     "template": 0.06,
     "boilerplate": 0.06,
 }
-# How many texts have a template, or a site, in common.
+# The number of texts with the same template, or of the same site.
 _FAMILY = 10
 
 KINDS = {
@@ -38,11 +38,8 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Planted:
-    """A document, and what is known of it: copies have the id of their original as ``family``.
-
-    Texts of one template, or of one site, are a family too.
-    """
+class CorpusDocument:
+    """A document and its true ``family``: copies have the id of their original, look-alikes their template or site."""
 
     id: str
     language: str
@@ -53,38 +50,38 @@ class Planted:
 
     @property
     def text(self) -> str:
-        """What is fingerprinted."""
+        """The text to fingerprint."""
         return f"{self.title}\n{self.body}"
 
     @property
     def document(self) -> dict[str, str]:
-        """As it goes into an index."""
+        """The document as an index takes it."""
         own = {"title": self.title, "body": self.body, "lang": self.language, "kind": self.kind, "family": self.family}
         return {"_id": self.id, **own}
 
 
-def make_corpus(size: int, seed: int = 1) -> list[Planted]:
-    """About ``size`` documents, a third in each language, the same for the same seed."""
+def make_corpus(size: int, seed: int = 1) -> list[CorpusDocument]:
+    """Make about ``size`` documents, a third in each language, the same for the same seed."""
     return [document for code in LANGUAGES for document in _in_language(language(code), size // 3, seed)]
 
 
-def _in_language(language: Language, size: int, seed: int) -> Iterator[Planted]:
+def _in_language(language: Language, size: int, seed: int) -> Iterator[CorpusDocument]:
     rng = random.Random(f"{seed} {language.code}")
     counts = {kind: round(share * size) for kind, share in _SHARES.items()}
     originals = [Writer(language, rng).story(rng.randint(6, 9)) for _ in range(size - sum(counts.values()))]
     number = 0
 
-    def planted(kind: str, story: Story, family: str | None = None) -> Planted:
+    def planted(kind: str, story: Story, family: str | None = None) -> CorpusDocument:
         nonlocal number
         number += 1
         id_ = f"{language.code}-{number:04}"
-        return Planted(id_, language.code, kind, family or id_, story.title, language.body(story))
+        return CorpusDocument(id_, language.code, kind, family or id_, story.title, language.body(story))
 
     stored = [planted("original", story) for story in originals]
     yield from stored
     for kind, copier in COPIERS.items():
         for _ in range(counts[kind]):
-            # Some stories are copied much more often than others.
+            # Squared, so that some stories are copied much more often than others.
             place = int(len(originals) * rng.random() ** 2)
             yield planted(kind, copier(rng, language, originals[place]), stored[place].id)
     for i in range(counts["template"]):

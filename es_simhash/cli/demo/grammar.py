@@ -1,6 +1,6 @@
-"""A language to write news in: rules with alternatives, whose names in braces stand for one of these.
+"""A grammar that writes news: a rule's name in braces stands for one of its alternatives.
 
-``{town}`` is another town each time; ``{TOWN}`` is chosen once a text and stays the same in it.
+``{town}`` is another town each time; ``{TOWN}`` is chosen once for each text.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Story:
 
 @dataclass(frozen=True)
 class Language:
-    """A language's rules, and what makes texts alike that are no duplicates.
+    """A language's rules, and the templates and frames that make texts look like duplicates.
 
     The rules ``title``, ``opening``, ``sentence``, ``quote`` and ``closing`` make a story. ``templates`` are whole
-    stories in which only the names in braces vary: the title in the first line, a paragraph in each other. ``frames``
-    are the headers and footers of sites. ``gap`` is what stands between words.
+    stories in which only the names in braces vary: a title in the first line, a paragraph in each other line.
+    ``frames`` are the headers and footers of sites. ``gap`` separates words.
     """
 
     code: str
@@ -37,17 +37,17 @@ class Language:
     frames: list[list[str]]
 
     def body(self, story: Story) -> str:
-        """The paragraphs as one text."""
+        """Join the paragraphs to one text."""
         return "\n\n".join(self.gap.join(sentences) for sentences in story.paragraphs)
 
     def units(self, text: str) -> list[str]:
-        """The words, or the characters where no spaces are written, each with the white space after it."""
+        """Split a text into words, or into characters if the language has no spaces, each with the space after it."""
         return re.findall(r"\S+\s*" if self.gap else r"\S\s*", text)
 
 
 @cache
 def language(code: str) -> Language:
-    """The language of the file ``CODE.txt``: sections of alternatives, in lines of their own or between bars."""
+    """Read the file ``CODE.txt``: sections of alternatives, one a line or separated by bars."""
     text = files(__package__).joinpath(f"{code}.txt").read_text(encoding="utf-8")
     _, *parts = re.split(r"^\[(\w+)\]\n", text, flags=re.MULTILINE)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
@@ -59,7 +59,7 @@ def language(code: str) -> Language:
 
 
 class Writer:
-    """Writes one text; what is chosen once a text stays so."""
+    """Writes one text; names in capitals are chosen once."""
 
     def __init__(self, language: Language, rng: random.Random) -> None:
         self._rules = language.rules
@@ -67,7 +67,7 @@ class Writer:
         self._chosen: dict[str, str] = {}
 
     def story(self, sentences: int) -> Story:
-        """A story with so many sentences between its opening and its closing, none of them twice."""
+        """Write a story with this number of distinct sentences between its opening and its closing."""
         quotes = 1 + sentences // 4
         middle = [*self._some("sentence", sentences - quotes), *self._some("quote", quotes)]
         self._rng.shuffle(middle)
@@ -77,12 +77,12 @@ class Writer:
         return Story(self.expand("{title}"), (first, second))
 
     def from_template(self, template: Sequence[str]) -> Story:
-        """A story that differs from others of its template only where names in braces stand."""
+        """Write a story that differs from others of its template only in the names in braces."""
         title, *paragraphs = map(self.expand, template)
         return Story(title, tuple((paragraph,) for paragraph in paragraphs))
 
     def expand(self, text: str) -> str:
-        """The text with an alternative in place of each name in braces, and a capital first."""
+        """Replace each name in braces by an alternative, and capitalize the text."""
         expanded = self._expand(text)
         return expanded[:1].upper() + expanded[1:]
 

@@ -1,4 +1,4 @@
-"""What came of the trial: which planted pairs were found, why others were missed, and what else was found."""
+"""The outcome of the trial: planted pairs that were found, why others were missed, and unplanted pairs."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Literal
 import numpy as np
 
 from es_simhash.cli.demo.copies import COPIERS
-from es_simhash.cli.demo.corpus import LANGUAGES, Planted
+from es_simhash.cli.demo.corpus import LANGUAGES, CorpusDocument
 from es_simhash.cli.demo.trial import Pair
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Verification
 from es_simhash.scheme.verification import Verifier, rarity_of
 
-# Two copies of the same original; these are near-duplicates too.
+# Two copies of the same original are near-duplicates, too.
 SIBLINGS = "siblings"
 DUPLICATES = (*COPIERS, SIBLINGS)
 LOOK_ALIKES = ("template", "boilerplate")
 
-# Why a pair was missed: it is less similar than asked for; by the features that are rare in a sample
-# of the index it is; no band is equal.
+# Why a pair was missed: its similarity is below the threshold; it is below by the weights from a sample of the index;
+# no band is equal.
 Why = Literal["below", "sample", "keys"]
 
 
-def planted_pairs(documents: Sequence[Planted]) -> dict[str, set[Pair]]:
-    """The pairs of each kind: of copies with their originals, and among look-alikes of one family."""
+def planted_pairs(documents: Sequence[CorpusDocument]) -> dict[str, set[Pair]]:
+    """Return the pairs of each kind: copies with their originals, and look-alikes of one family."""
     families = defaultdict(list)
     for position, document in enumerate(documents):
         families[document.family].append(position)
@@ -40,19 +40,19 @@ def planted_pairs(documents: Sequence[Planted]) -> dict[str, set[Pair]]:
     return pairs
 
 
-def _kind_of(first: Planted, second: Planted) -> str:
-    """The kind of a pair within a family; originals stand before their copies."""
+def _kind_of(first: CorpusDocument, second: CorpusDocument) -> str:
+    """Return the kind of a pair within a family; originals come before their copies."""
     return second.kind if first.kind in ("original", *LOOK_ALIKES) else SIBLINGS
 
 
 def unplanted(pairs: Collection[Pair], planted: dict[str, set[Pair]]) -> set[Pair]:
-    """The pairs of two documents that have nothing to do with each other."""
+    """Return the pairs of unrelated documents."""
     return set(pairs).difference(*planted.values())
 
 
 @dataclass(frozen=True)
 class Missed:
-    """How many pairs of a kind were missed for one reason, and their exact similarities."""
+    """The number of pairs of a kind that were missed for one reason, and their exact similarities."""
 
     kind: str
     why: Why
@@ -61,8 +61,8 @@ class Missed:
     highest: float
 
 
-def verifier(scheme: Scheme, documents: Sequence[Planted]) -> Verifier:
-    """What compares texts as a search does; features are as rare as in all documents."""
+def verifier(scheme: Scheme, documents: Sequence[CorpusDocument]) -> Verifier:
+    """Return a verifier that compares texts as a search does, with weights from all documents."""
     verification = scheme.verification or Verification()
     return Verifier(scheme, verification, rarity_of(scheme, [each.text for each in documents]))
 
@@ -70,11 +70,11 @@ def verifier(scheme: Scheme, documents: Sequence[Planted]) -> Verifier:
 def missed(
     scheme: Scheme,
     comparing: Verifier,
-    documents: Sequence[Planted],
+    documents: Sequence[CorpusDocument],
     planted: dict[str, set[Pair]],
     found: Collection[Pair],
 ) -> Iterator[Missed]:
-    """Why planted near-duplicates were missed by a search as the scheme says."""
+    """Explain which planted near-duplicates a search without options missed."""
     for kind in DUPLICATES:
         similarities = defaultdict(list)
         for first, second in sorted(planted[kind].difference(found)):
@@ -96,15 +96,15 @@ def _why(scheme: Scheme, comparing: Verifier, first: str, second: str) -> tuple[
 class Example:
     """Two near-duplicates that were found."""
 
-    first: Planted
-    second: Planted
+    first: CorpusDocument
+    second: CorpusDocument
     similarity: float
 
 
 def examples(
-    comparing: Verifier, documents: Sequence[Planted], planted: dict[str, set[Pair]], found: Collection[Pair]
+    comparing: Verifier, documents: Sequence[CorpusDocument], planted: dict[str, set[Pair]], found: Collection[Pair]
 ) -> Iterator[Example]:
-    """One pair of each language, edited if there is such a one."""
+    """Yield one pair of each language, an edited one if possible."""
     for code in LANGUAGES:
         for kind in ("edited", "truncated", "reordered", "variant", "copy"):
             own = (pair for pair in sorted(planted[kind].intersection(found)) if documents[pair[0]].language == code)
@@ -115,18 +115,18 @@ def examples(
 
 
 @dataclass(frozen=True)
-class Group:
-    """Documents that pairs link, and how many of them are of which kind."""
+class DocumentGroup:
+    """Documents that pairs link, and the number of each kind."""
 
-    documents: list[Planted]
+    documents: list[CorpusDocument]
     kinds: dict[str, int]
 
 
-def groups(documents: Sequence[Planted], found: Collection[Pair]) -> list[Group]:
-    """The groups that pairs come to, the largest first."""
+def groups(documents: Sequence[CorpusDocument], found: Collection[Pair]) -> list[DocumentGroup]:
+    """Return the groups that pairs link, the largest first."""
     linked = UnionFind(len(documents))
     pairs = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
     linked.union(pairs[:, 0], pairs[:, 1])
     members = ([documents[position] for position in group] for group in linked.groups())
     by_size = sorted(members, key=len, reverse=True)
-    return [Group(group, dict(Counter(each.kind for each in group))) for group in by_size]
+    return [DocumentGroup(group, dict(Counter(each.kind for each in group))) for group in by_size]

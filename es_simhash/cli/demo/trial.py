@@ -1,4 +1,4 @@
-"""The trial: the corpus goes into an index, and every document is searched for in several ways."""
+"""The trial: load the corpus into an index, and search for every document in several ways."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TypeAlias
 
-from es_simhash.cli.demo.corpus import Planted
+from es_simhash.cli.demo.corpus import CorpusDocument
 from es_simhash.index import Index
 from es_simhash.plans.add import Written
 from es_simhash.plans.find_options import FindOptions
 
-# The positions of two documents, ascending.
+# The positions of two documents in ascending order.
 Pair: TypeAlias = tuple[int, int]
 Advance: TypeAlias = Callable[[int], object]
 
-# Beyond any family of the corpus, so that no match is cut off.
+# More than any family of the corpus has, so that no match is cut off.
 _SIZE = 1000
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way of searching: the options of ``es-simhash find``, and the keywords of `Index.find` that they mean."""
+    """A way of searching: the options of ``es-simhash find``, and the same keywords of `Index.find`."""
 
     options: str
     keywords: FindOptions
@@ -43,28 +43,28 @@ WAYS = (
 
 @dataclass(frozen=True)
 class Rate:
-    """How many were done in which time."""
+    """A number of operations, and the time they took."""
 
     done: int
     seconds: float
 
     @property
     def per_second(self) -> float:
-        """How many in a second."""
+        """The number per second."""
         return self.done / self.seconds
 
 
 @dataclass(frozen=True)
-class Found:
-    """The pairs that a way found, and how fast it searched."""
+class WayResult:
+    """The pairs that one way of searching found, and its speed."""
 
     way: Way
     pairs: set[Pair]
     searches: Rate
 
 
-def load(index: Index, documents: Sequence[Planted], advance: Advance) -> Rate:
-    """Make the index and write the documents."""
+def load(index: Index, documents: Sequence[CorpusDocument], advance: Advance) -> Rate:
+    """Make the index, and write the documents."""
     keywords = {name: {"type": "keyword"} for name in ("lang", "kind", "family")}
     index.init(create={"mappings": {"properties": keywords}})
     done = 0
@@ -79,8 +79,8 @@ def load(index: Index, documents: Sequence[Planted], advance: Advance) -> Rate:
     return Rate(done, perf_counter() - started)
 
 
-def search(index: Index, documents: Sequence[Planted], advance: Advance) -> Iterator[Found]:
-    """What each way finds when it searches for every document by its id."""
+def search(index: Index, documents: Sequence[CorpusDocument], advance: Advance) -> Iterator[WayResult]:
+    """Search for every document by its id in each way."""
     positions = {each.id: position for position, each in enumerate(documents)}
     done = 0
     for way in WAYS:
@@ -93,4 +93,4 @@ def search(index: Index, documents: Sequence[Planted], advance: Advance) -> Iter
                 pairs.add((min(here, there), max(here, there)))
             done += 1
             advance(done)
-        yield Found(way, pairs, Rate(len(documents), perf_counter() - started))
+        yield WayResult(way, pairs, Rate(len(documents), perf_counter() - started))

@@ -1,1 +1,1 @@
-"""The long jobs of the command line, without its options and its output."""
+"""The long jobs of the command line, without options or terminal output."""

@@ -1,4 +1,4 @@
-"""The report on the groups of files, as a page of HTML."""
+"""The HTML report on groups among the documents of files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.groups.report import Collector, Omitted, Setup
-from es_simhash.cli.reports.html.report import report_page
+from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.documents.files import FileDocument
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.deduplicator import Deduplicator
@@ -24,7 +24,7 @@ def report_on_files(
     setup: Setup,
     dates: Sequence[Any],
 ) -> str:
-    """The page; the documents are read ``again`` for what is shown. ``dates`` has one for each, if they are known."""
+    """Return the page; documents are read ``again`` for the excerpts. ``dates`` has one for each document, or none."""
     collector = Collector(setup)
     later: list[int] = []
     for group, positions in _groups(duplicates):
@@ -34,7 +34,7 @@ def report_on_files(
         collector.add_pairs(pairs)
     collector.add_dates(dates[position] for position in later)
 
-    def look(keys: Sequence[tuple[str, str]]) -> list[Json | None]:
+    def fetch(keys: Sequence[tuple[str, str]]) -> list[Json | None]:
         wanted = {id_ for _, id_ in keys}
         found: dict[str, Json] = {}
         for each in again:
@@ -43,7 +43,7 @@ def report_on_files(
         return [found.get(id_) for _, id_ in keys]
 
     counts = duplicates.counts
-    return report_page(collector.report(counts, look, [], Omitted(counts.empty, counts.cut_off)))
+    return report_page(collector.report(counts, fetch, [], Omitted(counts.empty, counts.cut_off)))
 
 
 def setup_for(
@@ -55,7 +55,7 @@ def setup_for(
     strip: Sequence[str],
     date_field: str | None,
 ) -> Setup:
-    """What the page says of how it was done."""
+    """Return the settings that the page shows."""
     return Setup(
         name=name,
         scheme=scheme,
@@ -72,7 +72,7 @@ def setup_for(
 
 
 def _groups(duplicates: Duplicates) -> Iterator[tuple[Group, list[int]]]:
-    """The groups, named by their numbers."""
+    """Yield the groups, named by their numbers, with the positions of their documents."""
     nearness, number = duplicates.nearness, 0
     for some in together(duplicates.groups):
         nearness.bring([position for each in some for position in each])

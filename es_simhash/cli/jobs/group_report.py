@@ -1,4 +1,4 @@
-"""The report on the groups of an index, as a page of HTML."""
+"""The HTML report on the groups of an index."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from datetime import datetime, timezone
 from typing import Any
 
 from es_simhash._core.json_paths import Json, values_at
-from es_simhash.cli.jobs.group_files import Link
+from es_simhash.cli.jobs.group import Link
 from es_simhash.cli.reports.groups.report import Collector, Omitted, Setup, SharedKey
-from es_simhash.cli.reports.html.report import report_page
+from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.result import Grouped
 from es_simhash.groups.of_index.texts import Looking
@@ -23,7 +23,7 @@ _AT_ONCE = 1000
 def report_on(
     grouped: Grouped, index: Index, options: GroupOptions, date_field: str | None = None, link: Link | None = None
 ) -> str:
-    """The page; with the dates of duplicates where documents have them in a field, and with links to groups."""
+    """Return the page; ``date_field`` dates the duplicates, ``link`` links the groups."""
     collector = Collector(replace(_setup(index, options, date_field), link=link))
     for group in grouped:
         collector.add(group)
@@ -33,14 +33,14 @@ def report_on(
     if date_field:
         collector.add_dates(_dates(grouped, looking, date_field))
 
-    def look(keys: Sequence[tuple[str, str]]) -> list[Json | None]:
+    def fetch(keys: Sequence[tuple[str, str]]) -> list[Json | None]:
         hits = looking.look(grouped.refs_of(keys), True)
         return [None if hit is None else hit.get("_source") for hit in hits]
 
     examples = grouped.keys([key.position for key in grouped.hot_keys])
     hot = [SharedKey(key.name, key.documents, at) for key, at in zip(grouped.hot_keys, examples, strict=True)]
     omitted = Omitted(grouped.others, grouped.counts.cut_off, grouped.new)
-    return report_page(collector.report(grouped.counts, look, hot, omitted))
+    return report_page(collector.report(grouped.counts, fetch, hot, omitted))
 
 
 def _setup(index: Index, options: GroupOptions, date_field: str | None) -> Setup:
@@ -62,7 +62,7 @@ def _setup(index: Index, options: GroupOptions, date_field: str | None) -> Setup
 
 
 def _dates(grouped: Grouped, looking: Looking, field: str) -> Iterator[Any]:
-    """The first date of each duplicate; None where it has none."""
+    """Yield the first date of each duplicate; None where it has none."""
     waiting: list[DocumentRef] = []
     for ref in grouped.duplicates():
         waiting.append(ref)

@@ -1,4 +1,4 @@
-"""Loading the documents of files into an index."""
+"""Loads the documents of files into an index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.jobs.absent_fields import AbsentFields
+from es_simhash.cli.jobs.file_texts import AbsentFields
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.files import FileDocument
@@ -20,13 +20,13 @@ _BATCH = 500
 
 
 class Rehearsal:
-    """In place of an index: fingerprints what comes, and writes nothing."""
+    """A dry run in place of an index: it fingerprints documents, and writes nothing."""
 
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
 
     def add(self, documents: Iterable[Document], *, patience: float, on_written: OnWritten) -> None:
-        """Report of each batch how many documents could be written, and which could not; nothing is waited for."""
+        """Report for each batch how many documents could be written, and which could not."""
         for first, chunk in chunks(documents, _BATCH):
             rejected: list[Rejected] = []
             done = sum(1 for _ in self.documents.actions(chunk, rejected.append))
@@ -36,7 +36,7 @@ class Rehearsal:
 
 @dataclass
 class Loader:
-    """Writes documents of files to an index; what it refuses is told with its file and line."""
+    """Writes documents of files to an index, and reports rejected ones with their file and line."""
 
     index: Index | Rehearsal
     on_reject: OnReject
@@ -48,7 +48,7 @@ class Loader:
     _under_way: dict[int, FileDocument] = field(default_factory=dict)
 
     def load(self, found: Iterable[FileDocument]) -> Written:
-        """Write all of them; the result counts, and ``absent`` tells which source fields no document had."""
+        """Write all documents, and return the counts; ``absent`` then has the source fields that no document had."""
         self.absent = AbsentFields(self.index.documents.fields)
         self.index.add(self._actions(found), patience=self.patience, on_written=self._on_written)
         return self.written
@@ -56,7 +56,7 @@ class Loader:
     def _actions(self, found: Iterable[FileDocument]) -> Iterator[Json]:
         for position, each in enumerate(found):
             self._under_way[position] = each
-            self.absent.look_at(each.document)
+            self.absent.check(each.document)
             routed = {} if each.routing is None else {"_routing": each.routing}
             yield {"_op_type": self.op_type, "_id": each.id, **routed, "_source": each.document}
 

@@ -14,7 +14,7 @@ from es_simhash.cli.options.inputs import Files, json_object, optional_file_opti
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.sample_documents import Sampled
+    from es_simhash.cli.jobs.sample import Sampled
     from es_simhash.documents.files import RejectFile
     from es_simhash.scheme.scheme import Scheme
 
@@ -75,16 +75,15 @@ class Source:
         return self._of_index(output, rejects, size) if self.index else self._of_files(output, rejects, size)
 
     def _of_files(self, output: Output, rejects: RejectFile, size: int | None) -> tuple[Scheme | None, Sampled]:
-        from es_simhash.cli.jobs.absent_fields import AbsentFields
-        from es_simhash.cli.jobs.dedup_files import texts
-        from es_simhash.cli.jobs.evaluate_documents import gather_files
-        from es_simhash.cli.jobs.sample_documents import Sampled, sample_of_files
+        from es_simhash.cli.jobs.evaluate import gather_files
+        from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
+        from es_simhash.cli.jobs.sample import Sampled, sample_of_files
         from es_simhash.documents.files import total_bytes
         from es_simhash.groups.of_index.canonical import canonical_named
 
         scheme, absent = scheme_named(self.scheme), AbsentFields(self.fields)
         with output.progress("Reading", total_bytes(self.files.paths)) as advance:
-            found = texts(self.files.read(rejects), self.fields, rejects, absent)
+            found = read_texts(self.files.read(rejects), self.fields, rejects, absent)
 
             def on_read(done: int) -> None:
                 advance(done, 0, self.files.bytes_read)
@@ -98,7 +97,7 @@ class Source:
         return scheme, sampled
 
     def _of_index(self, output: Output, rejects: RejectFile, size: int | None) -> tuple[Scheme | None, Sampled]:
-        from es_simhash.cli.jobs.sample_documents import all_of_index, sample_of_index
+        from es_simhash.cli.jobs.sample import all_of_index, sample_of_index
         from es_simhash.engines.base import run
         from es_simhash.plans.operations import GetMappings
         from es_simhash.plans.text_fields import check_text_fields

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from es_simhash.cli.reports.dashboards import searches
-from es_simhash.cli.reports.dashboards.objects import panels
+from es_simhash.cli.reports.dashboards.saved_objects import panels
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import Engine
 from es_simhash.groups.of_index.options import GroupOptions

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from es_simhash.cli.reports.groups.report import Omitted, Report, SharedKey
-from es_simhash.cli.reports.html.report import report_page
+from es_simhash.cli.reports.groups.report import GroupReport, Omitted, SharedKey
+from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.of_index.result import Group
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.browser import PHONE, Browser, started
@@ -24,7 +24,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     yield from started(tmp_path_factory.mktemp("browser"))
 
 
-def shown(language: int, name: str) -> Report:
+def shown(language: int, name: str) -> GroupReport:
     """Groups of edited documents of a language, with ids and texts that begin with a name."""
     documents = corpus(60)[language::3][:8]
     groups, texts = list[Group](), dict[str, str]()
@@ -39,7 +39,7 @@ def shown(language: int, name: str) -> Report:
     return report(groups, texts, name=f"{name} ", query={name: name}, **told)  # type: ignore[arg-type]
 
 
-def many() -> Report:
+def many() -> GroupReport:
     """Very many groups, some of them very large."""
     sizes = [2 + 40_000 // (1 + number) ** 2 for number in range(5000)]
     moments = [1_500_000_000_000 + 30_000_000 * number for number in range(5000)]

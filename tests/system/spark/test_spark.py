@@ -43,12 +43,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from es_simhash.spark.columns import refused
 from es_simhash.spark.components import components
 from es_simhash.spark.deduplicator import SparkDeduplicator
 from es_simhash.spark.fields import add_fields
-from es_simhash.spark.result import SparkDuplicates
-from es_simhash.spark.settling import settled
+from es_simhash.spark.frames import materialized, refused
+from es_simhash.spark.job import SparkDuplicates
 
 SCHEME = Scheme()
 FIELDS = ["title", "body"]
@@ -266,11 +265,11 @@ def test_with_a_directory_for_checkpoints_they_lie_there(spark: SparkSession, tm
     context: Any = spark.sparkContext
     context.setCheckpointDir(str(tmp_path))
     try:
-        assert settled(spark.range(3)).count() == 3
+        assert materialized(spark.range(3)).count() == 3
     finally:
         context.setCheckpointDir(None)
     assert any(path.name.startswith("rdd-") for path in tmp_path.rglob("*"))
-    assert not settled(spark.range(3)).isEmpty()
+    assert not materialized(spark.range(3)).isEmpty()
 
 
 def test_a_dataframe_that_lacks_something_is_refused(spark: SparkSession) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from es_simhash.cli.reports.dashboards.importing import import_objects
 from es_simhash.cli.reports.dashboards.kibana import Kibana
-from es_simhash.cli.reports.dashboards.objects import ndjson, saved_objects
+from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import pipeline

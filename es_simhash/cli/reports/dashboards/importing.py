@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.kibana import Kibana, Ui
-from es_simhash.cli.reports.dashboards.objects import ndjson
+from es_simhash.cli.reports.dashboards.saved_objects import ndjson
 from es_simhash.errors import (
     AccessError,
     EngineError,

@@ -29,7 +29,7 @@ from es_simhash.scheme.scheme import Scheme
 # The index and the id of a document.
 Key: TypeAlias = tuple[str, str]
 # The sources of the documents at these keys, in their order; None for one that is not there.
-Look: TypeAlias = Callable[[Sequence[Key]], Sequence[Json | None]]
+Fetch: TypeAlias = Callable[[Sequence[Key]], Sequence[Json | None]]
 
 # So many characters are shown of a canonical text, and of one that has a shared key.
 _EXCERPT = 500
@@ -123,7 +123,7 @@ class ShownGroup:
 
 
 @dataclass(frozen=True)
-class Report:
+class GroupReport:
     """All that the page of groups shows."""
 
     setup: Setup
@@ -182,13 +182,13 @@ class Collector:
         self._dates.add(dates)
 
     def report(
-        self, counts: Counts, look: Look, shared_keys: Sequence[SharedKey] = (), omitted: Omitted = Omitted()
-    ) -> Report:
-        """The report on all that came; ``look`` is asked once, for the documents that are shown."""
+        self, counts: Counts, fetch: Fetch, shared_keys: Sequence[SharedKey] = (), omitted: Omitted = Omitted()
+    ) -> GroupReport:
+        """The report on all that came; ``fetch`` is asked once, for the documents that are shown."""
         largest = sorted(self._largest, reverse=True)
         keys = [_key(member) for ranked in largest for member in ranked.group.members]
-        texts = _texts(self._setup, [*keys, *(key.example for key in shared_keys)], look)
-        return Report(
+        texts = _texts(self._setup, [*keys, *(key.example for key in shared_keys)], fetch)
+        return GroupReport(
             self._setup,
             counts,
             tuple(self._sizes.bins()),
@@ -224,11 +224,11 @@ def _likeness(member: Member) -> tuple[float, int]:
     return 1.0 if member.similarity is None else member.similarity, -(member.distance or 0)
 
 
-def _texts(setup: Setup, keys: Iterable[Key], look: Look) -> Mapping[Key, str]:
+def _texts(setup: Setup, keys: Iterable[Key], fetch: Fetch) -> Mapping[Key, str]:
     """The texts of documents, as far as they can be read."""
     wanted = list(dict.fromkeys(keys))
     texts = {}
-    for key, document in zip(wanted, look(wanted) if wanted else (), strict=True):
+    for key, document in zip(wanted, fetch(wanted) if wanted else (), strict=True):
         if document is None:
             continue
         own = setup.fields or [name for name, value in document.items() if isinstance(value, str) and value != key[1]]

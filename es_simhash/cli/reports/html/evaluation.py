@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from es_simhash._core.humanize import counted, with_error
+from es_simhash.cli.reports.html.largest_groups import pieces
 from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
-from es_simhash.cli.reports.html.report_groups import pieces
 from es_simhash.cli.reports.html.threshold_chart import number, threshold_chart
 from es_simhash.plans.explain.excerpts import changes
 from es_simhash.quality.bootstrap import Estimate
@@ -26,7 +26,7 @@ _KINDS = {
 
 def evaluation_page(evaluation: Evaluation, name: str, made_at: datetime | None = None) -> str:
     """The page as one file; ``name`` is that of the files or of the index."""
-    style = style_of("report") + style_of("evaluation")
+    style = style_of("groups") + style_of("evaluation")
     return page(f"Quality of detection in {name}", *_sections(evaluation, name, made_at), style=style)
 
 

@@ -13,7 +13,7 @@ from statistics import median
 
 import pytest
 
-from es_simhash.cli.demo.corpus import KINDS, LANGUAGES, Planted, make_corpus
+from es_simhash.cli.demo.corpus import KINDS, LANGUAGES, CorpusDocument, make_corpus
 from es_simhash.cli.demo.grammar import language
 
 DOCUMENTS = make_corpus(600)
@@ -31,16 +31,16 @@ def grams(text: str) -> set[str]:
     return {folded[i : i + 5] for i in range(len(folded) - 4)}
 
 
-def jaccard(first: Planted, second: Planted) -> float:
+def jaccard(first: CorpusDocument, second: CorpusDocument) -> float:
     a, b = grams(first.text), grams(second.text)
     return len(a & b) / len(a | b)
 
 
-def of_kind(kind: str) -> list[Planted]:
+def of_kind(kind: str) -> list[CorpusDocument]:
     return [each for each in DOCUMENTS if each.kind == kind]
 
 
-def with_originals(kind: str) -> list[tuple[Planted, Planted]]:
+def with_originals(kind: str) -> list[tuple[CorpusDocument, CorpusDocument]]:
     return [(BY_ID[each.family], each) for each in of_kind(kind)]
 
 
@@ -49,7 +49,7 @@ def within_families(kind: str) -> list[float]:
     return [jaccard(first, second) for first, second in pairs if first.family == second.family]
 
 
-def units(document: Planted) -> list[str]:
+def units(document: CorpusDocument) -> list[str]:
     return [unit.strip() for unit in language(document.language).units(document.body)]
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.cli.demo import outcome
-from es_simhash.cli.demo.corpus import Planted, make_corpus
-from es_simhash.cli.demo.differences import marked
+from es_simhash.cli.demo.corpus import CorpusDocument, make_corpus
 from es_simhash.cli.demo.grammar import Writer, language
+from es_simhash.cli.demo.summary import marked
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash
 
@@ -21,8 +21,8 @@ DOCUMENTS = make_corpus(150)
 VERIFIER = outcome.verifier(SCHEME, DOCUMENTS)
 
 
-def document(id_: str, kind: str, family: str, body: str = "") -> Planted:
-    return Planted(id_, "en", kind, family, "", body)
+def document(id_: str, kind: str, family: str, body: str = "") -> CorpusDocument:
+    return CorpusDocument(id_, "en", kind, family, "", body)
 
 
 def test_pairs_are_planted_within_families() -> None:

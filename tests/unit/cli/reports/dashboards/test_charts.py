@@ -10,7 +10,7 @@ import pytest
 import vl_convert
 
 from es_simhash.cli.reports.dashboards import charts
-from es_simhash.cli.reports.dashboards.objects import panels
+from es_simhash.cli.reports.dashboards.saved_objects import panels
 from es_simhash.cli.reports.dashboards.subject import Subject
 from tools.dashboard_pictures import THEMES, drawn
 

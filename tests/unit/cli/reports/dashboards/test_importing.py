@@ -11,7 +11,7 @@ import trustme
 
 from es_simhash.cli.reports.dashboards.importing import Imported, import_objects
 from es_simhash.cli.reports.dashboards.kibana import Kibana
-from es_simhash.cli.reports.dashboards.objects import saved_objects
+from es_simhash.cli.reports.dashboards.saved_objects import saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.errors import (
     AccessError,

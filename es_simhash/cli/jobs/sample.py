@@ -1,4 +1,4 @@
-"""Some of the documents of files or of an index, drawn at random, to look at before anything is written."""
+"""Random samples of the documents of files or of an index, taken before anything is written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.jobs.evaluate_documents import hits_of, with_texts
+from es_simhash.cli.jobs.evaluate import hits_of, with_texts
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine
@@ -19,7 +19,7 @@ _ALL: Json = {"match_all": {}}
 
 @dataclass(frozen=True)
 class Sampled:
-    """Documents as (id, text) pairs, of so many in ``total``."""
+    """Documents as (id, text) pairs, out of ``total``."""
 
     documents: Sequence[tuple[str, str]]
     total: int
@@ -28,23 +28,23 @@ class Sampled:
 def sample_of_files(
     found: Iterable[tuple[FileDocument, str]], size: int, on_read: OnRead = lambda _: None, seed: int = 0
 ) -> Sampled:
-    """So many documents, all equally likely (Vitter, "Random sampling with a reservoir", 1985), in their order."""
-    random, kept, total = Random(seed), list[tuple[int, str, str]](), 0
+    """Sample ``size`` documents in their order (Vitter, "Random sampling with a reservoir", 1985)."""
+    random, reservoir, total = Random(seed), list[tuple[int, str, str]](), 0
     for each, text in found:
         place = total if total < size else random.randint(0, total)
         if total < size:
-            kept.append((total, each.id, text))
+            reservoir.append((total, each.id, text))
         elif place < size:
-            kept[place] = (total, each.id, text)
+            reservoir[place] = (total, each.id, text)
         total += 1
         on_read(total)
-    return Sampled([(id_, text) for _, id_, text in sorted(kept)], total)
+    return Sampled([(id_, text) for _, id_, text in sorted(reservoir)], total)
 
 
 def sample_of_index(
     engine: Engine, index: str, fields: Sequence[str], query: Json | None, size: int, on_undone: OnReject
 ) -> Sampled:
-    """So many documents with a text in the fields, which need not have fingerprints."""
+    """Sample ``size`` documents with a text in the fields; they need no fingerprints."""
     wanted = query or _ALL
     engine.perform(Refresh(index))
     hits = engine.perform(Sample(index, size, fields, wanted))
@@ -61,7 +61,7 @@ def all_of_index(
     on_read: OnRead,
     patience: float,
 ) -> Sampled:
-    """All documents, as labels need them; of several indices behind a name, the first of an id."""
+    """Return all documents, which labels need; if several indices have the same id, the first document."""
     found: dict[str, str] = {}
     for hit, text in with_texts(hits_of(engine, index, query or _ALL, list(fields), patience), fields, on_undone):
         found.setdefault(hit["_id"], text)

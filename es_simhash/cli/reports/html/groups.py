@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.reports.groups.histograms import Similarities
-from es_simhash.cli.reports.groups.report import Report, Setup
+from es_simhash.cli.reports.groups.report import GroupReport, Setup
 from es_simhash.cli.reports.groups.timeline import Timeline, Unit
+from es_simhash.cli.reports.html.column_chart import Column, below, between, chart
+from es_simhash.cli.reports.html.largest_groups import groups, name_of, pieces
 from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
-from es_simhash.cli.reports.html.report_charts import Column, below, between, chart
-from es_simhash.cli.reports.html.report_groups import groups, name_of, pieces
 
 # How much of a date in ISO 8601 names a period.
 _NAMED: dict[Unit, int] = {"day": 10, "month": 7, "year": 4}
@@ -27,12 +27,12 @@ _VERIFIED = {
 }
 
 
-def report_page(report: Report) -> str:
+def report_page(report: GroupReport) -> str:
     """The page as one file."""
-    return page(f"Near-duplicates in {report.setup.name}", *_sections(report), style=style_of("report"))
+    return page(f"Near-duplicates in {report.setup.name}", *_sections(report), style=style_of("groups"))
 
 
-def _sections(report: Report) -> Iterator[Html]:
+def _sections(report: GroupReport) -> Iterator[Html]:
     yield _header(report)
     yield section("In numbers", _totals(report))
     if report.sizes:
@@ -54,7 +54,7 @@ def _sections(report: Report) -> Iterator[Html]:
 # ---- what it came to
 
 
-def _header(report: Report) -> Html:
+def _header(report: GroupReport) -> Html:
     counts, setup, told = report.counts, report.setup, []
     if counts.groups:
         told.append(f"{counted(counts.documents - counts.duplicates, 'document')} would remain without duplicates.")
@@ -71,7 +71,7 @@ def _header(report: Report) -> Html:
     )
 
 
-def _headline(report: Report) -> str:
+def _headline(report: GroupReport) -> str:
     counts = report.counts
     if not counts.documents:
         return "There were no documents to compare."
@@ -82,7 +82,7 @@ def _headline(report: Report) -> str:
     return f"{of} {are}, in {counted(counts.groups, 'group')}."
 
 
-def _totals(report: Report) -> Html:
+def _totals(report: GroupReport) -> Html:
     counts = report.counts
     share = f"{counts.duplicates / counts.documents:.1%} of all" if counts.documents else ""
     tiles = [
@@ -105,7 +105,7 @@ def _tile(name: str, count: int, told: str) -> Html:
 # ---- charts
 
 
-def _sizes(report: Report) -> Iterator[Html]:
+def _sizes(report: GroupReport) -> Iterator[Html]:
     yield element("p", "How many groups there are of so many documents.")
     columns = [Column(_range(each.least, each.most), each.groups, (f"{each.duplicates:,}",)) for each in report.sizes]
     heads = ["documents in a group", "groups", "duplicates"]
@@ -138,7 +138,7 @@ def _origin(found: Similarities) -> str:
     return f"{found.exact:,} by their texts, the others {estimated}" if found.exact else estimated
 
 
-def _distances(report: Report) -> Iterator[Html]:
+def _distances(report: GroupReport) -> Iterator[Html]:
     simhash = report.setup.scheme.simhash
     yield element("p", f"In how many of {simhash.bits} bits their SimHashes differ." if simhash else "")
     columns = [Column(_range(each.least, each.most), each.pairs) for each in report.distances]
@@ -164,7 +164,7 @@ def _range(least: int, most: int) -> str:
 # ---- what needs a look
 
 
-def _shared_keys(report: Report) -> Iterator[Html]:
+def _shared_keys(report: GroupReport) -> Iterator[Html]:
     yield element(
         "p",
         "Often boilerplate: a footer, a template, an error page. Documents with such a key were not compared with all "
@@ -177,12 +177,12 @@ def _shared_keys(report: Report) -> Iterator[Html]:
         yield pieces(each.excerpt)
 
 
-def _left_out(report: Report) -> Html:
+def _left_out(report: GroupReport) -> Html:
     told = list(_omissions(report))
     return element("ul", [element("li", each) for each in told]) if told else element("p", "Nothing.")
 
 
-def _omissions(report: Report) -> Iterator[str]:
+def _omissions(report: GroupReport) -> Iterator[str]:
     counts, omitted = report.counts, report.omitted
     if omitted.new is not None:
         yield f"Only {counted(omitted.new, 'new document')} were compared with the others; known groups were added to."

@@ -19,14 +19,14 @@ _INDEX = "_index"
 
 
 @dataclass(frozen=True)
-class Found:
+class Inspection:
     """The subject with what the index says of it; how many of its documents are in a group."""
 
     subject: Subject
     grouped: int
 
 
-def look(subject: Subject) -> Plan[Found]:
+def inspect_index(subject: Subject) -> Plan[Inspection]:
     """Look at the mapping, and count; a field that cannot be used raises `MappingError`."""
     mappings = yield GetMappings(subject.index)
     _check_ours(subject, mappings)
@@ -39,7 +39,7 @@ def look(subject: Subject) -> Plan[Found]:
         counts[name] = yield Count(subject.index, {"exists": {"field": subject.field(name)}})
     measure = "distance" if counts[GROUP] and not counts["similarity"] else subject.measure
     texts = subject.text_fields or _text_fields(subject, mappings)
-    return Found(replace(subject, measure=measure, text_fields=texts), counts[GROUP])
+    return Inspection(replace(subject, measure=measure, text_fields=texts), counts[GROUP])
 
 
 def _check_ours(subject: Subject, mappings: Mapping[str, Json]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from es_simhash.cli.reports.dashboards.looking import Found, look
+from es_simhash.cli.reports.dashboards.inspection import Inspection, inspect_index
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import MappingError
@@ -46,8 +46,8 @@ def group(index: Index) -> None:
     index.refresh()
 
 
-def looked(index: Index, date: str | None = None, by: str | None = None) -> Found:
-    return run(look(Subject(index.name, date_field=date, by_field=by)), index.engine)
+def looked(index: Index, date: str | None = None, by: str | None = None) -> Inspection:
+    return run(inspect_index(Subject(index.name, date_field=date, by_field=by)), index.engine)
 
 
 @pytest.mark.parametrize(("preset", "measure"), [("default", "similarity"), ("strict", "distance")])
@@ -65,7 +65,7 @@ def test_the_measure_and_the_texts_are_those_that_documents_have(
 def test_fields_that_were_named_are_shown_instead_of_the_texts(made: Callable[[str], Index]) -> None:
     index = made("default")
     subject = Subject(index.name, text_fields=("number",))
-    assert run(look(subject), index.engine).subject.text_fields == ("number",)
+    assert run(inspect_index(subject), index.engine).subject.text_fields == ("number",)
 
 
 @pytest.mark.parametrize("by", ["source.site", "body.raw", "number", "_index"])
@@ -96,4 +96,4 @@ def test_a_field_that_would_leave_a_chart_empty_is_refused(
 def test_an_index_without_fingerprints_is_refused(made: Callable[[str], Index]) -> None:
     index = made("default")
     with pytest.raises(MappingError, match="no fields of fingerprints under 'titles'"):
-        run(look(Subject(index.name, "titles")), index.engine)
+        run(inspect_index(Subject(index.name, "titles")), index.engine)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from es_simhash.cli.jobs.sample_documents import sample_of_files
+from es_simhash.cli.jobs.sample import sample_of_files
 from es_simhash.documents.files import FileDocument, read_documents
 
 

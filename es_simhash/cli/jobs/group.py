@@ -1,4 +1,4 @@
-"""What is written of the groups of an index: the groups, the pairs that link them, and what to delete."""
+"""What ``group`` writes: groups, the pairs that link them, and requests that delete duplicates."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import asdict
 from itertools import chain
 from typing import IO, Any, TypeAlias
 
-from es_simhash.cli.jobs.compared_pairs import COLUMNS, compared
+from es_simhash.cli.jobs.dedup import COLUMNS, nearness_of
 from es_simhash.documents.files.tables import write_rows
 from es_simhash.groups.of_index.result import Group, Grouped
 
-# The address of a page about the group of that name.
+# Returns the address of a page about the group of that name.
 Link: TypeAlias = Callable[[str], str]
 
 _GROUP_COLUMNS = ("group", "index", "id", "is_canonical", "similarity", "distance", "standard_error")
@@ -20,7 +20,7 @@ _ENDS = ("first_index", "first_id", "second_index", "second_id")
 
 
 def write_groups(grouped: Grouped, format: str, out: IO[str], link: Link | None = None) -> None:
-    """The groups, with links if there are any: as JSON lines, or as CSV with a row for each member."""
+    """Write the groups, with links if there are any: as JSON lines, or as CSV with a row for each member."""
     if format == "csv":
         write_rows([(*_GROUP_COLUMNS, *(["link"] if link else []))], out)
         for group in grouped:
@@ -29,11 +29,11 @@ def write_groups(grouped: Grouped, format: str, out: IO[str], link: Link | None 
     else:
         for group in grouped:
             more = {"link": link(group.id)} if link else {}
-            out.write(json.dumps({**form(group), **more}, ensure_ascii=False) + "\n")
+            out.write(json.dumps({**group_json(group), **more}, ensure_ascii=False) + "\n")
 
 
-def form(group: Group) -> dict[str, Any]:
-    """A group as JSON, the member that stands for it first."""
+def group_json(group: Group) -> dict[str, Any]:
+    """Return a group as JSON, its canonical member first."""
     members = [asdict(member) for member in group.members]
     return {"group": group.id, "size": len(members), "diameter": asdict(group.diameter), "members": members}
 
@@ -45,7 +45,7 @@ def _rows(group: Group) -> Iterator[tuple[Any, ...]]:
 
 
 def write_pairs(grouped: Grouped, format: str, out: IO[str]) -> None:
-    """The pairs by which documents are linked: of equal texts each with the one before, and all others found near."""
+    """Write the pairs that link documents: each of equal texts with the one before, and all other near pairs."""
     if format == "csv":
         columns = (*_ENDS, *COLUMNS)
         write_rows(chain([columns], ([pair.get(name) for name in columns] for pair in _pairs(grouped))), out)
@@ -57,14 +57,14 @@ def write_pairs(grouped: Grouped, format: str, out: IO[str]) -> None:
 def _pairs(grouped: Grouped) -> Iterator[dict[str, Any]]:
     for pairs in grouped.pairs():
         sides = [grouped.keys(pairs[side].tolist()) for side in ("first", "second")]
-        for first, second, values in zip(*sides, compared(pairs), strict=True):
+        for first, second, values in zip(*sides, nearness_of(pairs), strict=True):
             yield dict(zip(_ENDS, (*first, *second), strict=True)) | values
 
 
 def write_deletes(grouped: Grouped, out: IO[str]) -> int:
-    """The body of a bulk request that deletes every member but the one that stands for its group; and how many.
+    """Write the body of a bulk request that deletes all duplicates; return how many.
 
-    Each is deleted only if nobody has changed it since it was read.
+    A document is deleted only if nobody has changed it since it was read.
     """
     count = 0
     for place in grouped.duplicates():

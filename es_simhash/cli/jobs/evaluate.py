@@ -1,4 +1,4 @@
-"""The documents that labels are of, read from files or from an index and held in memory."""
+"""The labelled documents of ``evaluate`` and ``tune``, read from files or from an index into memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OnRead = Callable[[int], object]
 
 @dataclass
 class Gathered:
-    """Documents as (id, text) pairs, and what those of a group are ordered by."""
+    """Documents as (id, text) pairs, and what the members of a group are ordered by."""
 
     keep: Canonical
     documents: list[tuple[str, str]] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Gathered:
     _ids: set[str] = field(default_factory=set)
 
     def add(self, id_: str, text: str, document: Json) -> bool:
-        """Take a document; False if there is one of this id already."""
+        """Add a document; return False if its id is taken."""
         if id_ in self._ids:
             return False
         self._ids.add(id_)
@@ -45,18 +45,18 @@ class Gathered:
 
     @property
     def rank(self) -> Callable[[int], Any] | None:
-        """The order of documents by their positions; None for that in which they came."""
+        """The sort key of a document by its position; None for the order in which they came."""
         return self._ranks.__getitem__ if self.keep.fields else None
 
 
 def gather_files(
     found: Iterable[tuple[FileDocument, str]], keep: Canonical, on_reject: OnReject, on_read: OnRead
 ) -> Gathered:
-    """The documents of files with their texts; one with the id of an earlier one is rejected."""
+    """Gather the documents of files with their texts; reject one with the id of an earlier document."""
     gathered = Gathered(keep)
     for each, text in found:
         if not gathered.add(each.id, text, dict(each.document)):
-            reason = "An earlier document has the same id, so that labels cannot tell them apart. Give it another."
+            reason = "An earlier document has the same id, so labels cannot name one of them. Give it another."
             on_reject(each.rejected(reason))
         on_read(len(gathered.documents))
     return gathered
@@ -71,9 +71,9 @@ def gather_index(
     on_read: OnRead,
     patience: float,
 ) -> Gathered:
-    """The documents of an index that have fingerprints of its scheme, or those of them that a query finds.
+    """Gather the documents of an index that have fingerprints of its scheme and match the query.
 
-    Of several indices behind a name, the first document of an id counts.
+    If several indices behind the name have the same id, the first document counts.
     """
     gathered = Gathered(keep)
     for hit, whole in with_texts(_hits(index, keep, query, patience), index.documents.fields, on_undone):
@@ -103,7 +103,7 @@ def _hits(index: Index, keep: Canonical, query: Json | None, patience: float) ->
 
 
 def hits_of(engine: Engine, name: str, wanted: Json, source: Sequence[str] | bool, patience: float) -> Iterator[Json]:
-    """All documents of the indices behind a name that a query finds."""
+    """Yield all documents of the indices behind a name that match a query."""
     mappings = engine.perform(GetMappings(name))
     for each in sorted(mappings):
         engine.perform(Refresh(each))

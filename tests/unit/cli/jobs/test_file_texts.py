@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from es_simhash.cli.jobs.absent_fields import AbsentFields
+from es_simhash.cli.jobs.file_texts import AbsentFields
 
 
 def test_fields_that_no_document_has_are_named() -> None:
     absent = AbsentFields(["title", "meta.text", "bdoy"])
-    absent.look_at({"title": None})
-    absent.look_at({"meta": {"text": "x"}, "body": "y"})
+    absent.check({"title": None})
+    absent.check({"meta": {"text": "x"}, "body": "y"})
     assert absent.paths == ["bdoy"]
     assert absent.warning.startswith("Warning: no document has the field bdoy.")
 
@@ -14,5 +14,5 @@ def test_fields_that_no_document_has_are_named() -> None:
 def test_there_is_nothing_to_say_when_all_are_there_or_nothing_was_read() -> None:
     absent = AbsentFields(["title"])
     assert absent.warning == ""
-    absent.look_at({"title": "x"})
+    absent.check({"title": "x"})
     assert absent.warning == ""

@@ -1,4 +1,4 @@
-"""Columns of DataFrames: those that name a document, its text, and rows of numbers as they pass through Arrow."""
+"""Helpers for DataFrames: the columns that name a document, its text, and rows of numbers that pass through Arrow."""
 
 from __future__ import annotations
 
@@ -73,3 +73,13 @@ def rows_of(column: Any, dtype: npt.DTypeLike, width: int) -> Rows:
     """The rows of ``width`` numbers that `binary` made a column of."""
     numbers = np.frombuffer(b"".join(column.to_pylist()), dtype=np.dtype(dtype).newbyteorder("<"))
     return numbers.reshape(len(column), width)
+
+
+def materialized(frame: DataFrame) -> DataFrame:
+    """Compute a frame once and cut it off from its lineage; Spark frees it when nothing refers to it any more.
+
+    A second computation could give documents other numbers. So the run fails if a lost machine held a part of the
+    frame, unless the context has a directory for checkpoints.
+    """
+    has_directory = frame.sparkSession.sparkContext.getCheckpointDir() is not None
+    return frame.checkpoint() if has_directory else frame.localCheckpoint()

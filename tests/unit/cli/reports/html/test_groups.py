@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.cli.reports.groups.report import Omitted, Report, SharedKey
-from es_simhash.cli.reports.html.report import report_page
-from es_simhash.cli.reports.html.report_charts import Column, below, between, chart
+from es_simhash.cli.reports.groups.report import GroupReport, Omitted, SharedKey
+from es_simhash.cli.reports.html.column_chart import Column, below, between, chart
+from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.pairs.nearness import Diameter
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
@@ -22,7 +22,7 @@ from tests.unit.cli.reports.html.test_pages import EVIL, Reader
 TEXT = "A storm hit the coast last night. Trains stood still."
 
 
-def read(made: Report) -> Reader:
+def read(made: GroupReport) -> Reader:
     return Reader(report_page(made))
 
 
@@ -32,7 +32,7 @@ def headings(found: Reader) -> list[str]:
     return [name for name in names if name in found.text]
 
 
-def whole() -> Report:
+def whole() -> GroupReport:
     """One that has everything, with markup wherever a text may come from outside."""
     members = [member(f"{EVIL}{number}", 0.9 - 0.1 * number, number, f"in {EVIL}") for number in range(7)]
     members[0] = member(f"{EVIL}0", index=f"in {EVIL}")

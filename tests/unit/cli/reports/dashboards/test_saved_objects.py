@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.cli.reports.dashboards.objects import ndjson, panels, saved_objects
+from es_simhash.cli.reports.dashboards.saved_objects import ndjson, panels, saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.errors import InputError
 from tests.support import dashboard_files

@@ -1,27 +1,29 @@
-"""The demo's report: all that its trial came to, in numbers."""
+"""The demo's summary: the results of its trial in numbers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 from es_simhash.cli.demo import outcome
-from es_simhash.cli.demo.corpus import Planted
-from es_simhash.cli.demo.differences import marked
-from es_simhash.cli.demo.grammar import language
-from es_simhash.cli.demo.outcome import Example, Group, Missed
-from es_simhash.cli.demo.trial import PLAIN, Found, Pair, Rate
+from es_simhash.cli.demo.corpus import CorpusDocument
+from es_simhash.cli.demo.grammar import Language, language
+from es_simhash.cli.demo.outcome import DocumentGroup, Example, Missed
+from es_simhash.cli.demo.trial import PLAIN, Pair, Rate, WayResult
 from es_simhash.scheme.scheme import Scheme
 
 UNRELATED = "unrelated"
 _LARGEST = 3
+# Words, or characters of languages without spaces, on each side of a difference.
+_AROUND = {True: 4, False: 10}
 
 
 @dataclass(frozen=True)
 class WayCounts:
-    """How many pairs of each kind a search with these ``options`` found, unrelated ones too."""
+    """The number of pairs of each kind, unrelated ones too, that searches with these ``options`` found."""
 
     options: str
     found: dict[str, int]
@@ -29,11 +31,11 @@ class WayCounts:
 
 
 @dataclass(frozen=True)
-class Report:
-    """What was made, how fast it was loaded, and what was found in which way.
+class Summary:
+    """What was made, how fast it was loaded, and what each way of searching found.
 
-    ``missed`` and ``examples`` are of a search without options, which matches from ``threshold`` on; the groups are
-    of pairs verified by their texts, ``largest`` being the first few.
+    ``missed`` and ``examples`` come from searches without options, at the minimum similarity ``threshold``. Groups are
+    linked by pairs that were verified by their texts; ``largest`` has the first few.
     """
 
     languages: dict[str, int]
@@ -45,10 +47,10 @@ class Report:
     missed: list[Missed]
     examples: list[Example]
     groups: int
-    largest: list[Group]
+    largest: list[DocumentGroup]
 
     def as_json(self) -> dict[str, Any]:
-        """The report in values that JSON has."""
+        """Return the summary in JSON's types."""
         return {
             **asdict(self),
             "loading": _rate_as_json(self.loading),
@@ -58,14 +60,16 @@ class Report:
         }
 
 
-def report(scheme: Scheme, documents: Sequence[Planted], loading: Rate, found: Sequence[Found]) -> Report:
-    """The report on a trial."""
+def summarize(
+    scheme: Scheme, documents: Sequence[CorpusDocument], loading: Rate, found: Sequence[WayResult]
+) -> Summary:
+    """Summarize a trial."""
     planted = outcome.planted_pairs(documents)
     pairs = {each.way.options: each.pairs for each in found}
     plain = pairs[PLAIN.options]
     groups = outcome.groups(documents, plain)
     comparing = outcome.verifier(scheme, documents)
-    return Report(
+    return Summary(
         languages=dict(Counter(each.language for each in documents)),
         kinds=dict(Counter(each.kind for each in documents)),
         loading=loading,
@@ -80,7 +84,7 @@ def report(scheme: Scheme, documents: Sequence[Planted], loading: Rate, found: S
 
 
 def difference(example: Example) -> str:
-    """What differs between the two texts of an example."""
+    """Mark what differs between the two texts of an example."""
     return marked(language(example.first.language), example.first.text, example.second.text)
 
 
@@ -103,5 +107,32 @@ def _example_as_json(example: Example) -> dict[str, Any]:
     }
 
 
-def _group_as_json(group: Group) -> dict[str, Any]:
+def _group_as_json(group: DocumentGroup) -> dict[str, Any]:
     return {"ids": [each.id for each in group.documents], "kinds": group.kinds}
+
+
+def marked(language: Language, before: str, after: str) -> str:
+    """Return the second text with ``[-removed-]`` and ``{+added+}`` parts; long equal parts are cut."""
+    first, second = language.units(before), language.units(after)
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    around = _AROUND[bool(language.gap)]
+    parts = []
+    for operation, i, j, k, m in matcher.get_opcodes():
+        if operation == "equal":
+            parts.append(_shortened(first[i:j], around, is_first=i == 0, is_last=j == len(first)))
+        else:
+            parts += [_around("[-", first[i:j], "-]"), _around("{+", second[k:m], "+}")]
+    return " ".join("".join(parts).split())
+
+
+def _around(left: str, units: list[str], right: str) -> str:
+    text = "".join(units)
+    return f"{left}{text.rstrip()}{right}{text[len(text.rstrip()) :]}" if text else ""
+
+
+def _shortened(units: list[str], around: int, *, is_first: bool, is_last: bool) -> str:
+    head = [] if is_first else units[:around]
+    tail = [] if is_last else units[-around:]
+    if len(head) + len(tail) >= len(units):
+        return "".join(units)
+    return "".join([*head, "… ", *tail])
