@@ -25,7 +25,7 @@ _SMALLER: dict[str, Any] = {
     "es_simhash.plans.retry._FIRST": 0.002,
     "es_simhash.plans.retry._LONGEST": 0.004,
     "es_simhash.plans.bulk._MOST_LENGTH": 4_000,
-    "es_simhash.index._WRITES": 8,
+    "es_simhash.index.index.WRITES": 8,
 }
 _MOST_RUNS = 40
 

@@ -1,0 +1,312 @@
+"""An index with near-duplicate detection, by an engine that answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from es_simhash._core.batched import chunks
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.actions import Document
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.painless.stored_scripts import Stored
+from es_simhash.documents.rejected import OnReject
+from es_simhash.engines.base import run
+from es_simhash.engines.connect import connect
+from es_simhash.errors import InputError
+from es_simhash.plans.add import OnWritten, Writer, Written
+from es_simhash.plans.check import Checked, SeenDocuments, check
+from es_simhash.plans.find_options import FindOptions, FindRequest
+from es_simhash.plans.index_plans import IndexPlans, Known
+from es_simhash.plans.info import Info, describe
+from es_simhash.plans.init import Initialised
+from es_simhash.plans.install_pipeline import IngestPipeline, PipelineRemoved
+from es_simhash.plans.install_scripts import InstalledScripts
+from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
+from es_simhash.scheme.query import By
+from es_simhash.scheme.rerank import Matches
+from es_simhash.scheme.scheme import Scheme
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from es_simhash.groups.of_index.options import GroupOptions
+    from es_simhash.groups.of_index.result import Grouped
+    from es_simhash.groups.of_index.run import OnProgress as OnGrouped
+    from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
+    from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
+    from es_simhash.live.backfill.options import BackfillOptions
+    from es_simhash.live.doctor.finding import Finding
+    from es_simhash.live.reindex.plan import Reindexed
+    from es_simhash.live.reindex.survey import ReindexOptions
+    from es_simhash.live.removal import Removed
+    from es_simhash.live.sweep.options import UpdateOptions
+    from es_simhash.live.sweep.progress import OnProgress, Progress
+    from es_simhash.plans.explain.explanation import Explanation
+
+Result = TypeVar("Result")
+
+# How many searches go to the engine at once, and how many documents are fingerprinted and sent at once.
+SEARCHES = 50
+WRITES = 500
+
+
+class Index:
+    """An index, or several to read from: a name, an alias, a pattern, or names with commas.
+
+    ``target`` is your client of Elasticsearch or OpenSearch, a URL, or a directory for the embedded engine; the default
+    is the directory ``.es-simhash`` (see `es_simhash.connect`). The scheme and the source ``fields`` are read from the
+    index once `init` has stored them there; if you give them as well, they must agree. If the name stands for several
+    indices, those without our fields are left out (see `without_fields`).
+    """
+
+    def __init__(self, name: str, target: Any = None, **known: Unpack[Known]) -> None:
+        self._plans = IndexPlans(name, **known)
+        self.name = name
+        self.engine = connect(target)
+        self._is_own = self.engine is not target
+
+    def _run(self, plan: Plan[Result]) -> Result:
+        return run(plan, self.engine)
+
+    def init(self, *, create: Json | None = None, dry_run: bool = False) -> Initialised:
+        """Add the fields to the index's mapping, or create the index; nothing else in it changes.
+
+        ``create`` holds the settings and mappings of a new index. With ``dry_run`` nothing is changed.
+        """
+        return self._run(self._plans.init(create, dry_run))
+
+    @property
+    def documents(self) -> Documents:
+        """The scheme, source fields and prefix with which the index's documents are fingerprinted."""
+        return self._run(self._plans.documents())
+
+    @property
+    def without_fields(self) -> list[str]:
+        """The indices behind the name that have no fields for fingerprints; nothing is found in them."""
+        return self._run(self._plans.opened()).without_fields
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of the index's fingerprints."""
+        return self.documents.scheme
+
+    def add(
+        self,
+        documents: Iterable[Document],
+        *,
+        refresh: bool = False,
+        patience: float = 600.0,
+        on_written: OnWritten | None = None,
+    ) -> Written:
+        """Write documents with their fields, or carry out actions in the form that ``helpers.bulk`` takes.
+
+        A document's id is its ``_id``. As with ``helpers.bulk``, documents with fields named like metadata
+        (``version``, ``routing``, ``pipeline``) must be given in ``_source``. The result lists the rejected documents;
+        all others are written. ``on_written`` is called after each batch with its result; the final result then only
+        counts.
+
+        The call waits up to ``patience`` seconds for an engine that is away or overloaded. Documents without an ``_id``
+        are not sent a second time to an engine that was away, since it may have written them.
+        """
+        written, writer = Written(), Writer(self.name, self._run(self._plans.documents_to_write()), refresh, patience)
+        for first, chunk in chunks(documents, WRITES):
+            batch = Written()
+            try:
+                self._run(writer.write(chunk, first, batch))
+            finally:
+                written.add(batch, on_written)
+        return written
+
+    def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = 600.0) -> Written:
+        """Delete documents by their ids."""
+        return self.add(({"_op_type": "delete", "_id": id_} for id_ in ids), refresh=refresh, patience=patience)
+
+    def refresh(self) -> None:
+        """Make all written documents visible to searches."""
+        self.engine.perform(Refresh(self.name))
+
+    def find(
+        self,
+        text: str | None = None,
+        *,
+        id: str | None = None,
+        doc: Document | None = None,
+        **options: Unpack[FindOptions],
+    ) -> Matches:
+        """Find the near-duplicates of a text, of a document of the index, or of a new document; see `FindOptions`."""
+        kind, item = only_one(text=text, id=id, doc=doc)
+        return self._run(self._plans.find(kind, item, FindRequest(**options)))
+
+    def find_many(
+        self,
+        texts: Iterable[str] | None = None,
+        *,
+        ids: Iterable[str] | None = None,
+        docs: Iterable[Document] | None = None,
+        **options: Unpack[FindOptions],
+    ) -> Iterator[Matches]:
+        """Find the near-duplicates of each of many, reading them as needed; an empty text has no matches."""
+        kind, items = only_one(text=texts, id=ids, doc=docs)
+        chosen = FindRequest(**options)
+        for first, chunk in chunks(items, SEARCHES):
+            yield from self._run(self._plans.find_many(kind, chunk, chosen, first))
+
+    def explain(
+        self, a: str, b: str, *, by: By | None = None, distance: int | None = None, similarity: float | None = None
+    ) -> Explanation:
+        """Explain why two documents of the index are near-duplicates, or why they are not.
+
+        The criteria are those of `find`.
+        """
+        return self._run(self._plans.explain((a, b), FindRequest(by=by, distance=distance, similarity=similarity)))
+
+    def check(
+        self, documents: Iterable[Document], *, on_reject: OnReject | None = None, **options: Unpack[FindOptions]
+    ) -> Iterator[Checked]:
+        """Find, for each new document, its near-duplicates in the index and earlier in the same list.
+
+        A document that cannot be read raises a `DocumentError`, or is handed to ``on_reject``.
+        """
+        seen = SeenDocuments(self.documents, FindRequest(**options))
+        for _, chunk in chunks(documents, SEARCHES):
+            yield from self._run(check(self.name, seen, chunk, on_reject))
+
+    def backfill(
+        self,
+        options: BackfillOptions | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+        on_reject: OnReject | None = None,
+    ) -> Progress:
+        """Fingerprint the documents that are in the index.
+
+        Documents with a current fingerprint are left alone, so run it again to continue a run that was stopped.
+        Rejected documents are counted, and handed to ``on_reject``.
+        """
+        from es_simhash.live.backfill.run import Backfill
+
+        return Backfill(self.engine, self.name, self.documents, options).run(on_progress, on_reject)
+
+    def reindex(
+        self,
+        destination: str,
+        options: ReindexOptions | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+        on_reject: OnReject | None = None,
+    ) -> Reindexed:
+        """Copy the index, with fingerprints, into a new one.
+
+        The copy gets the scheme and the fields given to this `Index`, or else those of the index. Run it again to
+        continue a run that was stopped, and to catch up with later changes. Nothing is deleted, except a new copy that
+        nothing could be written to.
+        """
+        from es_simhash.live.reindex.run import Reindexing
+
+        documents = self._plans.documents_of_copy()
+        return Reindexing(self.engine, self.name, destination, documents, options).run(on_progress, on_reject)
+
+    def remove_fields(
+        self,
+        options: UpdateOptions | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+        on_reject: OnReject | None = None,
+    ) -> Removed:
+        """Remove the fields of fingerprints from all documents, and our note from the mapping, which keeps its fields.
+
+        Run it again to continue a run that was stopped. Rejected documents are counted, and handed to ``on_reject``.
+        """
+        from es_simhash.live.removal import Removal
+
+        return Removal(self.engine, self.name, self.documents, options).run(on_progress, on_reject)
+
+    def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
+        """Examine what would go wrong with a backfill, without changing anything.
+
+        If the index has no fields yet, examine whether they can be added.
+        """
+        from es_simhash.live.backfill.survey import diagnose
+
+        return self._run(diagnose(self.name, self._plans.wanted_documents(), options, self._plans.brings_fields))
+
+    def group(self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None) -> Grouped:
+        """Find all groups of near-duplicates among the documents with fingerprints. Close the result in the end.
+
+        Nothing is written. ``on_progress`` is called with the number of documents read.
+        """
+        from es_simhash.groups.of_index.run import group
+
+        return group(self.engine, self.name, self.documents, options, on_progress)
+
+    def write_groups(
+        self, grouped: Grouped, options: WriteOptions | None = None, *, on_progress: OnGroupsWritten | None = None
+    ) -> GroupsWritten:
+        """Store groups on their documents, for searches to use.
+
+        Documents changed or deleted since they were read are left out of their groups, which are then made anew. To
+        continue a run that was stopped, group and write again.
+        """
+        from es_simhash.groups.of_index.writing import write_groups
+
+        return write_groups(self.engine, grouped, self.documents, options, on_progress)
+
+    def pipeline(self, *, install: bool = False, default: bool = False) -> IngestPipeline:
+        """Return the ingest pipeline with which the server fingerprints the documents written to the index.
+
+        With ``install`` it is put on the server; with ``default`` it becomes the index's default pipeline. Documents it
+        cannot fingerprint get the status ``deferred``, for `backfill`.
+        """
+        return self._run(self._plans.pipeline(install, default))
+
+    def remove_pipeline(self) -> PipelineRemoved:
+        """Remove the ingest pipeline; documents keep their fields."""
+        return self._run(self._plans.remove_pipeline())
+
+    def scripts(self, name: str | None = None) -> list[Stored]:
+        """Return scripts and search templates for searching the index without Python.
+
+        Their names begin with ``name``, by default ``es-simhash``.
+        """
+        return self._run(self._plans.scripts(name))
+
+    def install_scripts(self, name: str | None = None) -> InstalledScripts:
+        """Install the `scripts` on the server, for all of its indices."""
+        return self._run(self._plans.install_scripts(name))
+
+    def remove_scripts(self, name: str | None = None) -> list[str]:
+        """Remove the `scripts` from the server, and return the names of those that it had."""
+        return self._run(self._plans.remove_scripts(name))
+
+    def info(self) -> Info:
+        """Describe the index: its documents, its scheme, and its fields."""
+        return self._run(describe(self.name, self._run(self._plans.opened())))
+
+    def check_files(self) -> FilesChecked:
+        """Compare all files of an embedded index with their checksums."""
+        return self.engine.perform(CheckFiles(self.name))
+
+    def close(self) -> None:
+        """Close what this object opened; a client or an engine that you gave stays open."""
+        if self._is_own:
+            self.engine.close()
+
+    def __enter__(self) -> Self:
+        """Return the index, to be closed at the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the index."""
+        self.close()
+
+
+def only_one(**given: Any) -> tuple[str, Any]:
+    """Return the only value given, with its kind."""
+    found = [(kind, value) for kind, value in given.items() if value is not None]
+    if len(found) != 1:
+        raise InputError(
+            f"Near-duplicates of {len(found)} things were asked for. Give one of a text, an id, a document."
+        )
+    [(kind, value)] = found
+    return kind, value
