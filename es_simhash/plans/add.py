@@ -12,7 +12,7 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan
 
-# The names that helpers.bulk reads from beside a document's fields, and what they are called in a bulk request.
+# The metadata that helpers.bulk reads from a document, and their names in a bulk request.
 _METADATA = {
     name: name.removeprefix("_")
     for name in (
@@ -37,14 +37,14 @@ _METADATA = {
 
 @dataclass
 class Written:
-    """How many actions were done and how many ``refused``, and of these which and why."""
+    """The number of actions done and ``refused``, with the reason for each refusal."""
 
     done: int = 0
     refused: int = 0
     rejected: list[Rejected] = field(default_factory=list)
 
     def add(self, batch: Written, on_written: OnWritten | None) -> None:
-        """Count what became of a batch; without ``on_written`` to tell them to, keep what was rejected."""
+        """Add the counts of a batch; keep its rejected documents unless ``on_written`` takes them."""
         self.done += batch.done
         self.refused += batch.refused
         batch.rejected.sort(key=lambda one: one.position)
@@ -64,7 +64,7 @@ OnWritten: TypeAlias = Callable[[Written], object]
 
 @dataclass
 class Writer:
-    """Writes to an index, waiting up to ``patience`` seconds for an engine that is away or has too much to do."""
+    """A writer to an index, which waits up to ``patience`` seconds for an engine that is away or overloaded."""
 
     index: str
     documents: Documents
@@ -73,9 +73,9 @@ class Writer:
     _pressure: RequestSize = field(default_factory=RequestSize)
 
     def write(self, actions: Sequence[Document], first: int, written: Written) -> Plan[None]:
-        """Carry out actions in the form of ``helpers.bulk``, with the fields; ``first`` is the place of the first.
+        """Perform actions in the form of ``helpers.bulk``, with the fields; ``first`` is the position of the first.
 
-        What becomes of them is in ``written`` as soon as it is known, however this ends.
+        ``written`` receives each result as soon as it is known, even if this raises.
         """
         rejected: set[int] = set()
 
@@ -99,7 +99,7 @@ class Writer:
 
 
 def _action(action: Mapping[str, Any]) -> Action:
-    """An action as an engine takes it."""
+    """Return an action in the form that engines take."""
     rest = dict(action)
     op_type = rest.pop("_op_type", "index")
     id_, index = rest.pop("_id", None), rest.pop("_index", None)

@@ -1,4 +1,4 @@
-"""Sending actions until an engine has taken or refused each: full queues are waited for, too large requests split."""
+"""Bulk requests: wait for full queues, split requests that are too large, until each action is done or refused."""
 
 from __future__ import annotations
 
@@ -14,56 +14,56 @@ from es_simhash.plans.retry import retry_delays
 
 _MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-# What an engine answers to an action that was done already, by an attempt whose reply was lost.
+# An engine's answers to an action that an earlier attempt, whose reply was lost, has done already.
 _DONE_BEFORE = (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND)
 
-# Takes the places of some actions among all, and what became of each.
+# Takes the positions of some actions, and the result of each.
 Take: TypeAlias = Callable[[Sequence[int], Sequence[ActionResult]], object]
 
 
 @dataclass
 class RequestSize:
-    """How much is sent at once, adapted to what the engine takes: half after a refusal, and slowly more again."""
+    """The number of actions per request, adapted to the engine: halved after a refusal, then slowly raised again."""
 
     actions: int = _MOST_ACTIONS
 
-    def ease(self) -> None:
-        """Send half as much."""
+    def shrink(self) -> None:
+        """Halve the number of actions."""
         self.actions = max(1, self.actions // 2)
 
-    def press(self) -> None:
-        """Send a little more, up to what is useful."""
+    def grow(self) -> None:
+        """Raise the number of actions a little, up to the useful maximum."""
         self.actions = min(_MOST_ACTIONS, self.actions + max(1, self.actions // 10))
 
 
 def send(bulk: Bulk, take: Take, pressure: RequestSize, patience: float) -> Plan[int]:
-    """Send actions until the engine has taken or refused each; return how often it refused some for now.
+    """Send actions until the engine has done or refused each; return the number of temporary refusals.
 
-    ``take`` is called after each request with what became of its actions. What is refused again and again for
-    ``patience`` seconds is refused for good; but an engine that takes no request at all for so long raises.
+    ``take`` is called after each request with the results of its actions. An action refused again and again for
+    ``patience`` seconds counts as refused; an engine that accepts no request at all for that long raises.
     """
     sending, waits = _Sending(bulk, take), retry_delays(patience)
     while sending.waiting:
         problem = yield from sending.request(pressure.actions)
         if problem is None:
-            pressure.press()
+            pressure.grow()
             waits = retry_delays(patience)
         elif isinstance(problem, TooLargeError):
-            pressure.ease()
+            pressure.shrink()
         elif (delay := next(waits, None)) is None:
             sending.give_up(problem)
         else:
             if isinstance(problem, UnavailableError):
-                pressure.ease()
+                pressure.shrink()
             yield Wait(delay)
     return sending.refusals
 
 
 @dataclass
 class _Sending:
-    """Actions on their way: the places of those still ``waiting``, and how many ``refusals`` there were.
+    """Actions being sent: the positions of those still ``waiting``, and the number of temporary ``refusals``.
 
-    Actions on one document are done in their order: ``after`` has the place of the one that each has to wait for.
+    Actions on one document keep their order: ``after`` maps each to the one that it must wait for.
     """
 
     bulk: Bulk
@@ -80,11 +80,10 @@ class _Sending:
         self.after = dict(_on_one_document(self.bulk))
 
     def request(self, most: int) -> Plan[EngineError | None]:
-        """Send the first of those that wait; return why some of them must wait on."""
+        """Send the first waiting actions; return why some of them must keep waiting."""
         batch = self._batch(most)
         request = replace(self.bulk, actions=[self.bulk.actions[place] for place in batch])
-        # What is refused goes to the end, so that what is never taken, being too large for the engine, does not hold
-        # up the rest.
+        # Refused actions go to the end, so that one too large for the engine does not hold up the rest.
         chosen = set(batch)
         self.waiting = [place for place in self.waiting if place not in chosen]
         try:
@@ -104,7 +103,7 @@ class _Sending:
         return self._answered(batch, results)
 
     def give_up(self, problem: EngineError) -> None:
-        """Settle what waits as refused, unless the engine is away, or takes nothing at all."""
+        """Settle the waiting actions as refused; raise if the engine is away or has accepted nothing at all."""
         if isinstance(problem, UnreachableError) or not self._is_answered:
             raise problem
         reason = f"the engine is overloaded, and refused this again and again: {problem}"
@@ -114,7 +113,7 @@ class _Sending:
         self.waiting = []
 
     def _batch(self, most: int) -> list[int]:
-        """The first of those that wait: so many, and no more than a request should hold."""
+        """Return the first waiting actions, up to ``most`` and to the size of a request."""
         batch: list[int] = []
         length = 0
         for place in islice(filter(self._is_next, self.waiting), most):
@@ -125,7 +124,7 @@ class _Sending:
         return batch
 
     def _is_next(self, place: int) -> bool:
-        """Whether no earlier action on the same document waits, which would undo this one if it came later."""
+        """Return whether no earlier action on the same document is waiting, which would undo this one."""
         return place not in self.after or self.after[place] in self._settled
 
     def _settle(self, places: Sequence[int], results: Sequence[ActionResult]) -> None:
@@ -133,7 +132,7 @@ class _Sending:
         self.take(places, results)
 
     def _too_large(self, batch: list[int], error: TooLargeError) -> EngineError | None:
-        """Let several wait for smaller requests; one alone is refused."""
+        """Split a request of several actions; refuse an action that is too large alone."""
         if len(batch) > 1:
             self.waiting += batch
             return error
@@ -142,7 +141,7 @@ class _Sending:
         return None
 
     def _answered(self, batch: list[int], results: Sequence[ActionResult]) -> EngineError | None:
-        """Settle all but what is refused for now."""
+        """Settle all actions except those refused temporarily."""
         self._is_answered = True
         places, settled, busy = [], [], ""
         for place, result in zip(batch, results, strict=True):
@@ -158,7 +157,7 @@ class _Sending:
         return UnavailableError(busy) if busy else None
 
     def _with_doubt(self, place: int, result: ActionResult) -> ActionResult:
-        """The result, saying so where an earlier attempt may have done what is refused now."""
+        """Return the result, with a warning if an earlier attempt may have done what is refused now."""
         if place not in self._unsure or result.error is None or result.status not in _DONE_BEFORE:
             return result
         doubt = "The reply to an earlier attempt was lost, which may have done it: look at the document."
@@ -169,7 +168,7 @@ class _Sending:
 
 
 def _on_one_document(bulk: Bulk) -> Iterator[tuple[int, int]]:
-    """The place of each action on a document that an earlier one is on, and the place of that."""
+    """Yield the position of each action on a document with an earlier action, and the position of that one."""
     last: dict[tuple[str, str], int] = {}
     for place, action in enumerate(bulk.actions):
         if action.id is not None:
@@ -180,6 +179,6 @@ def _on_one_document(bulk: Bulk) -> Iterator[tuple[int, int]]:
 
 
 def _adds_each_time(action: Action) -> bool:
-    """Whether doing it twice comes to something else: another document, or another run of a script."""
+    """Return whether a repeated action has another effect: a second document, or a second run of a script."""
     is_scripted = action.op_type == "update" and "script" in (action.body or {})
     return action.id is None or (is_scripted and "if_seq_no" not in (action.metadata or {}))

@@ -1,8 +1,8 @@
-"""How candidates are fetched: all of them, or where that pays, without those that the server finds too far away.
+"""Fetching candidates: all of them or, where that is faster, only those near enough for a script on the server.
 
-Keys are shared by documents that are far apart, too. Where these are many, a script that leaves them out takes a server
-less time than fetching them, only for them to be dropped here. What the script lets pass is
-compared here as ever, so that the matches are the same.
+Documents that are far apart share keys, too. Where many do, a script that filters them out costs the server less time than
+sending them here to be dropped. Every candidate that passes the script is still compared here, so the matches are the
+same.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches import tradeoffs
 
-# The first list holds all candidates of nearly every query; where it does not, the query is asked again for more.
+# The first list holds all candidates of nearly every query; otherwise the query is repeated for more.
 _FIRST_LIST = 100
 _GROWTH = 10
-# A script takes a server as long as fetching some twelve candidates. A query is taken to meet what random SimHashes do
-# in an index of this many documents; real ones are more alike, and meet more.
+# A script costs a server as much time as fetching some twelve candidates. A query is assumed to meet as many as random
+# SimHashes do in an index of this size; real ones are more alike, and meet more.
 _FETCHED = 12
 _DOCUMENTS = 1_000_000
 
 
 class ServerFilter(Enum):
-    """From when on the server leaves out what is too far away."""
+    """When the server filters out candidates that are too far away."""
 
     NEVER = "never"
     LATER = "from the second list on"
@@ -39,19 +39,19 @@ class ServerFilter(Enum):
 
 
 class CandidateSearch(Protocol):
-    """What has candidates."""
+    """A search that has candidates."""
 
-    def body(self, size: int, *, scored: bool, sifted: bool) -> Json:
-        """The search request for the first of them; ``sifted``: without those too far away, by a script."""
+    def body(self, size: int, *, scored: bool, filtered: bool) -> Json:
+        """Return the search request for the first candidates; with ``filtered``, a script drops those too far away."""
         ...
 
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
-        """Whether these are as near as can be, and as many as are wanted."""
+        """Return whether no further hit can be nearer than these, and these are as many as requested."""
         ...
 
 
-def sifting(options: FindRequest, settings: Settings, criteria: Criteria) -> ServerFilter:
-    """Choose what compares bits first, the server or this process."""
+def server_filter(options: FindRequest, settings: Settings, criteria: Criteria) -> ServerFilter:
+    """Return when the server filters candidates before this process compares them."""
     # Scripts can read neither signatures in a search, nor a SimHash without doc values.
     is_by_bits = options.candidates == "keys" and criteria.distance is not None and criteria.similarity is None
     if not is_by_bits or readable(settings) is None:
@@ -65,37 +65,37 @@ def sifting(options: FindRequest, settings: Settings, criteria: Criteria) -> Ser
 
 @cache
 def _meets_many(bits: int, blocks: int, shared: int) -> bool:
-    """Whether a query meets so many documents by chance that a script is quicker than fetching them."""
+    """Return whether a query meets so many documents by chance that a script is faster than fetching them."""
     return tradeoffs.block_candidates(bits, blocks, shared, _DOCUMENTS) > _FETCHED
 
 
 def all_candidates(
-    index: str, asking: Sequence[CandidateSearch], most: int, sifting: ServerFilter
+    index: str, searches: Sequence[CandidateSearch], most: int, server_filter: ServerFilter
 ) -> Plan[list[tuple[list[Json], bool]]]:
-    """The candidates of each, ``most`` of them, and whether these are all.
+    """Return up to ``most`` candidates of each search, and whether these are all.
 
-    A list that is as long as was asked for may have been cut off: the query is asked again for a longer one, unless
-    that cannot make any difference. So each list comes from one moment of the index, and none is pieced together.
+    A list as long as requested may have been cut off: the query is repeated for a longer one, unless that can make no
+    difference. So each list comes from one moment of the index, and none is pieced together.
     """
-    replies: list[tuple[list[Json], bool]] = [([], True)] * len(asking)
-    unfinished, length = list(range(len(asking))), _FIRST_LIST
+    replies: list[tuple[list[Json], bool]] = [([], True)] * len(searches)
+    unfinished, length = list(range(len(searches))), _FIRST_LIST
     while unfinished:
         size, is_first = min(length, most), length == _FIRST_LIST
-        sifted = sifting is ServerFilter.ALWAYS or (sifting is ServerFilter.LATER and not is_first)
+        filtered = server_filter is ServerFilter.ALWAYS or (server_filter is ServerFilter.LATER and not is_first)
         scored = not is_first or size == most
-        bodies = [asking[i].body(size, scored=scored, sifted=sifted) for i in unfinished]
+        bodies = [searches[i].body(size, scored=scored, filtered=filtered) for i in unfinished]
         try:
             found = yield from _search(index, bodies)
         except EngineError as error:
-            if not sifted or isinstance(error, UnreachableError):
+            if not filtered or isinstance(error, UnreachableError):
                 raise
-            sifting = ServerFilter.NEVER
+            server_filter = ServerFilter.NEVER
             continue
         for i, reply in zip(unfinished, found, strict=True):
             hits = reply["hits"]["hits"]
             replies[i] = hits, len(hits) < size
         cut_off = [i for i in unfinished if not replies[i][1]] if size < most else []
-        unfinished = [i for i in cut_off if not asking[i].cannot_be_outdone(replies[i][0])]
+        unfinished = [i for i in cut_off if not searches[i].cannot_be_outdone(replies[i][0])]
         length *= _GROWTH
     return replies
 

@@ -1,4 +1,4 @@
-"""Checking documents before they are inserted: against the index, and against those before them in the same list."""
+"""Checking documents before they are inserted: against the index, and against earlier documents of the same list."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from es_simhash.scheme.verification import Verifier
 
 @dataclass(frozen=True)
 class Checked:
-    """A document that may be inserted, the ``position`` that it has among all, and its near-duplicates.
+    """A document to insert, its ``position`` in the list, and its near-duplicates.
 
-    ``in_index`` are those in the index; ``earlier`` are those before it in the list: their ``id`` is their own or,
-    where they have none, their position.
+    ``in_index`` holds those in the index, ``earlier`` those before it in the list: their ``id`` is their own or, where
+    they have none, their position.
     """
 
     position: int
@@ -39,15 +39,15 @@ class Checked:
 
     @property
     def is_new(self) -> bool:
-        """Whether there is no near-duplicate, neither in the index nor earlier in the list."""
+        """Whether it has no near-duplicate, neither in the index nor earlier in the list."""
         return not self.in_index and not self.earlier
 
 
 @dataclass
 class SeenDocuments:
-    """The documents of a list so far, found by their keys like those of an index; ``count`` has all that were given.
+    """The documents of a list so far, searchable by their keys; ``count`` includes rejected ones.
 
-    Each takes about 4 kB of memory, and its text.
+    Each takes about 4 kB of memory, plus its text.
     """
 
     documents: Documents
@@ -59,7 +59,7 @@ class SeenDocuments:
     _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     def matches(self, wanted: QueryDocument, fingerprint: Fingerprint, verifier: Verifier | None) -> Matches:
-        """The near-duplicates of a text among the documents so far; the ``verifier`` compares texts."""
+        """Return the near-duplicates of a text among the documents so far; the ``verifier`` compares texts."""
         if fingerprint.status == "empty":
             return Matches((), status="empty")
         scheme, prefix = self.documents.scheme, self.documents.prefix
@@ -76,7 +76,7 @@ class SeenDocuments:
         return matches_of(compared, criteria, exact=exact, status=fingerprint.status)
 
     def add(self, position: int, wanted: QueryDocument, fingerprint: Fingerprint, stored: Json) -> None:
-        """Take in a document, given its place in the list and its fields."""
+        """Add a document with its position in the list and its fields."""
         id_ = str(position) if wanted.id is None else wanted.id
         if fingerprint.status == "empty":
             return
@@ -98,7 +98,7 @@ class SeenDocuments:
         return sorted(found)
 
     def _shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
-        """How many of the keys each document so far has."""
+        """Count how many of the keys each document so far has."""
         return Counter(place for term in terms for place in self._by_key.get(term, ()))
 
 
@@ -107,7 +107,7 @@ def check(
 ) -> Plan[list[Checked]]:
     """Check the next documents of the list, and remember them.
 
-    One that cannot be read raises a `DocumentError` that names it, or is handed to ``on_reject`` and left out.
+    A document that cannot be read raises a `DocumentError` that names it, or goes to ``on_reject`` and is left out.
     """
     own = seen.documents
     wanted = query_documents(own, documents, seen.count, on_reject)
@@ -126,7 +126,7 @@ def check(
 def _fingerprinted(
     documents: Documents, wanted: Mapping[int, QueryDocument], on_reject: OnReject | None
 ) -> dict[int, tuple[Fingerprint, Json]]:
-    """The fingerprint of each text that has one, and its fields."""
+    """Return the fingerprint and the fields of each text that has them, by position."""
     positions = iter(wanted)
     made: dict[int, tuple[Fingerprint, Json]] = {}
     for batch in documents.batches([each.text for each in wanted.values()]):

@@ -1,4 +1,4 @@
-"""Closed indices: servers still show their mappings, and leave them out of patterns without a word."""
+"""Closed indices: servers still return their mappings, but leave them out of patterns silently."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from urllib.parse import quote
 from es_simhash.errors import EngineError, IndexStateError, UnavailableError, UnreachableError
 from es_simhash.plans.operations import GetResource, GetSettings, Plan
 
-# A setting that an index has while it is closed.
+# A setting of closed indices.
 CLOSED = "index.verified_before_close"
 
 
 def closed_index(index: str) -> IndexStateError:
-    """Return what is raised for a closed index."""
+    """Return the error for a closed index."""
     return IndexStateError(f"The index {index!r} is closed. Open it with POST {index}/_open, or name another.")
 
 
 def check_open(index: str) -> Plan[None]:
-    """Raise if an index of the name is closed, as far as the login may see that."""
+    """Raise if an index behind the name is closed, as far as the login may see that."""
     try:
         settings = yield GetSettings(index)
     except (UnreachableError, UnavailableError):
@@ -30,7 +30,7 @@ def check_open(index: str) -> Plan[None]:
 
 
 def closed_ones(index: str) -> Plan[list[str]]:
-    """Return the closed indices that a pattern fits."""
+    """Return the closed indices that match a pattern."""
     if "*" not in index and index != "_all":
         return []
     try:

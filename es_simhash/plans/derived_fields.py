@@ -1,6 +1,6 @@
-"""What a mapping says of the fields that texts are to come from: some have names under which no document has a value.
+"""Derived fields: fields of a mapping under whose names no document has a value, such as aliases and multi-fields.
 
-An engine searches such a field like any other, but makes its values of those of other fields.
+An engine searches them like any other field, but takes their values from other fields.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from es_simhash._core.json_paths import Json, splits
 class Derived:
     """A field whose values come from elsewhere: ``what`` it is, and the ``remedy``.
 
-    With ``always`` no document can have a value under its name; else one may, which only documents can show.
+    With ``always``, no document can have a value under its name; else only the documents can show whether one has.
     """
 
     what: str
@@ -24,7 +24,7 @@ class Derived:
 
 
 def derived(mapping: Json, path: str) -> Derived | None:
-    """Return what a source field is instead of a field of documents; None where documents can have it."""
+    """Describe a source field that is derived; return None where documents can have it."""
     field = field_at(mapping, path)
     if field.get("type") == "alias":
         target = str(field["path"])
@@ -40,7 +40,7 @@ def derived(mapping: Json, path: str) -> Derived | None:
 
 
 def field_at(mapping: Json, path: str) -> Json:
-    """Return the definition of a field, or of an object; nothing if there is none."""
+    """Return the definition of a field or object; an empty one if there is none."""
     for name, rest in splits(path):
         if (there := (mapping.get("properties") or {}).get(name)) is not None:
             return field_at(there, rest) if rest else there
@@ -52,7 +52,7 @@ def _instead(paths: Sequence[str]) -> str:
 
 
 def _owner(mapping: Json, path: str) -> str:
-    """Return the field that a multi-field of this name lies in; nothing if it is none."""
+    """Return the field that has this multi-field; an empty text if there is none."""
     for above, name in list(splits(path))[-2::-1]:
         if name in (field_at(mapping, above).get("fields") or {}):
             return above
@@ -60,7 +60,7 @@ def _owner(mapping: Json, path: str) -> str:
 
 
 def _is_computed(mapping: Json, path: str) -> bool:
-    """Whether a runtime field (``derived`` on OpenSearch) is made by a script: without one it reads documents."""
+    """Return whether a runtime field (``derived`` on OpenSearch) has a script; without one it reads documents."""
     fields: Json = {**(mapping.get("runtime") or {}), **(mapping.get("derived") or {})}
     return any(
         (path == name or path.startswith(f"{name}.")) and ("script" in field or field.get("type") == "lookup")
@@ -69,7 +69,7 @@ def _is_computed(mapping: Json, path: str) -> bool:
 
 
 def _copies(mapping: Json, above: str = "") -> Iterator[tuple[str, str]]:
-    """Each field whose values are copied to another, with that other."""
+    """Yield each field that is copied to another, with that other."""
     for name, field in (mapping.get("properties") or {}).items():
         target = field.get("copy_to") or []
         for each in [target] if isinstance(target, str) else target:

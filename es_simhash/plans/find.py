@@ -1,4 +1,4 @@
-"""Finding near-duplicates: candidates from the engine, all of them, then the exact comparison here."""
+"""Finding near-duplicates: fetch all candidates from the engine, then compare them exactly here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.source_filter import SourceFilter
-from es_simhash.plans.candidates import all_candidates, sifting
+from es_simhash.plans.candidates import all_candidates, server_filter
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
@@ -35,7 +35,7 @@ from es_simhash.scheme.verification import Verifier
 def find_many(
     index: str, documents: Documents, wanted: Sequence[QueryDocument], options: FindRequest, rarity: Rarity
 ) -> Plan[list[Matches]]:
-    """The matches of each; empty texts have none."""
+    """Return the matches of each document; empty texts have none."""
     prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
     criteria = options.criteria(documents.scheme)
     compare = yield from verifier(index, documents, options, criteria, rarity)
@@ -50,49 +50,49 @@ def find_fingerprinted(
     options: FindRequest,
     verifier: Verifier | None,
 ) -> Plan[list[Matches]]:
-    """The same where the texts are fingerprinted already; the ``verifier`` compares texts, if there is one."""
+    """Return the matches of documents that are fingerprinted already; a ``verifier`` also compares their texts."""
     criteria = options.criteria(documents.scheme)
-    quests = [
+    searches = [
         TextSearch(documents, options, criteria, each, fingerprint)
         for each, fingerprint in zip(wanted, prints, strict=True)
     ]
-    asking = [quest for quest in quests if not quest.is_empty]
-    who = sifting(options, documents.scheme, criteria)
-    replies = yield from all_candidates(index, asking, options.max_candidates, who)
-    found = [quest.compared(hits) for quest, (hits, _) in zip(asking, replies, strict=True)]
-    exact: list[ExactSimilarities | None] = [None] * len(asking)
+    nonempty = [search for search in searches if not search.is_empty]
+    when = server_filter(options, documents.scheme, criteria)
+    replies = yield from all_candidates(index, nonempty, options.max_candidates, when)
+    found = [search.compared(hits) for search, (hits, _) in zip(nonempty, replies, strict=True)]
+    exact: list[ExactSimilarities | None] = [None] * len(nonempty)
     if verifier is not None:
-        exact = yield from _verified(verifier, asking, found)
+        exact = yield from _verified(verifier, nonempty, found)
     matches = iter(
-        quest.matches(compared, each, complete)
-        for quest, compared, each, (_, complete) in zip(asking, found, exact, replies, strict=True)
+        search.matches(compared, each, complete)
+        for search, compared, each, (_, complete) in zip(nonempty, found, exact, replies, strict=True)
     )
-    return [Matches((), status="empty") if quest.is_empty else next(matches) for quest in quests]
+    return [Matches((), status="empty") if search.is_empty else next(matches) for search in searches]
 
 
 def _verified(
-    verifier: Verifier, quests: Sequence[TextSearch], found: Sequence[Compared]
+    verifier: Verifier, searches: Sequence[TextSearch], found: Sequence[Compared]
 ) -> Plan[list[ExactSimilarities | None]]:
-    """The exact similarities of what may be similar."""
-    if not quests:
+    """Return the exact similarities of the candidates that may be similar enough."""
+    if not searches:
         return []
     hits = [
         compared.hits[place]
-        for quest, compared in zip(quests, found, strict=True)
-        for place in plausible_hits(verifier.settings, quest.criteria, compared)
+        for search, compared in zip(searches, found, strict=True)
+        for place in plausible_hits(verifier.settings, search.criteria, compared)
     ]
-    documents = quests[0].documents
-    if quests[0].options.candidates == "more_like_this":  # the texts came with the hits, to be fingerprinted
+    documents = searches[0].documents
+    if searches[0].options.candidates == "more_like_this":  # the hits include the texts
         texts = texts_in_hits(documents, hits)
     else:
         texts = yield from texts_of_hits(documents, hits)
     wanting = [
         Comparison(
-            quest.wanted.text,
+            search.wanted.text,
             [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits],
-            minimum_similarities(quest.criteria, compared.distances),
+            minimum_similarities(search.criteria, compared.distances),
         )
-        for quest, compared in zip(quests, found, strict=True)
+        for search, compared in zip(searches, found, strict=True)
     ]
     return list[ExactSimilarities | None](compare_texts(verifier, wanting))
 
@@ -109,24 +109,24 @@ class TextSearch:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to be found by."""
+        """Whether the text is empty, so that nothing can be found by it."""
         return self.fingerprint.status == "empty"
 
-    def body(self, size: int, *, scored: bool, sifted: bool) -> Json:
-        """The search request for candidates; ``sifted``: without those of our scheme that are too far away."""
+    def body(self, size: int, *, scored: bool, filtered: bool) -> Json:
+        """Return the search request for candidates; with ``filtered``, a script drops those too far away."""
         candidates = self._candidates(scored)
-        if sifted:
+        if filtered:
             candidates = query.restricted(candidates, self._may_be_near(), ())
         return query.body(candidates, size=size, source=self._source, filter=self.options.filter)
 
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
-        """Whether enough of the hits have the very text: whatever else there is, it is no nearer."""
+        """Return whether enough hits have the identical text: no other hit can be nearer."""
         content, prefix = content_hash(self.wanted.text), self.documents.prefix
         copies = [hit for hit in hits if ((hit.get("_source") or {}).get(prefix) or {}).get("content") == content]
         return len(copies) >= self.options.size and sum(self.compared(copies).same_texts) >= self.options.size
 
     def compared(self, hits: Sequence[Json]) -> Compared:
-        """What the fingerprints of candidates tell."""
+        """Compare the fingerprints of candidates."""
         own, hits = self.documents, [hit for hit in hits if not self.wanted.is_self(hit)]
         read = {(hit["_index"], hit["_id"]): hit for hit in hits}
         if self.options.candidates == "more_like_this":
@@ -139,7 +139,7 @@ class TextSearch:
         return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])
 
     def matches(self, compared: Compared, exact: ExactSimilarities | None, complete: bool) -> Matches:
-        """The nearest matches among the candidates, given the exact similarities of some."""
+        """Return the nearest matches among the candidates, given the exact similarities of some."""
         options = self.options
         found = rerank.matches_of(
             compared,
@@ -151,7 +151,7 @@ class TextSearch:
         )
         nearest = found[: options.size]
         if options.source and options.source is not True:
-            # What was compared has been read as well.
+            # The source also has the fields read for the comparison.
             asked = SourceFilter.of(query.names(options.source))
             nearest = tuple(replace(match, source=asked.part_of(match.source or {})) for match in nearest)
         return replace(found, matches=nearest)
@@ -171,7 +171,7 @@ class TextSearch:
 
     @property
     def _source(self) -> list[str] | bool:
-        """The parts of documents that are compared, and those that the caller wants."""
+        """The parts of documents to fetch: those that are compared, and those that the caller requested."""
         if self.options.source is True:
             return True
         source = query.names(self.options.source or ())

@@ -1,4 +1,4 @@
-"""How near-duplicates are found: the keywords of `Index.find` and its like."""
+"""How near-duplicates are found: the keywords of `Index.find` and similar methods."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from es_simhash.text.idf import IdfTable
 
 Candidates: TypeAlias = Literal["keys", "more_like_this"]
 
-# What engines return at most for one query unless an index says otherwise (index.max_result_window).
+# The most that engines return for one query by default (index.max_result_window).
 MOST_CANDIDATES = 10_000
 
 
 class FindOptions(TypedDict, total=False):
-    """The keywords of `Index.find` and its like (see `FindRequest`)."""
+    """The keywords of `Index.find` and similar methods (see `FindRequest`)."""
 
     by: By | None
     distance: int | None
@@ -39,15 +39,15 @@ class FindRequest:
     """How near-duplicates are found.
 
     - ``by``, ``distance``, ``similarity``: what a match is (see `es_simhash.scheme.query.Criteria`).
-    - ``filter``: a query that matches must pass, or several.
-    - ``size``: how many matches are returned, the nearest.
-    - ``source``: the parts of the documents that come with the matches.
-    - ``verify``: with "exact" the texts of what may be similar are read and compared, as the scheme's ``verification``
-      says or, if it has none, by its features; with "estimate" they are not; without it they are if the scheme has a
+    - ``filter``: a query, or several, that every match must satisfy.
+    - ``size``: number of matches to return, the nearest first.
+    - ``source``: parts of the documents to return with the matches.
+    - ``verify``: "exact" reads the texts of possible matches and compares them, as the scheme's ``verification`` says
+      or, if it has none, by its features; "estimate" does not. By default, texts are compared if the scheme has a
       ``verification``.
-    - ``measure`` and ``idf``, a table of weights, stand in for those of the scheme, and imply "exact".
+    - ``measure`` and ``idf`` (a table of weights) replace those of the scheme, and imply "exact".
     - ``candidates="more_like_this"`` needs no field in the index, and implies "exact" too.
-    - ``max_candidates``: how many candidates are compared at most.
+    - ``max_candidates``: maximum number of candidates to compare.
     """
 
     by: By | None = None
@@ -81,7 +81,7 @@ class FindRequest:
 
     @property
     def is_exact(self) -> bool:
-        """Whether texts are to be compared whatever the scheme says."""
+        """Whether texts are compared even if the scheme has no ``verification``."""
         return self.verify == "exact" or self._needs_texts
 
     @property
@@ -89,7 +89,7 @@ class FindRequest:
         return self.candidates == "more_like_this" or self.measure is not None or self.idf is not None
 
     def verification(self, settings: Settings) -> Verification | None:
-        """How texts are compared; None if they are not."""
+        """Return how texts are compared; None if they are not."""
         if self.verify == "estimate":
             return None
         found = settings.verification
@@ -98,10 +98,10 @@ class FindRequest:
         return replace(found, measure=self.measure) if found and self.measure else found
 
     def criteria(self, settings: Settings) -> Criteria:
-        """What a match is under a scheme."""
+        """Return what a match is under a scheme."""
         verification = self.verification(settings)
         if self.candidates == "more_like_this" and self.by is None and self.distance is None:
-            # The texts are compared, so no MinHash is needed.
+            # Texts are compared, which needs no MinHash.
             assert verification
             least = verification.similarity if self.similarity is None else self.similarity
             return Criteria(None, check_similarity(least), verification)

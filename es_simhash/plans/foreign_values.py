@@ -1,7 +1,7 @@
-"""What somebody else keeps in documents where our fields go: recognised, and neither overwritten nor removed.
+"""Foreign values: data of others where our fields belong, which we neither overwrite nor remove.
 
-No query finds values that are not mapped, so the documents themselves are looked at: a sample of them before fields are
-brought into an index, and each of them before it is written.
+Queries do not find unmapped values, so the documents themselves are read: a sample before fields are added to an index,
+and every document before it is written.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _SAMPLE = 100
 
 
 def foreign_in(documents: Documents, source: Json) -> str | None:
-    """Return what a document has in place of our fields that is not ours, to go on after its name; None for nothing.
+    """Describe what a document has in place of our fields, to follow its name in a message; None if nothing is foreign.
 
-    Other names beside ours in the object are in nobody's way.
+    Other names in the object beside ours do no harm.
     """
     found = _found(documents.prefix, frozenset(documents.all_names), source)
     return found and f"has {found} where the fields belong, in the object {documents.prefix!r}"
@@ -42,15 +42,15 @@ def _found(prefix: str, names: frozenset[str], source: Json) -> str | None:
 
 
 def _is_ours(own: dict[str, Any]) -> bool:
-    """Whether an object has the fields of a fingerprint, of whatever scheme, or of one that is still to be made."""
+    """Return whether an object holds the fields of a fingerprint, whatever its scheme, or of a deferred one."""
     scheme = own.get("scheme")
     return is_identity(scheme) or (scheme is None and own.get("status") == DEFERRED)
 
 
 def look_for_foreign(index: str, documents: Documents) -> Plan[MappingError | None]:
-    """Return the error that names a document of a sample with such values; None if there is none in it.
+    """Return the error for the first document of a sample with foreign values; None if there is none.
 
-    Documents that have anything in a mapped field there come first.
+    Documents with any value in a mapped field come first.
     """
     prefix = documents.prefix
     ours = [{"term": {f"{prefix}.scheme": documents.scheme.id}}, {"term": {f"{prefix}.status": DEFERRED}}]
@@ -59,7 +59,7 @@ def look_for_foreign(index: str, documents: Documents) -> Plan[MappingError | No
         reply = yield Search(index, {"size": _SAMPLE, "_source": [prefix], "query": {"bool": query}})
     except (UnreachableError, UnavailableError):
         raise
-    except EngineError:  # closed, say, or not to be read by this login
+    except EngineError:  # the index is closed, say, or this login may not read it
         return None
     for hit in reply["hits"]["hits"]:
         if found := foreign_in(documents, hit.get("_source") or {}):
@@ -68,6 +68,6 @@ def look_for_foreign(index: str, documents: Documents) -> Plan[MappingError | No
 
 
 def refuse_foreign(index: str, documents: Documents) -> Plan[None]:
-    """Raise that error, if there is one."""
+    """Raise if a sample of the documents has foreign values."""
     if error := (yield from look_for_foreign(index, documents)):
         raise error

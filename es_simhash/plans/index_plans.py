@@ -1,4 +1,4 @@
-"""All that can be done with one index, as plans; what they know of it is kept between them."""
+"""The plans of one index, which share what they have read from it."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 
 class Known(TypedDict, total=False):
-    """What the caller may know of an index (see `es_simhash.index.Index`).
+    """What the caller knows of an index (see `es_simhash.index.Index`).
 
     - ``scheme``: a `Scheme`, or the name of a preset; without it that of the index or, for a new one, "default".
     - ``fields``: the source fields with the texts, as dotted paths.
-    - ``prefix``: the object that our fields lie in.
-    - ``idf``: the table of weights, where the index's scheme has one.
-    - ``functions``: the caller's own tokenizers and hash functions, by the names that the index's scheme gives them.
+    - ``prefix``: the object that holds our fields.
+    - ``idf``: the table of weights, if the index's scheme has one.
+    - ``functions``: the caller's own tokenizers and hash functions, by their names in the index's scheme.
     """
 
     scheme: Scheme | str | None
@@ -82,7 +82,7 @@ class IndexPlans:
         self._rarity = Rarity()
 
     def init(self, create: Json | None, dry_run: bool) -> Plan[Initialised]:
-        """Bring the fields into the index."""
+        """Add the fields to the index."""
         if not self._expected.fields:
             raise InputError(
                 f"Fingerprints of the index {self.name!r} cannot be made of no field. "
@@ -94,21 +94,21 @@ class IndexPlans:
 
     @property
     def _scheme(self) -> Scheme:
-        """The scheme where the index says none."""
+        """The scheme for an index that names none."""
         return self._expected.scheme or Scheme.preset("default")
 
     def opened(self) -> Plan[OpenedIndex]:
-        """How the documents are fingerprinted, as the index says; it is asked once."""
+        """Return how the index fingerprints its documents; it is read once."""
         if self._opened is None:
             self._opened = yield from open_index(self.name, self._expected)
         return self._opened
 
     def documents(self) -> Plan[Documents]:
-        """The same, for whatever needs no fields in all indices behind the name."""
+        """Return the documents, for plans that need no fields in every index behind the name."""
         return (yield from self.opened()).documents
 
     def documents_to_write(self) -> Plan[Documents]:
-        """The same, where documents may come into any index behind the name."""
+        """Return the documents, for plans that may write to any index behind the name."""
         opened = yield from self.opened()
         for name in opened.without_fields:
             raise no_fields(name, self._expected.prefix)
@@ -116,17 +116,17 @@ class IndexPlans:
 
     @property
     def brings_fields(self) -> bool:
-        """Whether the caller says which fields the texts are in, by which an index can be given ours."""
+        """Whether the caller names the text fields, so that the index can be initialised."""
         return self._expected.fields is not None
 
     def wanted_documents(self) -> Plan[Documents]:
-        """How the documents are to be fingerprinted: as the caller says, who may know it before the index does."""
+        """Return the documents as the caller describes them, even if the index has no fields; else as it does."""
         if self._expected.fields:
             return Documents(self._scheme, self._expected.fields, self._expected.prefix)
         return (yield from self.documents())
 
     def documents_of_copy(self) -> Plan[Documents]:
-        """How documents are to be fingerprinted in a copy of the index: as the caller says, and else as the index."""
+        """Return the documents for a copy of the index: as the caller describes them, else as the index does."""
         given = self._expected
         try:
             here = (yield from open_index(self.name, replace(given, scheme=None, fields=None))).documents
@@ -137,7 +137,7 @@ class IndexPlans:
         return Documents(given.scheme or here.scheme, given.fields or here.fields, given.prefix)
 
     def pipeline(self, install: bool, default: bool) -> Plan[IngestPipeline]:
-        """The ingest pipeline, which may be installed."""
+        """Return the ingest pipeline, and install it on request."""
         yield from check_open(self.name)
         documents = yield from self.documents_to_write()
         if install or default:
@@ -145,39 +145,39 @@ class IndexPlans:
         return (yield from show_pipeline(self.name, documents))
 
     def remove_pipeline(self) -> Plan[PipelineRemoved]:
-        """Take the ingest pipeline away."""
+        """Remove the ingest pipeline."""
         return (yield from remove_pipeline(self.name, self._expected.prefix))
 
     def scripts(self, name: str | None) -> Plan[list[Stored]]:
-        """The stored scripts and search templates."""
+        """Return the stored scripts and search templates."""
         yield from check_open(self.name)
         documents = yield from self.documents()
         return stored(documents.scheme, documents.prefix, name)
 
     def install_scripts(self, name: str | None) -> Plan[InstalledScripts]:
-        """Put them on the server."""
+        """Install the stored scripts and search templates on the server."""
         return (yield from install_scripts((yield from self.scripts(name))))
 
     def remove_scripts(self, name: str | None) -> Plan[list[str]]:
-        """Take them away."""
+        """Remove the stored scripts and search templates from the server."""
         return (yield from remove_scripts((yield from self.scripts(name))))
 
     def explain(self, ids: tuple[str, str], options: FindRequest) -> Plan[Explanation]:
-        """Why two documents are near-duplicates, or are none."""
+        """Explain why two documents are near-duplicates, or why they are not."""
         from es_simhash.plans.explain.explain_pair import explain_pair
 
         documents = yield from self.documents()
         return (yield from explain_pair(self.name, documents, ids, options, self._rarity))
 
     def find(self, kind: str, item: Any, options: FindRequest) -> Plan[Matches]:
-        """The near-duplicates of one ``text``, document in the index by its ``id``, or ``doc`` that is not in it."""
+        """Find the near-duplicates of one ``text``, indexed document (by ``id``), or ``doc`` outside the index."""
         [matches] = yield from self.find_many(kind, [item], options)
         if matches.status == "empty":
             raise TextError("An empty text has nothing to be found by. Give a text with letters or digits.")
         return matches
 
     def find_many(self, kind: str, items: Sequence[Any], options: FindRequest, first: int = 0) -> Plan[list[Matches]]:
-        """The near-duplicates of each of several; ``first`` is the place of the first."""
+        """Find the near-duplicates of each item; ``first`` is the position of the first."""
         documents = yield from self._documents_for(options)
         if kind == "id":
             wanted = yield from query_documents_by_id(self.name, documents, items)
@@ -188,12 +188,12 @@ class IndexPlans:
         return (yield from find_many(self.name, documents, wanted, options, self._rarity))
 
     def _documents_for(self, options: FindRequest) -> Plan[Documents]:
-        """Without fields in the index, what the caller says of it must do."""
+        """Return the documents to search; without fields in the index, the caller's description has to do."""
         if options.candidates != "more_like_this" or not self._expected.fields or self._opened is not None:
             return (yield from self.documents())
         if self._preview is None:
             documents = yield from self.wanted_documents()
-            # A login that may only search cannot read the mapping, and does without this check.
+            # A login with search rights only cannot read the mapping, and skips this check.
             with suppress(AccessError):
                 yield from check_text_fields((yield GetMappings(self.name)), documents)
             self._preview = documents

@@ -12,9 +12,9 @@ from es_simhash.scheme.own_fields import DEFERRED
 
 @dataclass(frozen=True)
 class Info:
-    """An index: its engine, its scheme, and how many of its documents have fingerprints, of which status.
+    """An index: its engine, its scheme, and the number of its fingerprints by status.
 
-    Of the indices behind the name, some may be ``without_fields``: none of their documents has a fingerprint.
+    ``without_fields`` lists the indices behind the name that have no fields: none of their documents has a fingerprint.
     """
 
     engine: str
@@ -30,12 +30,12 @@ class Info:
 
     @property
     def without(self) -> int:
-        """How many documents have no fingerprint of the scheme."""
+        """Number of documents without a fingerprint of the scheme."""
         return self.documents - self.fingerprinted
 
 
 def describe(index: str, opened: OpenedIndex) -> Plan[Info]:
-    """Count the documents of an index by what its fields say."""
+    """Count the documents of an index by their fingerprint fields."""
     engine = yield GetInfo()
     indices = sorted((yield GetMappings(index)))
     documents = opened.documents

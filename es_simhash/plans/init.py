@@ -1,4 +1,4 @@
-"""Bringing the fields into an index, and reading from it by which scheme its texts are fingerprinted."""
+"""Adding the fields to an index, or creating an index with them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from es_simhash.plans.operations import CreateIndex, GetMappings, Plan, PutMappi
 from es_simhash.plans.text_fields import check_text_fields, derived_errors, derived_fields
 from es_simhash.scheme import mapping
 
-# How often the fields are put into a mapping that others change at the same time; the last look finds them there.
+# How often to add the fields to a mapping that others change at the same time.
 _ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
 class Initialised:
-    """What `init` did: ``created`` the index, or ``added`` fields to each that was there, by its name.
+    """What `init` did: it ``created`` the index, or ``added`` fields to each existing one, by name.
 
-    ``bodies`` has what was sent, or with ``dry_run`` would be: of a new index the whole, else the change of mapping.
+    ``bodies`` holds the requests sent, or with ``dry_run`` those that would be: the whole of a new index, else the
+    change of the mapping.
     """
 
     created: bool
@@ -30,10 +31,10 @@ class Initialised:
 
 
 def init(index: str, documents: Documents, create: Json | None = None, dry_run: bool = False) -> Plan[Initialised]:
-    """Add the fields to the mapping of every index that the name stands for, or make a new index with them.
+    """Add the fields to the mapping of every index that the name stands for, or create an index with them.
 
-    ``create`` holds settings and further mappings of a new index. Nothing is done where one of them cannot be given the
-    fields, or texts cannot come from the fields that are named.
+    ``create`` holds settings and further mappings of a new index. Nothing changes if one index cannot take the fields,
+    or if the named fields cannot hold texts.
     """
     wanted = documents.scheme.mapping(documents.prefix, documents.fields)
     try:
@@ -59,7 +60,7 @@ def init(index: str, documents: Documents, create: Json | None = None, dry_run: 
 
 
 def make_index(index: str, body: Json) -> Plan[dict[str, Json] | None]:
-    """Make an index; if somebody else has just made it, its mapping is returned instead of an error."""
+    """Create an index; return its mapping, in place of an error, if somebody else has just created it."""
     try:
         yield CreateIndex(index, body)
     except IndexStateError as error:
@@ -72,7 +73,7 @@ def make_index(index: str, body: Json) -> Plan[dict[str, Json] | None]:
 
 
 def _bring(index: str, wanted: Json) -> Plan[None]:
-    """Put what the mapping lacks, until it is there: whoever puts something else at the same time replaces our note."""
+    """Add what the mapping lacks until it is complete: somebody else's change at the same time replaces our note."""
     for _ in range(_ATTEMPTS):
         there = (yield GetMappings(index))[index]
         body = mapping.merge(index, there, wanted).body
@@ -86,7 +87,7 @@ def _bring(index: str, wanted: Json) -> Plan[None]:
 
 
 def new_index(index: str, wanted: Json, create: Json) -> Json:
-    """What makes an index with the fields, and with further settings and mappings."""
+    """Return the request that creates an index with the fields and with further settings and mappings."""
     mappings: Json = dict(create.get("mappings") or {})
     change = mapping.merge(index, mappings, wanted)
     assert change.body

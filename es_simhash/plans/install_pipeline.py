@@ -1,4 +1,4 @@
-"""The ingest pipeline of an index: shown, installed, made the default of the index, and taken away again."""
+"""The ingest pipeline of an index: shown, installed, made the index's default, and removed again."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from es_simhash.plans.operations import (
 
 _DEFAULT = "index.default_pipeline"
 _FINAL = "index.final_pipeline"
-# What says in a setting that there is no pipeline.
+# Values of a setting that mean no pipeline.
 _NONE = (None, "_none")
 
 
 @dataclass(frozen=True)
 class IngestPipeline:
-    """An ingest pipeline: whether it is ``installed`` now, and the indices whose default it has been made."""
+    """An ingest pipeline: whether it is ``installed``, and the indices that have it as their default."""
 
     name: str
     installed: bool
@@ -40,7 +40,7 @@ class IngestPipeline:
 
 @dataclass(frozen=True)
 class PipelineRemoved:
-    """A pipeline that is gone: whether it was there at all, and the indices whose default it was."""
+    """A removed pipeline: whether it existed at all, and the indices that had it as their default."""
 
     name: str
     removed: bool
@@ -48,13 +48,13 @@ class PipelineRemoved:
 
 
 def show_pipeline(index: str, documents: Documents) -> Plan[IngestPipeline]:
-    """The pipeline, without anything being done."""
+    """Return the pipeline without installing it."""
     yield from _check_engine(index)
     return IngestPipeline(name_of(index, documents.prefix), False, [], pipeline(index, documents))
 
 
 def install_pipeline(index: str, documents: Documents, default: bool) -> Plan[IngestPipeline]:
-    """Store the pipeline, and make it the default of each index that the name stands for if that is wished."""
+    """Install the pipeline; with ``default``, make it the default of each index behind the name."""
     shown = yield from show_pipeline(index, documents)
     yield from _is_there(index, documents.prefix)
     yield from refuse_foreign(index, documents)
@@ -68,13 +68,13 @@ def install_pipeline(index: str, documents: Documents, default: bool) -> Plan[In
 
 
 def remove_pipeline(index: str, prefix: str) -> Plan[PipelineRemoved]:
-    """Take the pipeline away, first as the default of the indices that the name stands for."""
+    """Remove the pipeline, first as the default of each index behind the name."""
     yield from _check_engine(index)
     name = name_of(index, prefix)
     there = yield from _is_there(index, prefix)
     try:
         settings = yield GetSettings(index)
-    except MissingError:  # the index was deleted before
+    except MissingError:  # the index is deleted already
         settings = {}
     everywhere = yield from _pipelines_in_use()
     others = {other: found for other, found in everywhere.items() if other not in settings}
@@ -88,7 +88,7 @@ def remove_pipeline(index: str, prefix: str) -> Plan[PipelineRemoved]:
 
 
 def _pipelines_in_use() -> Plan[dict[str, Json]]:
-    """The pipelines in the settings of all indices: also of those that are closed, or hide their settings."""
+    """Return the pipelines in the settings of all indices, including closed ones and those that hide their settings."""
     kinds = ",".join(f"metadata.indices.*.settings.{kind}" for kind in (_DEFAULT, _FINAL))
     state = yield GetResource(f"/_cluster/state/metadata?filter_path={kinds}")
     indices = state.get("metadata", {}).get("indices", {})
@@ -109,7 +109,7 @@ def _check_engine(index: str) -> Plan[None]:
 
 
 def _is_there(index: str, prefix: str) -> Plan[bool]:
-    """Whether the pipeline is on the server; one of the same name that is somebody else's is an error."""
+    """Return whether the server has the pipeline; raise if another pipeline has its name."""
     name = name_of(index, prefix)
     there: Json | None = (yield GetResource(_path(name))).get(name)
     if there and there.get("description") != description(index, prefix):
@@ -121,7 +121,7 @@ def _is_there(index: str, prefix: str) -> Plan[bool]:
 
 
 def _check_defaults(settings: dict[str, Json], name: str, prefix: str) -> Plan[None]:
-    """Refuse to take the place of another default pipeline, unless it is ours of an index that this is a copy of."""
+    """Raise if an index has another default pipeline, unless that is ours of an index this one was copied from."""
     for index, found in settings.items():
         other = found.get(_DEFAULT)
         if other in (*_NONE, name):
@@ -141,7 +141,7 @@ def _set_defaults(indices: Iterable[str], name: str | None) -> Plan[None]:
 
 
 def _check_unused(settings: dict[str, Json], name: str, kinds: tuple[str, ...]) -> None:
-    """Refuse where writes would fail without the pipeline."""
+    """Raise if writes would fail without the pipeline."""
     for index, found in settings.items():
         for kind in kinds:
             if found.get(kind) == name:

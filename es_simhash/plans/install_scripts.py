@@ -1,4 +1,4 @@
-"""The stored scripts and search templates of an index: put on a server, and taken away again."""
+"""The stored scripts and search templates of an index: installed on a server, and removed again."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from es_simhash.plans.operations import DeleteResource, GetResource, Plan, PutRe
 
 @dataclass(frozen=True)
 class InstalledScripts:
-    """The names of what a server keeps now, and of the templates that were ``left_out`` since it runs none."""
+    """The names installed, and the templates ``left_out`` because the server runs none."""
 
     names: list[str]
     left_out: list[str]
 
 
 def install_scripts(wanted: Sequence[Stored]) -> Plan[InstalledScripts]:
-    """Put all of them on the server; what is there by one of the names, and is another, stops it before anything is."""
+    """Install all scripts; raise before the first if the server has a different script under one of their names."""
     yield from _check_engine()
     for each in wanted:
         yield from _check_free(each)
@@ -37,7 +37,7 @@ def install_scripts(wanted: Sequence[Stored]) -> Plan[InstalledScripts]:
 
 
 def remove_scripts(wanted: Sequence[Stored]) -> Plan[list[str]]:
-    """Take away those that the server has, of whatever contents; return their names."""
+    """Remove the scripts that the server has, whatever their contents; return their names."""
     yield from _check_engine()
     removed = []
     for each in wanted:
@@ -65,5 +65,5 @@ def _check_free(wanted: Stored) -> Plan[None]:
 
 
 def _compiled_path(each: Stored) -> str:
-    """Where to put it so that the server compiles it first."""
+    """Return the path at which the server compiles a script before it stores it."""
     return f"{each.path}/{each.context}" if each.context else each.path

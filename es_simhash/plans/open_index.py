@@ -1,4 +1,4 @@
-"""Reading from an index by which scheme its texts are fingerprinted."""
+"""Opening an index: reading from its mapping how its documents are fingerprinted."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from es_simhash.text.idf import IdfTable
 
 @dataclass(frozen=True)
 class ExpectedIndex:
-    """What the caller knows of an index: all of it may come from the index itself instead.
+    """What the caller expects of an index; whatever is missing comes from the index itself.
 
-    ``idf`` and ``functions`` are what a scheme in an index can only name (see `Scheme.from_json`).
+    ``idf`` and ``functions`` stand for what a scheme in an index can only name (see `Scheme.from_json`).
     """
 
     prefix: str
@@ -32,20 +32,20 @@ class ExpectedIndex:
 
     @property
     def documents(self) -> Documents | None:
-        """The documents as far as the caller alone can tell."""
+        """The documents, if the caller alone knows enough of them."""
         return Documents(self.scheme, self.fields, self.prefix) if self.scheme and self.fields else None
 
 
 @dataclass(frozen=True)
 class OpenedIndex:
-    """How the documents of an index are fingerprinted; of the indices behind it, some may be ``without_fields``."""
+    """How the documents of an index are fingerprinted, and the indices behind its name ``without_fields``."""
 
     documents: Documents
     without_fields: list[str]
 
 
 def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
-    """How the documents of an index are fingerprinted, as its mapping says; all indices with fields must agree."""
+    """Read from the mapping how documents are fingerprinted; all indices with fields must agree."""
     try:
         mappings = yield GetMappings(index)
     except MissingError:
@@ -61,7 +61,7 @@ def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
 
 
 def no_fields(index: str, prefix: str) -> MappingError:
-    """Return what is raised for an index that was not prepared."""
+    """Return the error for an index without fields."""
     return MappingError(
         f"The index {index!r} has no fields for fingerprints under {prefix!r}. Add them with init, or find by "
         "candidates='more_like_this' for now."
@@ -96,7 +96,7 @@ def _agreed(entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
 
 
 def _scheme_of(index: str, entry: Json, expected: ExpectedIndex) -> Scheme:
-    """The scheme in a mapping, if it is that of the documents."""
+    """Return the scheme in a mapping; raise unless it is the scheme of the documents."""
     scheme = Scheme.from_json(json.dumps(entry["scheme"]), idf=expected.idf, functions=expected.functions)
     if scheme.id != entry["id"]:
         raise SchemeMismatchError(

@@ -18,7 +18,7 @@ from es_simhash.errors import AccessError, EngineError
 Result = TypeVar("Result")
 OpType: TypeAlias = Literal["index", "create", "update", "delete"]
 
-# The queries that plans are made of; an engine must know these.
+# The queries that plans use; every engine must know these.
 QUERY_KINDS = ("bool", "term", "terms", "ids", "exists", "match_all", "constant_score", "more_like_this")
 
 
@@ -27,7 +27,7 @@ class Operation(Generic[Result]):
     """One thing to do, with the type of its result."""
 
 
-# What a plan yields and is sent, and what it returns.
+# A plan yields operations, receives their results, and returns a result of its own.
 Plan: TypeAlias = Generator[Operation[Any], Any, Result]
 
 
@@ -35,7 +35,7 @@ Plan: TypeAlias = Generator[Operation[Any], Any, Result]
 class EngineInfo:
     """What answers: ``elasticsearch``, ``opensearch`` or ``embedded``, and its version as (major, minor, …).
 
-    The version is empty where a server does not tell it.
+    The version is empty where a server does not report it.
     """
 
     distribution: str

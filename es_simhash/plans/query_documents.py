@@ -1,4 +1,4 @@
-"""The texts whose near-duplicates are wanted."""
+"""Query documents: the texts whose near-duplicates are searched for."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from es_simhash.plans.operations import GetDocuments, Plan, Search
 
 @dataclass(frozen=True)
 class QueryDocument:
-    """A text whose near-duplicates are wanted, and the document that it is of, which is none of them.
+    """A text whose near-duplicates are searched for, and the document that it comes from, which is never a match.
 
-    ``texts`` has the text of each source field apart.
+    ``texts`` holds the text of each source field.
     """
 
     text: str
@@ -28,35 +28,35 @@ class QueryDocument:
 
     @classmethod
     def of_text(cls, documents: Documents, text: str) -> QueryDocument:
-        """A text, which each source field is compared with."""
+        """Return a bare text, to compare with each source field."""
         return cls(text, dict.fromkeys(documents.fields, text))
 
     @classmethod
     def of_document(
         cls, documents: Documents, document: Document, id: str | None = None, index: str | None = None
     ) -> QueryDocument:
-        """A document, in the index or not."""
+        """Return the text of a document, indexed or not."""
         texts = {path: text_of(document, [path]) for path in documents.fields}
         return cls(documents.text_of(document), texts, id, index)
 
     @classmethod
     def of_action(cls, documents: Documents, action: Document) -> QueryDocument:
-        """A document in the form of a bulk action: with its ``_id``, if it has one, and ``_source`` or the fields."""
+        """Return the text of a bulk action: ``_id`` if present, and ``_source`` or the fields themselves."""
         id_ = check_mapping(action, "is").get("_id")
         body = check_mapping(action.get("_source", action), "has a body")
         return cls.of_document(documents, body, None if id_ is None else str(id_), action.get("_index"))
 
     def is_self(self, hit: Json) -> bool:
-        """Whether a hit is this document itself."""
+        """Return whether a hit is this document itself."""
         return bool(hit["_id"] == self.id and self.index in (None, hit["_index"]))
 
 
 def query_documents(
     documents: Documents, actions: Sequence[Document], first: int = 0, on_reject: OnReject | None = None
 ) -> dict[int, QueryDocument]:
-    """Return documents by their places; that of the first is ``first``.
+    """Return documents by position, starting with ``first``.
 
-    One that cannot be read raises a `DocumentError` that names it, or is handed to ``on_reject`` and left out.
+    A document that cannot be read raises a `DocumentError` that names it, or goes to ``on_reject`` and is left out.
     """
     wanted: dict[int, QueryDocument] = {}
     for position, action in enumerate(actions, first):
@@ -68,12 +68,12 @@ def query_documents(
 
 
 def query_documents_by_id(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[QueryDocument]]:
-    """Documents of the index by their ids."""
+    """Read documents of the index by id."""
     found = yield GetDocuments(index, ids, documents.fields)
     hits = {hit["_id"]: hit for hit in found if hit["found"]}
     missing = [id_ for id_ in ids if id_ not in hits]
     if missing:
-        # A document with a routing value of its own is not where its id alone leads.
+        # An id alone does not lead to a document with its own routing value.
         body = {"query": {"ids": {"values": missing}}, "size": len(missing), "_source": list(documents.fields)}
         reply = yield Search(index, body)
         hits |= {hit["_id"]: hit for hit in reply["hits"]["hits"]}

@@ -1,4 +1,4 @@
-"""Trying again while an engine is away or has too much to do."""
+"""Retries while an engine is away or overloaded."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _FIRST, _LONGEST = 0.5, 30.0
 
 
 def retry_delays(patience: float) -> Iterator[float]:
-    """Seconds to wait before each further attempt, which together come to about ``patience``.
+    """Yield the seconds to wait before each further attempt, about ``patience`` in total.
 
-    They grow to half a minute, and are spread at random, so that many workers do not come back all at once
-    (exponential backoff with jitter).
+    They grow to half a minute with random jitter, so that many workers do not return at the same time (exponential
+    backoff).
     """
     spent, ceiling = 0.0, _FIRST
     while spent < patience:
@@ -29,7 +29,7 @@ def retry_delays(patience: float) -> Iterator[float]:
 
 
 def retry(operation: Operation[Result], patience: float) -> Plan[Result]:
-    """The result of an operation, tried again for ``patience`` seconds while the engine cannot do it."""
+    """Return the result of an operation, retried for up to ``patience`` seconds while the engine cannot perform it."""
     waits = retry_delays(patience)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Comparing the texts of candidates, where the scheme or the caller wants them compared."""
+"""Comparing the texts of candidates, where the scheme or the caller asks for it."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from es_simhash.scheme.verification import Verifier, estimates_below, is_by_rari
 from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.text.idf import IdfTable
 
-# By how many documents of an index it is told how rare features are.
+# Number of documents that show how rare features are.
 _SAMPLE = 500
 _READ_AT_ONCE = 200
-# How far from the threshold, in standard errors, an estimate leaves no doubt.
+# Distance from the threshold, in standard errors, at which an estimate leaves no doubt.
 _DOUBT = 3.0
 
-# The exact similarities of hits; None where the text of one is not compared.
+# The exact similarities of hits; None for texts that are not compared.
 ExactSimilarities: TypeAlias = list[float | None]
 Texts = dict[tuple[str, str], str]
 
 
 @dataclass
 class Rarity:
-    """How rare features are in an index, by a sample of its documents, which is read once."""
+    """How rare features are in an index, from a sample of its documents that is read once."""
 
     _table: IdfTable | None = None
 
     def table(self, index: str, documents: Documents) -> Plan[IdfTable | None]:
-        """The weights of features; None while the index has no texts."""
+        """Return the weights of features; None while the index has no texts."""
         if self._table is not None:
             return self._table
         hits: list[Json] = yield Sample(index, _SAMPLE, documents.fields, {"match_all": {}})
         texts = [text for text in (_text(documents, hit) for hit in hits) if text is not None]
         table = rarity_of(documents.scheme, texts) if texts else None
-        # An index of few documents may soon have others.
+        # A small index may soon have other documents.
         if len(hits) == _SAMPLE:
             self._table = table
         return table
@@ -54,7 +54,7 @@ class Rarity:
 def verifier(
     index: str, documents: Documents, options: FindRequest, criteria: Criteria, rarity: Rarity
 ) -> Plan[Verifier | None]:
-    """What compares texts; None where fingerprints alone tell what is near, and nobody asks for more."""
+    """Return what compares texts; None where fingerprints decide and the caller asks for no more."""
     verification = options.verification(documents.scheme)
     if verification is None or (criteria.similarity is None and not options.is_exact):
         return None
@@ -65,7 +65,7 @@ def verifier(
 
 
 def plausible_hits(settings: Settings, criteria: Criteria, compared: Compared) -> list[int]:
-    """The places of the hits that may be similar enough, as far as their estimates tell."""
+    """Return the positions of the hits that may be similar enough by their estimates."""
     if settings.minhash is None or criteria.similarity is None or criteria.verification is None:
         return list(range(len(compared.hits)))
     bits = settings.layout.signature_bits or settings.minhash.layout.value_bits
@@ -76,13 +76,13 @@ def plausible_hits(settings: Settings, criteria: Criteria, compared: Compared) -
 
 
 def texts_in_hits(documents: Documents, hits: Iterable[Json]) -> Texts:
-    """The texts that hits hold themselves, by index and id; those that cannot be read are left out."""
+    """Return the texts that hits contain, by index and id; unreadable ones are left out."""
     read = ((hit["_index"], hit["_id"], _text(documents, hit)) for hit in hits)
     return {(index, id_): text for index, id_, text in read if text is not None}
 
 
 def texts_of_hits(documents: Documents, hits: Iterable[Json]) -> Plan[Texts]:
-    """The texts of hits as they are now, by index and id; those that cannot be read are left out."""
+    """Read the current texts of hits, by index and id; unreadable ones are left out."""
     by_index: dict[str, dict[str, str | None]] = defaultdict(dict)
     for hit in hits:
         by_index[hit["_index"]][hit["_id"]] = hit.get("_routing")
@@ -100,7 +100,7 @@ def texts_of_hits(documents: Documents, hits: Iterable[Json]) -> Plan[Texts]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A text and those that it is compared with, None for what is not; what is below the ``least`` does not count."""
+    """A text and the ``others`` to compare it with (None: not compared); similarities below ``least`` do not count."""
 
     text: str
     others: Sequence[str | None]
@@ -108,7 +108,7 @@ class Comparison:
 
 
 def compare_texts(verifier: Verifier, wanting: Sequence[Comparison]) -> list[ExactSimilarities]:
-    """The similarity of each text and those that are known; None for the others."""
+    """Return the similarity of each text to the known others; None for the unknown."""
     texts = [each.text for each in wanting]
     first, second, least = list[int](), list[int](), list[float]()
     for number, each in enumerate(wanting):
@@ -124,13 +124,13 @@ def compare_texts(verifier: Verifier, wanting: Sequence[Comparison]) -> list[Exa
 
 
 def minimum_similarities(criteria: Criteria, distances: Sequence[int | None]) -> list[float]:
-    """From which similarity on it counts of a hit: any of those that are near anyway."""
+    """Return the similarity from which each hit counts: 0 for those that are near enough in bits anyway."""
     least = criteria.similarity or 0.0
     return [0.0 if criteria.are_met(distance, None) else least for distance in distances]
 
 
 def _text(documents: Documents, hit: Json) -> str | None:
-    """The text of a hit; None if it has none that can be read."""
+    """Return the text of a hit; None if it has no readable one."""
     try:
         return documents.text_of(hit.get("_source") or {}) or None
     except DocumentError:

@@ -1,4 +1,4 @@
-"""Whether documents have text in the fields that it is to come from, or somebody has misspelt one."""
+"""Whether documents have text in the source fields, or a field name is misspelt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from es_simhash.plans.derived_fields import Derived, derived
 from es_simhash.plans.operations import Plan, Sample, Search
 from es_simhash.scheme.mapping import entries
 
-# So many documents nearly always show all fields; of a field that none of them has, so many more are looked at.
+# A few documents nearly always show all fields; for a field that none of them has, many are read.
 _FEW = 100
 _MANY = 1000
 
@@ -20,7 +20,7 @@ _MANY = 1000
 def fields_in_no_document(index: str, paths: Sequence[str]) -> Plan[list[str]]:
     """Return the fields in which no document of an index has text.
 
-    Where the engine knows which documents have a field, that is sure; else so many of them, drawn at random, decide.
+    This is certain where the engine knows which documents have a field; else a random sample decides.
     """
     missing = _in_none((yield Search(index, _body(paths, {"match_all": {}})))["hits"]["hits"], paths)
     for path in missing.copy():
@@ -30,15 +30,15 @@ def fields_in_no_document(index: str, paths: Sequence[str]) -> Plan[list[str]]:
 
 
 def derived_fields(mapping: Json, paths: Sequence[str], missing: Sequence[str]) -> dict[str, Derived]:
-    """Return the fields that are none of documents, given those that are ``missing`` in all of them."""
+    """Return the derived fields, given the fields ``missing`` from all documents."""
     found = {path: there for path in paths if (there := derived(mapping, path))}
     return {path: there for path, there in found.items() if there.always or path in missing}
 
 
 def check_text_fields(mappings: Mapping[str, Json], documents: Documents) -> Plan[None]:
-    """Raise a `MappingError` if texts are to come from a field that is none of documents.
+    """Raise a `MappingError` if texts are to come from a derived field.
 
-    An index that already says so of its texts is left to the doctor.
+    An index that already names these fields is left to the doctor.
     """
     for index, there in mappings.items():
         if has_these_fields(index, there, documents):
@@ -56,12 +56,12 @@ def has_these_fields(index: str, mapping: Json, documents: Documents) -> bool:
 
 
 def no_text(index: str, paths: Sequence[str]) -> str:
-    """Return the beginning of what is said of an index without text in any of the fields."""
+    """Return the start of the message about an index without text in any of the fields."""
     return f"No document of the index {index!r} has text in {' or '.join(paths)}"
 
 
 def derived_errors(index: str, found: Mapping[str, Derived]) -> Iterator[MappingError]:
-    """Return for each field that is none of documents what it is, and what to name instead."""
+    """Yield, for each derived field, an error that names the field to use instead."""
     for path, there in found.items():
         yield MappingError(
             f"The source field {path!r} of the index {index!r} is {there.what}, so no document has a value under that "
@@ -70,7 +70,7 @@ def derived_errors(index: str, found: Mapping[str, Derived]) -> Iterator[Mapping
 
 
 def _having(index: str, path: str) -> Plan[list[Json]]:
-    """The first documents that have a field; none where the engine cannot find them by that."""
+    """Return the first documents that have a field; an empty list if the engine cannot search for them."""
     try:
         reply = yield Search(index, _body([path], {"exists": {"field": path}}))
     except (UnreachableError, UnavailableError):
@@ -86,12 +86,12 @@ def _body(paths: Sequence[str], query: Json) -> Json:
 
 
 def _in_none(hits: Sequence[Json], paths: Sequence[str]) -> list[str]:
-    """Those that no hit has text in."""
+    """Return the paths at which no hit has text."""
     return [path for path in paths if not any(_has_text(hit.get("_source") or {}, path) for hit in hits)]
 
 
 def _has_text(source: Mapping[str, Any], path: str) -> bool:
     try:
         return any(value.strip() if isinstance(value, str) else value is not None for value in values_at(source, path))
-    except RecursionError:  # what is nested too deeply is rejected by itself
+    except RecursionError:  # too deep a document is rejected elsewhere
         return True

@@ -307,7 +307,7 @@ class IndexSuite(IndexBase):
         for distance in (0, 3, 5):
             found = [filled.find(id="1", distance=distance)]
             for who in (ServerFilter.ALWAYS, ServerFilter.NEVER):
-                monkeypatch.setattr(find, "sifting", lambda *_, who=who: who)
+                monkeypatch.setattr(find, "server_filter", lambda *_, who=who: who)
                 found.append(here := filled.find(id="1", distance=distance))
             monkeypatch.undo()
             assert all(each.matches == here.matches for each in found)

@@ -1,10 +1,9 @@
-"""The longest common subsequence of two lists: what both have in the same order.
+"""The longest common subsequence of two lists: the items that both have, in the same order.
 
 Bit-parallel, with a row of the table of lengths as one number: bit j of row i is 0 where the length for the first i
-items of one and j + 1 of the other is one more than for j. Hyyrö, "Bit-parallel LCS-length computation revisited",
+items of one list and j + 1 of the other is one more than for j. Hyyrö, "Bit-parallel LCS-length computation revisited",
 AWOCA 2004, after Crochemore et al., "A fast and practical bit-vector algorithm for the longest common subsequence
-problem", IPL 2001. So the time is bounded, which that of `difflib` is not: texts full of spaces meet its worst case,
-a cubic one.
+problem", IPL 2001. Its time is bounded, unlike that of `difflib`, which takes cubic time on texts full of spaces.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Sequence
 
 
 def aligned(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
-    """The places in both lists of the items of a longest common subsequence, in order."""
+    """Return the positions, in both lists, of the items of a longest common subsequence."""
     rows = _rows(a, b)
     pairs = []
     i, j = len(a), len(b)

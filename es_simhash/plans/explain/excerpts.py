@@ -1,4 +1,4 @@
-"""What a reader is shown of a text, and of its differences from another: a little, with what is left out counted."""
+"""Excerpts of a text and of its differences from another, with the number of characters left out."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from es_simhash.plans.explain.text_differences import TextPart, difference, rows
 from es_simhash.scheme.settings import Settings
 from es_simhash.text.html import strip_html
 
-# Text of both; of the canonical document only; of the member only. And characters that are not shown: as both have
-# them, or as there are too many.
+# Text of both documents, of the canonical one only, or of the member only; then characters that are not shown, because
+# both have them or because there are too many.
 PieceKind: TypeAlias = Literal["both", "removed", "added", "same", "more"]
 
-# Of each text so much is compared, of each change so much is shown, and so much of all together.
+# Maximum number of characters: of a text to compare, of a change to show, of all changes together, of their context.
 _COMPARED = 100_000
 _CHANGE = 240
 _SHOWN = 1_200
@@ -23,7 +23,7 @@ _AROUND = 60
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of text; or the number of characters that are not shown."""
+    """A piece of text, or the number of characters that are not shown."""
 
     kind: PieceKind
     text: str = ""
@@ -31,18 +31,18 @@ class Piece:
 
 
 def excerpt(settings: Settings, text: str, most: int) -> tuple[Piece, ...]:
-    """The beginning of a text, as the scheme reads it."""
+    """Return the beginning of a text, as the scheme reads it."""
     return tuple(_shortened("both", (strip_html(text) if settings.html else text).strip(), most))
 
 
 def changes(settings: Settings, canonical: str, member: str) -> tuple[Piece, ...]:
-    """What differs between two texts, with a little around it; nothing if the scheme tells no difference."""
+    """Return the differences between two texts with some context; nothing if the scheme sees no difference."""
     parts = _parts(settings, canonical, member)
     return () if all(part.kind == "equal" for part in parts) else tuple(_within(_pieces(parts)))
 
 
 def _parts(settings: Settings, canonical: str, member: str) -> list[TextPart]:
-    """The parts of both texts, each cut together with what stands before it and may be no change."""
+    """Return the parts of both texts, each cut joined with a preceding part that may be no change."""
     rest = TextPart("cut", canonical[_COMPARED:], member[_COMPARED:])
     compared = difference(settings, (canonical[:_COMPARED], member[:_COMPARED]))
     parts: list[TextPart] = []
@@ -56,7 +56,7 @@ def _parts(settings: Settings, canonical: str, member: str) -> list[TextPart]:
 
 
 def _may_go_on(part: TextPart) -> bool:
-    """Whether what a part before a cut has in one text may follow in the other, where it was not compared."""
+    """Return whether a part before a cut may continue, in the other text, beyond the point where comparison stopped."""
     return part.kind == "cut" or (part.kind == "changed" and min(len(part.a), len(part.b)) <= _AROUND)
 
 
@@ -82,7 +82,7 @@ def _shortened(kind: PieceKind, text: str, most: int) -> Iterator[Piece]:
 
 
 def _within(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces up to so many characters; what is left out of all others is told once."""
+    """Yield pieces up to a total length, then the number of characters left out of the rest."""
     room, left_out = _SHOWN, 0
     for piece in pieces:
         if room > 0:

@@ -1,4 +1,4 @@
-"""Explaining two documents of an index: both are read, and the engine is asked which keys it finds in common."""
+"""Explaining two documents of an index: read both, and ask the engine which keys they share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SAME_IDS = 10
 def explain_pair(
     index: str, documents: Documents, ids: tuple[str, str], options: FindRequest, rarity: Rarity
 ) -> Plan[Explanation]:
-    """Why two documents of an index are near-duplicates, or are none."""
+    """Explain why two documents of an index are near-duplicates, or why they are not."""
     if ids[0] == ids[1]:
         raise InputError(f"The document {ids[0]!r} was given twice. Name two.")
     subjects = yield from _read(index, documents, ids)
@@ -33,10 +33,10 @@ def explain_pair(
 
 
 def _read(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[ComparedDocument]]:
-    """Both documents as they were written last, and whether searches see them so."""
+    """Read both documents as last written, and whether searches see them so."""
     source = [*documents.fields, documents.prefix]
     found = yield GetDocuments(index, ids, source)
-    # A document with a routing value of its own is not where its id alone leads, but searches find it.
+    # An id alone does not lead to a document with its own routing value, but searches find it.
     body = {"query": {"ids": {"values": list(ids)}}, "size": _SAME_IDS, "_source": source}
     hits = (yield Search(index, body))["hits"]["hits"]
     return [_subject(index, documents, reply, [hit for hit in hits if hit["_id"] == reply["_id"]]) for reply in found]
@@ -62,7 +62,7 @@ def _subject(index: str, documents: Documents, reply: Json, hits: Sequence[Json]
 
 
 def _only(index: str, id_: str, hits: Sequence[Json]) -> Json:
-    """The one hit of an id."""
+    """Return the one hit of an id."""
     if not hits:
         raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
     if len(hits) > 1:
@@ -76,7 +76,7 @@ def _only(index: str, id_: str, hits: Sequence[Json]) -> Json:
 def _named_by_engine(
     index: str, documents: Documents, first: ExaminedDocument, second: ExaminedDocument
 ) -> Plan[list[str] | None]:
-    """The names of the first one's keys that the engine finds in the second; None where it cannot be asked."""
+    """Return the names of the first one's keys that the engine finds in the second; None if it cannot be asked."""
     if not (first.is_held and second.is_held and second.subject.is_seen):
         return None
     if not (yield from is_server()):  # the embedded engine knows no named queries

@@ -1,4 +1,4 @@
-"""All that is to be said about two texts or documents: the comparisons, put together."""
+"""An explanation: all comparisons of two texts or documents, and the verdict."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from es_simhash.sketches.tradeoffs import band_probability
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why the two of a ``pair`` are near-duplicates under a scheme by these criteria, or are none.
+    """Why the two documents of a ``pair`` are near-duplicates under a scheme by these criteria, or why they are not.
 
-    What the scheme does not have, or a text is too empty for, is None. ``parts`` are those of both texts, in which they
-    are the same or differ.
+    What the scheme lacks, or an empty text has not, is None. ``parts`` are the equal and the changed parts of both
+    texts.
     """
 
     scheme: Scheme
@@ -42,7 +42,7 @@ def explain(
     named: Iterable[str] | None = None,
     verifier: Verifier | None = None,
 ) -> Explanation:
-    """Compare two; ``named`` are the names of the first one's keys that the engine found in the second.
+    """Compare two documents; ``named`` holds the names of the first one's keys that the engine found in the second.
 
     With a ``verifier`` the texts decide, as in a search that compares them.
     """

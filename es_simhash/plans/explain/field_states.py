@@ -1,4 +1,4 @@
-"""The two that are compared: what was given of each, and what its fields in the index are worth."""
+"""The two documents compared, and the state of their fingerprint fields: current, stale, deferred, foreign, damaged."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.scheme.scheme import Scheme
 
-# What the fields of a document are: none, since it is a ``text`` only; those of its text; those of an older text; still
-# to be made; of another scheme; not what the scheme makes of any text; not there.
+# A bare ``text`` has no fields. Fields of a document are those of its text, those of an older text, still to be made,
+# of another scheme, not what the scheme makes from any text, or missing.
 State: TypeAlias = Literal["text", "current", "stale", "deferred", "foreign", "damaged", "missing"]
 
 
 @dataclass(frozen=True)
 class ComparedDocument:
-    """A text; or a document of an index, with its text and what lies in the object of its fingerprint's fields.
+    """A text; or a document of an index, with its text and its ``stored`` fingerprint fields.
 
-    ``is_seen`` tells whether searches see the fields as they are by now; None where that was not asked.
+    ``is_seen`` says whether searches already see these fields; None if that was not checked.
     """
 
     name: str
@@ -31,9 +31,9 @@ class ComparedDocument:
 
 @dataclass(frozen=True)
 class ExaminedDocument:
-    """A subject, the fields ``made`` of its text as it is now, and how those that are stored compare with them.
+    """A document, the fields ``made`` from its current text, and the state of those that are stored.
 
-    ``held`` are the fields by which it is found: those that are stored, or where these are of no use those made.
+    ``held`` are the fields it is found by: the stored ones, or those made where the stored ones are unusable.
     """
 
     subject: ComparedDocument
@@ -43,17 +43,17 @@ class ExaminedDocument:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name to show."""
         return self.subject.name
 
     @property
     def is_held(self) -> bool:
-        """Whether the index holds fields of the scheme, so that it can be asked about them."""
+        """Whether the index holds usable fields of the scheme, so that the engine can be asked about them."""
         return self.held is not self.made
 
 
 def examine(scheme: Scheme, subject: ComparedDocument) -> ExaminedDocument:
-    """What the fields of a subject are worth."""
+    """Determine the state of a document's fields."""
     [batch] = scheme.fingerprint_batches([subject.text])
     [made] = own_fields.write(scheme, scheme.id, [subject.text], batch)
     stored = subject.stored or {}

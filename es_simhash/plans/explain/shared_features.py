@@ -1,7 +1,7 @@
-"""The features of two texts as text: which both have and which only one, the heaviest first.
+"""The features of two texts in readable form: the shared ones and those of one text only, the heaviest first.
 
-Fingerprints are made of hashes, and nothing keeps what was hashed. Here texts are cut into tokens once more, and each
-token is hashed by itself, which finds it among the very features that the fingerprints are made of.
+Fingerprints are made from hashes, which cannot be reversed. Here the texts are tokenised once more and each token is
+hashed by itself, which links it to the features that the fingerprints are made from.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from es_simhash.scheme.verification import comparable_features
 from es_simhash.sketches import similarity
 from es_simhash.text.idf import UNIT
 
-# How many features of each kind are listed.
+# Number of features listed in each group.
 _LISTED = 20
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A token, and how much it weighs in each of the texts."""
+    """A token, and its weight in each of the texts."""
 
     text: str
     weight_a: float
@@ -31,14 +31,14 @@ class Feature:
 
     @property
     def weight(self) -> float:
-        """How much of it both have, or where only one has it, that one."""
+        """The weight that both texts share, or its weight in the only text that has it."""
         shared = min(self.weight_a, self.weight_b)
         return shared or max(self.weight_a, self.weight_b, key=abs)
 
 
 @dataclass(frozen=True)
 class FeatureGroup:
-    """The features that both texts have, or only one of them: how many, their weight, and the heaviest of them."""
+    """Features that both texts have, or only one of them: their number, total weight, and the heaviest."""
 
     count: int
     weight: float
@@ -47,7 +47,7 @@ class FeatureGroup:
 
 @dataclass(frozen=True)
 class Features:
-    """The features of two texts. Of those that weigh the same, the first in their text are listed."""
+    """The features of two texts; among features of equal weight, the first in their text are listed."""
 
     shared: FeatureGroup
     only_a: FeatureGroup
@@ -55,7 +55,7 @@ class Features:
 
 
 def compare_features(settings: Settings, texts: tuple[str, str]) -> Features:
-    """The features that two texts share, and those that they do not."""
+    """Return the features that two texts share, and those that they do not."""
     a, b = (_weighed(settings, features) for features in comparable_features(settings, texts))
     tokens_a, tokens_b = (readable_features(settings, text) for text in texts)
     shared = [Feature(token, a[code], b[code]) for code, token in tokens_a.items() if code in b]
@@ -65,7 +65,7 @@ def compare_features(settings: Settings, texts: tuple[str, str]) -> Features:
 
 
 def readable_features(settings: Settings, text: str) -> dict[int, str]:
-    """The token of each feature of a text, by the first 64 bits of the feature's hash, in the order of the text."""
+    """Return the token of each feature of a text, by the first 64 bits of the feature's hash, in text order."""
     spans, _ = settings.tokens.cut(fingerprinting.normalised(settings, [text]))
     tokens = list(dict.fromkeys(spans.strings()))
     hashed = fingerprinting.features_of_tokens(settings, [[token] for token in tokens])
@@ -76,7 +76,7 @@ def readable_features(settings: Settings, text: str) -> dict[int, str]:
 
 
 def _weighed(settings: Settings, features: similarity.Features) -> dict[int, float]:
-    """The weight of each feature by its hash."""
+    """Return the weight of each feature by its hash."""
     assert isinstance(features, np.ndarray | tuple)
     hashes, weights = features if isinstance(features, tuple) else (features, np.ones(len(features)))
     unit = UNIT if settings.idf else 1

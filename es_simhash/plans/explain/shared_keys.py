@@ -1,4 +1,4 @@
-"""The keys of two fingerprints, and which of them agree: by them, and only by them, an index finds candidates."""
+"""The keys of two fingerprints, and those that agree: an index finds candidates by keys alone."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Term: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of both, in their order, and the places of those of the first that the second has as well.
+    """The keys of both documents in order, and the positions of the first one's keys that the second shares.
 
-    ``needed`` of them make a candidate; None where a search by these criteria does not look at them. ``probability`` is
-    that of so many at the true similarity, where it can be told. ``engine`` has the places that the engine names, where
-    it was asked.
+    ``needed`` shared keys make a candidate; None where a search by these criteria ignores these keys. ``probability``
+    is that of this many shared keys at the true similarity, if known. ``engine`` holds the positions that the engine
+    reports, if it was asked.
     """
 
     a: list[str]
@@ -32,18 +32,18 @@ class Keys:
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether the engine names other places than the stored keys tell."""
+        """Whether the engine reports other positions than the stored keys have."""
         return self.engine is not None and self.engine != self.agree
 
     @property
     def is_candidate(self) -> bool:
-        """Whether a search finds one by the other: as the engine says, where it was asked."""
+        """Whether a search finds one by the other; the engine's report counts, if there is one."""
         found = self.agree if self.engine is None else self.engine
         return self.needed is not None and len(found) >= self.needed
 
     @property
     def chance(self) -> str:
-        """The probability in words: one that is nearly 0 or 1 must not be told as if it were."""
+        """The probability as text; one close to 0 or 1 is not rounded to it."""
         if self.probability is None:
             return "unknown"
         if 0.01 <= self.probability <= 0.99:
@@ -60,7 +60,7 @@ def compare_keys(
     probability: float | None,
     named: Iterable[str] | None,
 ) -> Keys:
-    """The keys of a kind in the fields of both; ``named`` has the names of `clauses` that the engine found to match."""
+    """Compare the keys of a kind; ``named`` holds the names of `clauses` that the engine matched."""
     a, b = (terms(settings, kind, fields) for fields in held)
     others = set(b)
     places = [place for place, term in enumerate(a) if term in others]
@@ -72,7 +72,7 @@ def compare_keys(
 
 
 def clauses(settings: Settings, held: Json, prefix: str) -> list[Json]:
-    """A clause for each key in a document's fields, each with a name, which the engine tells with what it matches."""
+    """Return a named clause for each key in a document's fields; the engine reports the names that match."""
     return [
         {"term": {f"{prefix}.{field}": {"value": key, "_name": _name(kind, place)}}}
         for kind in KINDS
@@ -81,7 +81,7 @@ def clauses(settings: Settings, held: Json, prefix: str) -> list[Json]:
 
 
 def terms(settings: Settings, kind: Kind, held: Json) -> list[Term]:
-    """The (field, key) pairs in a document's fields, in the order of the keys (see `Layout`)."""
+    """Return the (field, key) pairs in a document's fields, in the order of the keys (see `Layout`)."""
     count = _count(settings, kind)
     if settings.layout.keys == "fields":
         placed = [(f"{kind}{i}", held.get(f"{kind}{i}")) for i in range(count)]

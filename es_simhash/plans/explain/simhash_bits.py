@@ -1,4 +1,4 @@
-"""Two SimHashes bit by bit."""
+"""Two SimHashes compared bit by bit."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from es_simhash.sketches import hamming
 class Bits:
     """Two SimHashes of ``size`` bits as hexadecimal digits, and the positions at which they differ.
 
-    Position 0 is the most significant bit. ``expected`` is the distance to be expected of the features' cosine
-    similarity; ``threshold`` is the one within which a search matches, None where it does not compare them.
+    Position 0 is the most significant bit. ``expected`` is the distance expected from the features' cosine similarity;
+    ``threshold`` is the distance within which a search matches, None where it does not compare distances.
     """
 
     a: str
@@ -28,12 +28,12 @@ class Bits:
 
     @property
     def is_met(self) -> bool:
-        """Whether they are near enough for a search that compares distances."""
+        """Whether the distance is small enough for a search that compares distances."""
         return self.threshold is not None and self.distance <= self.threshold
 
 
 def compare_bits(simhash: SimHash, held: tuple[Json, Json], cosine: float, threshold: int | None) -> Bits | None:
-    """The SimHashes in the fields of both; None if one has none."""
+    """Compare the SimHashes in the fields of both; return None if one has none."""
     a, b = (fields.get("simhash") for fields in held)
     if a is None or b is None:
         return None
@@ -50,5 +50,5 @@ def compare_bits(simhash: SimHash, held: tuple[Json, Json], cosine: float, thres
 
 
 def expected_distance(cosine: float, bits: int) -> float:
-    """How many bits differ on average: each with a probability of arccos(cosine) / π (Charikar, STOC 2002)."""
+    """Return the mean number of differing bits: each has probability arccos(cosine) / π (Charikar, STOC 2002)."""
     return bits * math.acos(max(-1.0, min(1.0, cosine))) / math.pi

@@ -1,4 +1,4 @@
-"""The similarity of two texts: exact, by all their features, and as their signatures tell it."""
+"""The similarity of two texts: exact, from all their features, and estimated from their signatures."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from es_simhash.sketches.minhash.estimate import estimate, standard_error
 
 @dataclass(frozen=True)
 class ExactSimilarity:
-    """Of the texts themselves: ``weighted`` is the similarity that a search with ``verify`` goes by.
+    """Similarities of the texts themselves: ``weighted`` is what a search with ``verify`` compares.
 
-    ``signed`` is the one that the signatures estimate, without weights unless they heed them. ``cosine`` is that which
+    ``signed`` is what the signatures estimate: unweighted, unless they take weights into account. ``cosine`` is what
     SimHash preserves.
     """
 
@@ -31,11 +31,11 @@ class ExactSimilarity:
 
 @dataclass(frozen=True)
 class Similarity:
-    """The Jaccard similarity: exact, estimated, and the ``threshold`` from which a search that goes by it matches.
+    """The Jaccard similarity, exact and estimated, and the ``threshold`` for a match.
 
-    ``signed`` is the exact one of what the signatures heed: it leaves out weights, unless the kind of MinHash heeds
-    them. ``standard_error`` is that of the estimate, which is made of so many ``values`` of ``value_bits`` bits each.
-    ``verified`` is what a search finds that compares texts, which then decides; else the estimate does.
+    ``signed`` is the exact similarity that the signatures estimate: unweighted, unless the kind of MinHash takes
+    weights into account. ``standard_error`` is that of the estimate, from ``values`` values of ``value_bits`` bits
+    each. ``verified`` is the result of a search that compares texts, and then decides; otherwise the estimate does.
     """
 
     exact: float
@@ -54,12 +54,12 @@ class Similarity:
 
     @property
     def is_met(self) -> bool:
-        """Whether the similarity is high enough for a search that goes by it."""
+        """Whether the similarity is high enough for a match."""
         return self.threshold is not None and self.decisive is not None and self.decisive >= self.threshold
 
 
 def exact_similarity(scheme: Scheme, texts: tuple[str, str]) -> ExactSimilarity:
-    """The similarities of the features of two texts."""
+    """Compute the similarities of the features of two texts."""
     a, b = comparable_features(scheme, texts)
     weighted = similarity.weighted_jaccard(a, b)
     heeds_weights = scheme.minhash is not None and scheme.minhash.is_weighted
@@ -70,7 +70,7 @@ def exact_similarity(scheme: Scheme, texts: tuple[str, str]) -> ExactSimilarity:
 def compare_signatures(
     scheme: Scheme, held: tuple[Json, Json], exact: ExactSimilarity, threshold: float | None
 ) -> Similarity:
-    """The similarity that the fields of both tell, beside the exact one of the texts."""
+    """Estimate the similarity from the fields of both, next to the exact one of the texts."""
     a, b = (_signature(scheme, each) for each in held)
     if a is None or b is None:
         return Similarity(exact.weighted, exact.signed, None, None, 0, 0, threshold)
@@ -81,7 +81,7 @@ def compare_signatures(
 
 
 def _signature(scheme: Scheme, held: Json) -> tuple[npt.NDArray[np.uint32], int] | None:
-    """The signature in a document's fields, and how many bits of each value it has."""
+    """Return the signature in a document's fields, and the number of bits of each value."""
     stored: Stored | None = own_fields.read(scheme, scheme.id, held)
     if scheme.minhash is None or stored is None:
         return None

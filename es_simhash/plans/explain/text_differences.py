@@ -1,6 +1,6 @@
-"""What differs between two texts, word by word; where no spaces are written, character by character.
+"""The differences between two texts, word by word; in scripts without spaces, character by character.
 
-Only what the scheme tells apart counts as a difference: not upper and lower case, say, if it folds them.
+Only what the scheme distinguishes counts as a difference: not the case of letters, say, if the scheme folds it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from es_simhash.text.units import batch
 
 PartKind: TypeAlias = Literal["equal", "changed", "cut"]
 
-# So many words on each side, between what both texts begin and end with, are aligned: their product is the time.
+# Maximum number of words to align on each side, after the common beginning and end: time grows with their product.
 _MOST_UNITS = 10_000
 
 
 @dataclass(frozen=True)
 class TextPart:
-    """A part of both texts: ``equal``, ``changed``, or ``cut``: too long to be aligned."""
+    """A part of both texts: ``equal``, ``changed``, or ``cut`` (too long to be aligned)."""
 
     kind: PartKind
     a: str
@@ -35,14 +35,14 @@ class TextPart:
 
 @dataclass(frozen=True)
 class TextRow:
-    """Parts to be shown beside each other, after so many characters of the first text that both have."""
+    """Parts to show side by side, after ``skipped`` characters of the first text that both share."""
 
     skipped: int
     parts: tuple[TextPart, ...]
 
 
 def difference(settings: Settings, texts: tuple[str, str]) -> tuple[TextPart, ...]:
-    """The parts of two texts, which put together are these, but for what the scheme does not look at around them."""
+    """Split two texts into parts; joined, these are the texts without what the scheme ignores around them."""
     a, b = (list(units(_compared(settings, text))) for text in texts)
     keys = _keys(settings.normalisation, {*a, *b})
     parts = _merged(_parts(a, b, [keys[unit] for unit in a], [keys[unit] for unit in b]))
@@ -52,7 +52,7 @@ def difference(settings: Settings, texts: tuple[str, str]) -> tuple[TextPart, ..
 
 
 def units(text: str) -> Iterator[str]:
-    """The words of a text, and what stands between them; ideographs and Hiragana are words of one character."""
+    """Yield the words of a text and what separates them; each ideograph or Hiragana is a word of its own."""
     data = text.encode("utf-16-le")
     spans = word_spans(batch([text]))
     last = 0
@@ -64,7 +64,7 @@ def units(text: str) -> Iterator[str]:
 
 
 def rows(parts: Sequence[TextPart], around: int) -> list[TextRow]:
-    """The parts with the middle of long equal ones left out: ``around`` characters stay on each side of a change."""
+    """Leave out the middle of long equal parts: ``around`` characters stay on each side of a change."""
     shown: list[TextRow] = []
     skipped = 0
     row: list[TextPart] = []
@@ -74,7 +74,7 @@ def rows(parts: Sequence[TextPart], around: int) -> list[TextRow]:
             continue
         head, tail = (around if place else 0), (around if place < len(parts) - 1 else 0)
         if not place and not tail:
-            head = 2 * around  # all of both texts is the same
+            head = 2 * around  # the texts are identical
         if head:
             row.append(TextPart("equal", part.a[:head], part.b[:head]))
         if row:
@@ -96,7 +96,7 @@ def _between(data: bytes) -> list[str]:
 
 
 def _keys(normalisation: Normalisation, distinct: set[str]) -> dict[str, str]:
-    """What a scheme makes of each unit; white space alone would become nothing."""
+    """Return what the scheme makes of each unit; white space stays a space, where alone it would vanish."""
     return {unit: normalisation(unit) or " " for unit in distinct}
 
 
@@ -118,7 +118,7 @@ def _parts(a: Sequence[str], b: Sequence[str], keys_a: Sequence[str], keys_b: Se
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> int:
-    """How many units both begin with."""
+    """Count the units that both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
 
 
@@ -127,16 +127,16 @@ def _part(kind: PartKind, a: Sequence[str], b: Sequence[str]) -> TextPart:
 
 
 def _merged(parts: Iterable[TextPart]) -> list[TextPart]:
-    """The parts without empty ones, and neighbours of a kind as one."""
+    """Drop empty parts, and join neighbours of the same kind."""
     filled = (part for part in parts if part.a or part.b)
     runs = (list(run) for _, run in groupby(filled, key=lambda part: part.kind))
     return [TextPart(run[0].kind, "".join(part.a for part in run), "".join(part.b for part in run)) for run in runs]
 
 
 def _tidied(parts: Sequence[TextPart]) -> list[TextPart]:
-    """The parts with equal ones taken into the changes around them if both of these are longer.
+    """Turn equal parts into changes where the changes around them are both longer.
 
-    Unrelated texts share a word here and there, which says nothing (so does Fraser's diff-match-patch).
+    Unrelated texts share a word here and there, which means nothing (Fraser's diff-match-patch does the same).
     """
     tidied = list(parts)
     for place in range(1, len(parts) - 1):

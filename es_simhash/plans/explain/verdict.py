@@ -1,4 +1,4 @@
-"""Why two documents are near-duplicates, or are none: in a sentence, and in a word for programs."""
+"""The verdict on two documents, near-duplicates or not: a sentence for people, a code for programs."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ Code: TypeAlias = Literal[
 ]
 CODES: tuple[Code, ...] = get_args(Code)
 
-# What is wrong with fields, the worst first, and what helps.
+# What is wrong with the fields, the worst first, and the remedy.
 _FAULTS: dict[State, tuple[str, str]] = {
     "missing": ("no fingerprint", "Run: es-simhash backfill."),
-    "deferred": ("a fingerprint that is still to be made, since the text changed", "Run: es-simhash backfill."),
+    "deferred": ("a fingerprint still to be made, since the text changed", "Run: es-simhash backfill."),
     "foreign": ("a fingerprint of another scheme", "Run: es-simhash backfill."),
-    "damaged": ("fields that the scheme does not make of the text", "Write the document once more."),
+    "damaged": ("fields that the scheme does not make from the text", "Write the document once more."),
     "stale": ("the fingerprint of an older text", "Run: es-simhash backfill --refresh-stale."),
 }
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a search by the criteria gives one for the other, and the one reason; ``notes`` are worth knowing too."""
+    """Whether a search by the criteria finds one by the other, and the decisive reason; ``notes`` add to it."""
 
     code: Code
     are_duplicates: bool
@@ -50,7 +50,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that a verdict goes by; what the scheme does not have is None."""
+    """Everything that a verdict depends on; what the scheme lacks is None."""
 
     criteria: Criteria
     bits: Bits | None
@@ -70,20 +70,20 @@ class Evidence:
 
     @property
     def are_duplicates(self) -> bool:
-        """Whether a search gives one for the other."""
+        """Whether a search finds one by the other."""
         return self.is_candidate and self.is_met
 
     @property
     def contradicted(self) -> list[Keys]:
-        """The keys of which the engine says something else than the documents."""
+        """The keys on which the engine and the documents disagree."""
         return [keys for keys in (self.blocks, self.bands) if keys is not None and keys.is_contradicted]
 
 
 def judge(held: Evidence, made: Evidence, pair: tuple[ExaminedDocument, ExaminedDocument]) -> Verdict:
-    """The verdict by the fields that are ``held``; those ``made`` of the texts tell what mended fields would give."""
+    """Return the verdict by the fields ``held``; those ``made`` from the texts show what repaired fields would give."""
     if any(each.made["status"] == "empty" for each in pair):
         empty = " and ".join(repr(each.name) for each in pair if each.made["status"] == "empty")
-        return Verdict("empty", False, f"No near-duplicates: there is no text in {empty}, so nothing to be found by.")
+        return Verdict("empty", False, f"No near-duplicates: there is no text in {empty}.")
     if unsound := [each for each in pair if each.state not in ("text", "current")]:
         return _of_unsound(held, made, pair, unsound)
     if unseen := [each for each in pair if each.subject.is_seen is False]:
@@ -98,7 +98,7 @@ def judge(held: Evidence, made: Evidence, pair: tuple[ExaminedDocument, Examined
 def _of_unsound(
     held: Evidence, made: Evidence, pair: tuple[ExaminedDocument, ExaminedDocument], unsound: list[ExaminedDocument]
 ) -> Verdict:
-    """The verdict where fields are not those of the texts."""
+    """Return the verdict where fields do not fit the texts."""
     state = min((each.state for each in unsound), key=list(_FAULTS).index)
     names = [repr(each.name) for each in unsound if each.state == state]
     fault, remedy = _FAULTS[state]
@@ -119,7 +119,7 @@ def _of_contradiction(held: Evidence) -> Verdict:
 
 
 def _of_evidence(evidence: Evidence) -> Verdict:
-    """The verdict on fields that are as they should be."""
+    """Return the verdict on sound fields."""
     code: Code = "no-candidate"
     if evidence.is_candidate:
         code = "duplicates" if evidence.is_met else "below-threshold"
@@ -135,11 +135,11 @@ def _found(are_duplicates: bool) -> str:
 
 
 def _by_bands(evidence: Evidence) -> Iterator[str]:
-    """What the bands and the similarity come to, if the criteria ask for it."""
+    """Describe the bands and the similarity, if the criteria use them."""
     keys, similarity = evidence.bands, evidence.similarity
     if keys is None or keys.needed is None or similarity.estimate is None:
         return
-    agree = _so_many(keys, "bands")
+    agree = _agreeing(keys, "bands")
     if not evidence.is_candidate:
         yield (
             f"{agree}, where at the exact similarity {similarity.signed:.2f} one does with a probability of "
@@ -149,37 +149,37 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
     than = "reaches" if similarity.is_met else "is below"
     estimated = with_error(similarity.estimate, similarity.standard_error, 2)
     if similarity.verified is None:
-        told = f"similarity {estimated} (exactly {similarity.signed:.2f})"
+        found = f"similarity {estimated} (exactly {similarity.signed:.2f})"
     else:
-        told = f"similarity {similarity.verified:.2f} of the texts (by signatures {estimated})"
-    yield f"{agree}, and the {told} {than} {similarity.threshold}"
+        found = f"similarity {similarity.verified:.2f} of the texts (by signatures {estimated})"
+    yield f"{agree}, and the {found} {than} {similarity.threshold}"
 
 
 def _by_blocks(evidence: Evidence) -> Iterator[str]:
-    """What the blocks and the distance come to, if the criteria ask for it."""
+    """Describe the blocks and the distance, if the criteria use them."""
     keys, bits = evidence.blocks, evidence.bits
     if keys is None or keys.needed is None or bits is None:
         return
     than = "within" if bits.is_met else "beyond"
     yield (
-        f"{_so_many(keys, 'blocks')} ({keys.needed} needed), and the distance of {bits.distance} bits is {than} "
+        f"{_agreeing(keys, 'blocks')} ({keys.needed} needed), and the distance of {bits.distance} bits is {than} "
         f"{bits.threshold}"
     )
 
 
-def _so_many(keys: Keys, what: str) -> str:
+def _agreeing(keys: Keys, what: str) -> str:
     count = len(keys.agree)
     return f"{count or 'none'} of {len(keys.a)} {what} agree{'' if count > 1 else 's'}"
 
 
 def _notes(evidence: Evidence, pair: tuple[ExaminedDocument, ExaminedDocument]) -> Iterator[str]:
-    """What else is worth knowing."""
+    """Yield what else is worth knowing."""
     similarity = evidence.similarity
     if pair[0].made["content"] == pair[1].made["content"]:
         yield "The texts are the same."
     for each in pair:
         if each.made["status"] == "short":
-            yield f"{each.name!r} is short: of so few features only the texts tell much."
+            yield f"{each.name!r} is short, with few features: compare the texts themselves."
     if similarity.threshold is None or similarity.estimate is None or similarity.verified is not None:
         return
     if similarity.is_met != (similarity.exact >= similarity.threshold):

@@ -16,7 +16,7 @@ from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.index import Index
 from es_simhash.plans import find
-from es_simhash.plans.candidates import ServerFilter, all_candidates, sifting
+from es_simhash.plans.candidates import ServerFilter, all_candidates, server_filter
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import Action, Bulk, MultiSearch, Operation, Search
 from es_simhash.scheme import own_fields
@@ -81,7 +81,7 @@ def opened(engine: Engine, name: str, scheme: Scheme, actions: list[Action]) -> 
 
 def by(who: ServerFilter, search: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Search, with bits compared by the server or here."""
-    with patch.object(find, "sifting", return_value=who):
+    with patch.object(find, "server_filter", return_value=who):
         found = search(*arguments, **options)
         return list(found) if isinstance(found, Iterator) else found
 
@@ -184,7 +184,7 @@ BY_SIMHASH = Criteria(3, None)
 def test_by_default_the_server_does_where_random_simhashes_already_meet_many(
     scheme: Scheme, distance: int, expected: ServerFilter
 ) -> None:
-    assert sifting(FindRequest(), scheme, Criteria(distance, None)) is expected
+    assert server_filter(FindRequest(), scheme, Criteria(distance, None)) is expected
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_by_default_the_server_does_where_random_simhashes_already_meet_many(
     ],
 )
 def test_what_no_script_can_compare_is_compared_here(options: FindRequest, scheme: Scheme, criteria: Criteria) -> None:
-    assert sifting(options, scheme, criteria) is ServerFilter.NEVER
+    assert server_filter(options, scheme, criteria) is ServerFilter.NEVER
 
 
 class Asked:
@@ -209,8 +209,8 @@ class Asked:
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
         return len(hits) >= self._enough
 
-    def body(self, size: int, *, scored: bool, sifted: bool) -> Json:
-        return {"size": size, "sifted": sifted}
+    def body(self, size: int, *, scored: bool, filtered: bool) -> Json:
+        return {"size": size, "filtered": filtered}
 
 
 def hits(count: int) -> Json:
@@ -218,10 +218,10 @@ def hits(count: int) -> Json:
 
 
 def told(
-    sifting: ServerFilter, *replies: Any, most: int = 10_000, enough: int = 10_000
+    server_filter: ServerFilter, *replies: Any, most: int = 10_000, enough: int = 10_000
 ) -> tuple[list[Any], list[tuple[int, bool]]]:
-    """The requests of a search, as size and whether sifted; how many candidates it has, and whether these are all."""
-    steps = all_candidates("index", [Asked(enough)], most, sifting)
+    """The requests of a search, as size and whether filtered; how many candidates it has, and whether these are all."""
+    steps = all_candidates("index", [Asked(enough)], most, server_filter)
     asked: list[Any] = []
     coming, send, step = iter(replies), steps.send, None
     while True:
@@ -230,7 +230,9 @@ def told(
         except StopIteration as end:
             assert not list(coming)
             return asked, [(len(found), is_whole) for found, is_whole in end.value]
-        asked.append((operation.body["size"], operation.body["sifted"]) if isinstance(operation, Search) else operation)
+        asked.append(
+            (operation.body["size"], operation.body["filtered"]) if isinstance(operation, Search) else operation
+        )
         step = next(coming)
         send = steps.throw if isinstance(step, Exception) else steps.send
 

@@ -132,10 +132,10 @@ def test_waiting_grows_and_is_spread_at_random() -> None:
 def test_a_refusal_halves_what_is_sent_and_success_brings_it_back() -> None:
     pressure = RequestSize()
     for _ in range(20):
-        pressure.ease()
+        pressure.shrink()
     assert pressure.actions == 1
     for _ in range(200):
-        pressure.press()
+        pressure.grow()
     assert pressure.actions == RequestSize().actions
 
 

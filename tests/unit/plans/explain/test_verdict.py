@@ -113,7 +113,8 @@ def test_empty_texts_are_told_before_anything_else() -> None:
 def test_equal_texts_and_short_ones_are_noted() -> None:
     found = explained("Hi!", "hi!").verdict
     assert found.are_duplicates
-    assert found.notes == tuple(f"'text {i}' is short: of so few features only the texts tell much." for i in (0, 1))
+    short = "is short, with few features: compare the texts themselves."
+    assert found.notes == (f"'text 0' {short}", f"'text 1' {short}")
     assert explained(A, A).verdict.notes == ("The texts are the same.",)
 
 
