@@ -30,7 +30,7 @@ def check_bits(bits: int) -> int:
     return bits
 
 
-def words(bits: int) -> int:
+def words_per_code(bits: int) -> int:
     """The number of 64-bit words that hold ``bits`` bits."""
     return 1 if bits <= _WORD else 2
 
@@ -38,7 +38,7 @@ def words(bits: int) -> int:
 def check_codes(codes: Codes, bits: int) -> Codes:
     """Return ``codes`` if it is an array of codes of ``bits`` bits."""
     check_bits(bits)
-    wide = words(bits) == 2
+    wide = words_per_code(bits) == 2
     if codes.dtype != np.uint64 or codes.ndim != 1 + wide or (wide and codes.shape[1] != 2):
         raise HashError(
             f"An array of {codes.dtype} of shape {codes.shape} does not hold codes of {bits} bits. "
@@ -61,7 +61,7 @@ def from_ints(values: Iterable[int], bits: int) -> Codes:
     for value in listed:
         if not 0 <= value < 1 << bits:
             raise HashError(f"{value} is no unsigned integer of {bits} bits. Give values from 0 to 2**{bits} - 1.")
-    if words(bits) == 1:
+    if words_per_code(bits) == 1:
         return np.array(listed, dtype=np.uint64)
     halves = [(value >> _WORD, value & _WORD_MASK) for value in listed]
     return np.array(halves, dtype=np.uint64).reshape(-1, 2)

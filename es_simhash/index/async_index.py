@@ -14,7 +14,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.stored_scripts import Stored
+from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run_async
 from es_simhash.engines.connect import connect_async
@@ -257,7 +257,7 @@ class AsyncIndex:
         """See `Index.remove_pipeline`."""
         return await self._run(self._plans.remove_pipeline())
 
-    async def scripts(self, name: str | None = None) -> list[Stored]:
+    async def scripts(self, name: str | None = None) -> list[StoredScript]:
         """See `Index.scripts`."""
         return await self._run(self._plans.scripts(name))
 

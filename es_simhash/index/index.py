@@ -9,7 +9,7 @@ from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.stored_scripts import Stored
+from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
@@ -264,7 +264,7 @@ class Index:
         """Remove the ingest pipeline; documents keep their fields."""
         return self._run(self._plans.remove_pipeline())
 
-    def scripts(self, name: str | None = None) -> list[Stored]:
+    def scripts(self, name: str | None = None) -> list[StoredScript]:
         """Return scripts and search templates for searching the index without Python.
 
         Their names begin with ``name``, by default ``es-simhash``.

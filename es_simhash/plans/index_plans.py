@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.stored_scripts import Stored, stored
+from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
 from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, InputError, MappingError, TextError
 from es_simhash.plans.closed_indices import check_open
@@ -148,11 +148,11 @@ class IndexPlans:
         """Remove the ingest pipeline."""
         return (yield from remove_pipeline(self.name, self._expected.prefix))
 
-    def scripts(self, name: str | None) -> Plan[list[Stored]]:
+    def scripts(self, name: str | None) -> Plan[list[StoredScript]]:
         """Return the stored scripts and search templates."""
         yield from check_open(self.name)
         documents = yield from self.documents()
-        return stored(documents.scheme, documents.prefix, name)
+        return stored_scripts(documents.scheme, documents.prefix, name)
 
     def install_scripts(self, name: str | None) -> Plan[InstalledScripts]:
         """Install the stored scripts and search templates on the server."""

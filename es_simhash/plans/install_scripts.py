@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from es_simhash.documents.painless.stored_scripts import Stored
+from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.errors import EngineError, IndexStateError, ScriptError
 from es_simhash.plans.operations import DeleteResource, GetResource, Plan, PutResource, is_server
 
@@ -18,7 +18,7 @@ class InstalledScripts:
     left_out: list[str]
 
 
-def install_scripts(wanted: Sequence[Stored]) -> Plan[InstalledScripts]:
+def install_scripts(wanted: Sequence[StoredScript]) -> Plan[InstalledScripts]:
     """Install all scripts; raise before the first if the server has a different script under one of their names."""
     yield from _check_engine()
     for each in wanted:
@@ -36,7 +36,7 @@ def install_scripts(wanted: Sequence[Stored]) -> Plan[InstalledScripts]:
     return installed
 
 
-def remove_scripts(wanted: Sequence[Stored]) -> Plan[list[str]]:
+def remove_scripts(wanted: Sequence[StoredScript]) -> Plan[list[str]]:
     """Remove the scripts that the server has, whatever their contents; return their names."""
     yield from _check_engine()
     removed = []
@@ -55,7 +55,7 @@ def _check_engine() -> Plan[None]:
         )
 
 
-def _check_free(wanted: Stored) -> Plan[None]:
+def _check_free(wanted: StoredScript) -> Plan[None]:
     there = yield GetResource(wanted.path, wanted.name)
     if there.get("found") and there["script"]["source"] != wanted.source:
         raise IndexStateError(
@@ -64,6 +64,6 @@ def _check_free(wanted: Stored) -> Plan[None]:
         )
 
 
-def _compiled_path(each: Stored) -> str:
+def _compiled_path(each: StoredScript) -> str:
     """Return the path at which the server compiles a script before it stores it."""
     return f"{each.path}/{each.context}" if each.context else each.path

@@ -25,7 +25,7 @@ from es_simhash.quality.scores import Confusion, Many
 from es_simhash.quality.truth import Truth
 from es_simhash.scheme.settings import Measure, Settings, Verification
 from es_simhash.scheme.verification import Similarities
-from es_simhash.scheme.verification_conditions import CONDITIONS, agreements
+from es_simhash.scheme.verification_conditions import CONDITIONS, condition_values
 
 # What a condition must add to the F1; and another measure than Jaccard, of which estimates tell nothing, so that the
 # texts of all candidates are read.
@@ -151,4 +151,4 @@ def _choices() -> Iterator[Conditions]:
 def agreements_of(settings: Settings, texts: Sequence[str], pairs: Numbers) -> Agreements:
     """How far pairs agree in what each condition compares."""
     both = np.stack(positions(pairs))
-    return {name: agreements(settings, name, texts, both) for name in CONDITIONS}
+    return {name: condition_values(settings, name, texts, both) for name in CONDITIONS}

@@ -19,7 +19,7 @@ from es_simhash.scheme.settings import Layout, Settings, Verification
 from es_simhash.scheme.verification import Verifier, plain
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import standard_error
-from es_simhash.sketches.set_cache import Held
+from es_simhash.sketches.set_cache import SetCache
 
 EXAMPLES = 10
 # Of more pairs that were missed than these, only so many are compared, evenly spread.
@@ -52,7 +52,7 @@ class ErrorFinder:
         self, settings: Settings, texts: Sequence[str], apart: Integers, keys: KeyMatcher, similar: PredictedPairs
     ) -> None:
         self._verifier = Verifier(plain(settings), Verification(weights="scheme"))
-        self._held = Held.of(self._verifier.prepared, texts)
+        self._held = SetCache.of(self._verifier.prepared, texts)
         self._settings = settings
         self._texts = texts
         self._apart = apart
@@ -76,7 +76,7 @@ class ErrorFinder:
         found = self._similar.similarities_of(pairs)
         unknown = np.isnan(found)
         first, second = positions(pairs[unknown])
-        found[unknown] = self._verifier.of_held(self._held, np.stack([self._apart[first], self._apart[second]]))
+        found[unknown] = self._verifier.of_cached(self._held, np.stack([self._apart[first], self._apart[second]]))
         return found
 
     def _errors(self, pairs: Numbers, order: Integers, known: PredictedPairs, count: int) -> list[PairError]:

@@ -144,7 +144,7 @@ def _key_columns(settings: Settings, kind: str, points: npt.NDArray[np.uint32]) 
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredFingerprint:
     """What a document's fields tell of its fingerprint; None where the scheme has no such part.
 
     ``band_keys`` has all of them in their order, with nothing between.
@@ -156,7 +156,7 @@ class Stored:
     content: str | None
 
 
-def read(settings: Settings, scheme_id: str, stored: Any) -> Stored | None:
+def read(settings: Settings, scheme_id: str, stored: Any) -> StoredFingerprint | None:
     """The fingerprint in a document's fields; None if they hold no whole one of this scheme."""
     if not isinstance(stored, dict) or stored.get("scheme") != scheme_id:
         return None
@@ -169,7 +169,7 @@ def read(settings: Settings, scheme_id: str, stored: Any) -> Stored | None:
     if lacks_simhash or lacks_bands or lacks_signature:
         return None
     content = stored.get("content")
-    return Stored(simhash, keys, signature, content if isinstance(content, str) else None)
+    return StoredFingerprint(simhash, keys, signature, content if isinstance(content, str) else None)
 
 
 def _read_simhash(settings: Settings, stored: Json) -> int | None:

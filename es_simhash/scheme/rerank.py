@@ -11,7 +11,7 @@ import numpy as np
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Status
-from es_simhash.scheme.own_fields import Stored
+from es_simhash.scheme.own_fields import StoredFingerprint
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches import hamming
@@ -113,7 +113,7 @@ def compare(
 
 
 def _estimates(
-    settings: Settings, fingerprint: Fingerprint, found: Sequence[Stored]
+    settings: Settings, fingerprint: Fingerprint, found: Sequence[StoredFingerprint]
 ) -> tuple[list[float], list[float]]:
     """Similarities, and their standard errors."""
     assert settings.minhash

@@ -129,7 +129,7 @@ class Scheme(Settings):
 
     def exact_jaccard(self, a: str, b: str) -> float:
         """The Jaccard similarity of two texts' features, that of their weights if the scheme has any."""
-        return verification.exact_similarities(self, a, [b])[0]
+        return verification.similarities_to(self, a, [b])[0]
 
     def _signature(self, fingerprint: Fingerprint) -> npt.NDArray[np.uint32]:
         signature = fingerprint.signature

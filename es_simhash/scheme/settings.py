@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from es_simhash._core.bit_codes import words
+from es_simhash._core.bit_codes import words_per_code
 from es_simhash.errors import SchemeError
 from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
 from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
@@ -201,7 +201,7 @@ class Settings:
     def hash_bits(self) -> int:
         """The width of the features' hashes: 64 or 128 bits."""
         needed = self.hash_function.bits or (self.simhash.bits if self.simhash else 64)
-        return 64 * words(needed)
+        return 64 * words_per_code(needed)
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)

@@ -22,8 +22,8 @@ from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting, verification_conditions
 from es_simhash.scheme.settings import Measure, Settings, Verification
 from es_simhash.sketches import similarity
-from es_simhash.sketches.set_cache import Held
-from es_simhash.sketches.weighted_sets import Weighed, shared_weights, weighed
+from es_simhash.sketches.set_cache import SetCache
+from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights, weighted_sets
 from es_simhash.text.features import FeatureBatch, distinct
 from es_simhash.text.idf import UNIT, IdfTable
 
@@ -90,7 +90,7 @@ class Verifier:
     common: Codes | None = None
 
     def similarities(self, texts: Sequence[str], pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
-        """The similarity of each pair of texts, given as two rows of positions; see `of_held`.
+        """The similarity of each pair of texts, given as two rows of positions; see `of_cached`.
 
         Equal texts are looked at once.
         """
@@ -100,7 +100,7 @@ class Verifier:
         wanted = np.full(len(codes), np.inf)
         np.minimum.at(wanted, places, least)
         distinct = np.stack(np.divmod(codes, max(len(numbers), 1)))
-        found: Similarities = self.of_held(Held.of(self.prepared, list(numbers)), distinct, wanted)[places]
+        found: Similarities = self.of_cached(SetCache.of(self.prepared, list(numbers)), distinct, wanted)[places]
         return found
 
     def to_others(self, text: str, others: Sequence[str]) -> list[float]:
@@ -108,36 +108,36 @@ class Verifier:
         rows = np.arange(1, len(others) + 1)
         return self.similarities([text, *others], np.stack([np.zeros_like(rows), rows])).tolist()
 
-    def of_held(self, held: Held, pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
+    def of_cached(self, cache: SetCache, pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
         """The similarity of each pair of texts, given as two rows of their numbers.
 
         It is 0 where a condition is not met, and where it is below ``least``, which may be another for each pair.
         """
         found = np.zeros(pairs.shape[1], dtype=np.float64)
         wanted = np.broadcast_to(np.float64(least), found.shape)
-        for some in held.parts(pairs):
-            found[some] = self._of_part(held, pairs[:, some], wanted[some])
+        for some in cache.parts(pairs):
+            found[some] = self._of_part(cache, pairs[:, some], wanted[some])
         return found
 
-    def _of_part(self, held: Held, pairs: Integers, least: Similarities) -> Similarities:
+    def _of_part(self, cache: SetCache, pairs: Integers, least: Similarities) -> Similarities:
         """First by the features that weigh the most: where these leave no hope, the others need not be looked at."""
         rows, places = _numbered(pairs)
-        outlines = held.outlines(rows)
+        outlines = cache.outlines(rows)
         found = self._at_most(outlines, places)
         has_rest = np.array([outline.rest > 0 for outline in outlines])
         open_ = np.flatnonzero((found >= least) & has_rest[places].any(axis=0))
         if len(open_):
             rows, places = _numbered(pairs[:, open_])
-            found[open_] = self._at_most(held.whole(rows), places)
+            found[open_] = self._at_most(cache.whole(rows), places)
         found[found < least] = 0.0
         alike = np.flatnonzero(found)
         if self.verification.has_conditions and len(alike):
             rows, places = _numbered(pairs[:, alike])
-            met = verification_conditions.are_met(self.settings, self.verification, held.texts(rows), places)
+            met = verification_conditions.meet_conditions(self.settings, self.verification, cache.texts(rows), places)
             found[alike[~met]] = 0.0
         return found
 
-    def _at_most(self, texts: Sequence[Weighed], pairs: Integers) -> Similarities:
+    def _at_most(self, texts: Sequence[WeightedSet], pairs: Integers) -> Similarities:
         """The similarity of each pair; more than that where it takes what a text lacks here for shared."""
         if self._depends_on_texts:
             compare = measure_named(self.verification.measure)
@@ -158,7 +158,7 @@ class Verifier:
         """Whether a feature may weigh more in one text than in another."""
         return self.weights is None and self.settings.weights not in ("set", "idf")
 
-    def prepared(self, texts: Iterable[str]) -> Iterator[Weighed]:
+    def prepared(self, texts: Iterable[str]) -> Iterator[WeightedSet]:
         """What is compared of each text."""
         if self._depends_on_texts:
             yield from map(self._counted, comparable_features(self.settings, texts))
@@ -171,20 +171,20 @@ class Verifier:
                 weights[np.isin(batch.hashes, self.common)] = 0
             if self.verification.measure == "cosine":
                 weights **= 2
-            yield from weighed(batch, weights, heavy)
+            yield from weighted_sets(batch, weights, heavy)
 
     def _features(self, texts: Sequence[str]) -> FeatureBatch:
         """The features of texts, each once."""
         batch = fingerprinting.features_of_texts(plain(self.settings), texts)
         return FeatureBatch(batch.first_words, batch.offsets)
 
-    def _counted(self, features: similarity.ArrayFeatures) -> Weighed:
+    def _counted(self, features: similarity.ArrayFeatures) -> WeightedSet:
         """Features with weights of their own."""
         hashes, weights = features if isinstance(features, tuple) else (features, np.ones(len(features)))
         if self.common is not None:
             stays = ~np.isin(hashes, self.common)
             hashes, weights = hashes[stays], weights[stays]
-        return Weighed(hashes, weights, len(hashes), 0)
+        return WeightedSet(hashes, weights, len(hashes), 0)
 
 
 def _numbered(pairs: Integers) -> tuple[Integers, Integers]:
@@ -207,7 +207,7 @@ _OF_SHARED: dict[str, Callable[[Integers, Integers, Integers], Similarities]] = 
 }
 
 
-def exact_similarities(
+def similarities_to(
     settings: Settings, text: str, others: Sequence[str], measure: str = "jaccard", idf: IdfTable | None = None
 ) -> list[float]:
     """The exact similarity of a text and each of the others.

@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\d+")
 _N = 3
 
 
-def are_met(
+def meet_conditions(
     settings: Settings, verification: Verification, texts: Sequence[str], pairs: Integers
 ) -> npt.NDArray[np.bool_]:
     """Whether each pair of texts, given as two rows of positions, meets the conditions."""
@@ -41,11 +41,11 @@ def are_met(
     for name in CONDITIONS:
         least = getattr(verification, name)
         if least:
-            met &= agreements(settings, name, texts, pairs) >= least
+            met &= condition_values(settings, name, texts, pairs) >= least
     return met
 
 
-def agreements(settings: Settings, name: str, texts: Sequence[str], pairs: Integers) -> npt.NDArray[np.float64]:
+def condition_values(settings: Settings, name: str, texts: Sequence[str], pairs: Integers) -> npt.NDArray[np.float64]:
     """How far each pair of texts agrees in what a condition compares."""
     trait, agreement = CONDITIONS[name]
     stripped = map(strip_html, texts) if settings.html else texts

@@ -199,8 +199,8 @@ def _cheapest_blocks(codes: Codes, bits: int, k: int) -> Blocks | None:
     n = len(codes)
     pairs = n * (n - 1) / 2
     sample = codes[np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False, shuffle=False)]
-    cheapest, least = None, n * _CALL_COST + pairs * bit_codes.words(bits) * _WORD_COST
-    for count in range(max(k + 1, bit_codes.words(bits)), bits + 1):
+    cheapest, least = None, n * _CALL_COST + pairs * bit_codes.words_per_code(bits) * _WORD_COST
+    for count in range(max(k + 1, bit_codes.words_per_code(bits)), bits + 1):
         cost = float(comb(count, k) * (_TABLE_COST + n * _ENTRY_COST))
         if cost >= least:
             break

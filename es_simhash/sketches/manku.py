@@ -75,7 +75,7 @@ class PrefixTables:
             # Two shifts, because one by all 64 bits is undefined.
             high = (high << np.uint64(size - 1) << np.uint64(1)) | (low >> np.uint64(64 - size))
             low = (low << np.uint64(size - 1) << np.uint64(1)) | value
-        return low if bit_codes.words(width) == 1 else np.stack([high, low], axis=1)
+        return low if bit_codes.words_per_code(width) == 1 else np.stack([high, low], axis=1)
 
     @overload
     def keys(self, codes: int) -> list[str]: ...

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from es_simhash._core.arrays import Integers
-from es_simhash.sketches.weighted_sets import Weighed
+from es_simhash.sketches.weighted_sets import WeightedSet
 
 # A byte of text makes up to one feature: a hash of 8 bytes, and its weight.
 _BYTES_A_BYTE = 12
@@ -20,10 +20,10 @@ _BYTES_A_TEXT = 300
 Take = Callable[[Integers], Iterable[str]]
 Sizes = Callable[[Integers], Integers]
 # What is compared of each text.
-Prepare = Callable[[Iterable[str]], Iterator[Weighed]]
+Prepare = Callable[[Iterable[str]], Iterator[WeightedSet]]
 
 
-class Held:
+class SetCache:
     """Texts by their numbers; what is held of their features has about ``limit`` bytes, or those of a single pair."""
 
     def __init__(self, prepare: Prepare, take: Take, sizes: Sizes, limit: int) -> None:
@@ -31,11 +31,11 @@ class Held:
         self._take = take
         self._sizes = sizes
         self._limit = limit
-        self._outlines: dict[int, Weighed] = {}
+        self._outlines: dict[int, WeightedSet] = {}
         self._bytes = 0
 
     @classmethod
-    def of(cls, prepare: Prepare, texts: Sequence[str]) -> Held:
+    def of(cls, prepare: Prepare, texts: Sequence[str]) -> SetCache:
         """Texts that are all in memory."""
         sizes = np.array([len(text) for text in texts], dtype=np.int64)
         return cls(prepare, lambda rows: [texts[row] for row in rows.tolist()], sizes.__getitem__, _MEMORY)
@@ -58,11 +58,11 @@ class Held:
         """The texts themselves."""
         return list(self._take(rows))
 
-    def whole(self, rows: Integers) -> list[Weighed]:
+    def whole(self, rows: Integers) -> list[WeightedSet]:
         """All features of texts."""
         return list(self._prepare(self._take(rows)))
 
-    def outlines(self, rows: Integers) -> list[Weighed]:
+    def outlines(self, rows: Integers) -> list[WeightedSet]:
         """The outlines of texts: they stay at hand while there is room."""
         missing = np.array([row for row in rows.tolist() if row not in self._outlines], dtype=np.int64)
         for row, features in zip(missing.tolist(), self._prepare(self._take(missing)), strict=True):
@@ -82,5 +82,5 @@ class Held:
                     return
 
 
-def _size(features: Weighed) -> int:
+def _size(features: WeightedSet) -> int:
     return features.hashes.nbytes + features.weights.nbytes + _BYTES_A_TEXT

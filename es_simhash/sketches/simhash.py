@@ -42,7 +42,7 @@ def from_sums(sums: BitSums) -> Codes:
     signs = np.zeros((len(sums), bits + -bits % 64), dtype=np.bool_)
     np.greater(sums, 0, out=signs[:, -bits:])
     packed = np.packbits(signs, axis=1).view(">u8").astype(np.uint64)
-    return packed[:, 0] if bit_codes.words(bits) == 1 else packed
+    return packed[:, 0] if bit_codes.words_per_code(bits) == 1 else packed
 
 
 def bit_sums(features: FeatureBatch, bits: int) -> BitSums:

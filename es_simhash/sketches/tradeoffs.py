@@ -12,7 +12,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from es_simhash._core.bit_codes import check_bits, words
+from es_simhash._core.bit_codes import check_bits, words_per_code
 from es_simhash.errors import SchemeError
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
@@ -121,7 +121,7 @@ def band_probability(similarity: float, bands: int, rows: int) -> float:
 
 def plan_blocks(bits: int, distance: int, documents: int, max_candidates: float) -> BlockPlan:
     """The fewest blocks that find all pairs within ``distance`` and meet at most ``max_candidates``."""
-    fewest, most = max(check_distance(distance) + 1, words(check_bits(bits))), min(bits, MAX_KEYED_BLOCKS)
+    fewest, most = max(check_distance(distance) + 1, words_per_code(check_bits(bits))), min(bits, MAX_KEYED_BLOCKS)
     if fewest > most:
         raise SchemeError(
             f"Distance {distance} takes {fewest} blocks, but {bits} bits have at most {most} with keys. "

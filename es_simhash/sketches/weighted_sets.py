@@ -25,7 +25,7 @@ _FACTORS = constants(8) | np.uint64(1)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Weighed:
+class WeightedSet:
     """The features of a text, each once, and their weights; the first ``heavy`` of them weigh the most.
 
     ``total`` is the weight of all features of the text: of those here, and of the ``rest``.
@@ -38,15 +38,15 @@ class Weighed:
     rest: int = 0
 
     @property
-    def outline(self) -> Weighed:
+    def outline(self) -> WeightedSet:
         """The same with the heavy features alone, unless these are most of them."""
         if 2 * self.heavy > len(self.hashes):
             return self
         hashes, weights = self.hashes[: self.heavy].copy(), self.weights[: self.heavy].copy()
-        return Weighed(hashes, weights, self.heavy, self.total, self.total - int(weights.sum(dtype=np.int64)))
+        return WeightedSet(hashes, weights, self.heavy, self.total, self.total - int(weights.sum(dtype=np.int64)))
 
 
-def weighed(features: FeatureBatch, weights: Integers, are_heavy: npt.NDArray[np.bool_]) -> Iterator[Weighed]:
+def weighted_sets(features: FeatureBatch, weights: Integers, are_heavy: npt.NDArray[np.bool_]) -> Iterator[WeightedSet]:
     """The features of each text, given what they weigh, and which of them are heavy."""
     starts, rows = features.offsets[:-1], rows_of(features.offsets)
     before = offsets_from_counts(are_heavy.astype(np.int64))
@@ -61,10 +61,10 @@ def weighed(features: FeatureBatch, weights: Integers, are_heavy: npt.NDArray[np
     totals = np.diff(offsets_from_counts(weights)[features.offsets])
     bounds = zip(pairwise(features.offsets.tolist()), heavy.tolist(), totals.tolist(), strict=True)
     for (start, end), count, total in bounds:
-        yield Weighed(hashes[start:end], ordered[start:end], count, total)
+        yield WeightedSet(hashes[start:end], ordered[start:end], count, total)
 
 
-def shared_weights(texts: Sequence[Weighed], first: Integers, second: Integers) -> Integers:
+def shared_weights(texts: Sequence[WeightedSet], first: Integers, second: Integers) -> Integers:
     """The weight of the features that both texts of each pair have here, given their positions among the texts."""
     found = np.zeros(len(first), dtype=np.int64)
     sizes = np.array([len(text.hashes) for text in texts], dtype=np.int64)
@@ -78,7 +78,7 @@ def shared_weights(texts: Sequence[Weighed], first: Integers, second: Integers) 
     return found
 
 
-def _looked_up(texts: Sequence[Weighed], first: Integers, second: Integers) -> Integers:
+def _looked_up(texts: Sequence[WeightedSet], first: Integers, second: Integers) -> Integers:
     """The same, of so few pairs that all their features are at hand at once."""
     owners, which = np.unique(first, return_inverse=True)
     salts = constants(len(owners))
@@ -91,7 +91,7 @@ def _looked_up(texts: Sequence[Weighed], first: Integers, second: Integers) -> I
     return shared
 
 
-def _joined(texts: Sequence[Weighed], salts: Codes) -> tuple[Codes, Codes]:
+def _joined(texts: Sequence[WeightedSet], salts: Codes) -> tuple[Codes, Codes]:
     """The features of texts, one after the other, with the salt of its text for each."""
     return np.concatenate([text.hashes for text in texts]), np.repeat(salts, [len(text.hashes) for text in texts])
 

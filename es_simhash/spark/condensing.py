@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import BinaryType, StructField, StructType
 
-from es_simhash._core.bit_codes import words
+from es_simhash._core.bit_codes import words_per_code
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.of_index import stored
@@ -82,7 +82,7 @@ class CondensedColumns:
     def simhashes(self, column: Any) -> Rows:
         """The SimHashes of a column, as rows of words."""
         assert self.settings.simhash
-        return rows_of(column, np.uint64, words(self.settings.simhash.bits))
+        return rows_of(column, np.uint64, words_per_code(self.settings.simhash.bits))
 
     def values(self, column: Any) -> Rows:
         """The values of a column of signatures."""

@@ -26,7 +26,7 @@ from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDoc
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash, Verification
-from es_simhash.scheme.verification import Verifier, exact_similarities, rarity_of
+from es_simhash.scheme.verification import Verifier, rarity_of, similarities_to
 from es_simhash.testing.corpus import Document, corpus, edited
 from es_simhash.testing.index_base import IndexBase
 from es_simhash.text.tokens.kinds import Words
@@ -251,7 +251,7 @@ class IndexSuite(IndexBase):
         texts = [text_of(each) for each in (document, edited(document, 2, seed=1))]
         idf = Scheme().with_idf([*texts, texts[0]]).idf
         [weighted] = filled.find(id="1", verify="exact", idf=idf, measure="containment")
-        [expected] = exact_similarities(Scheme(), texts[0], texts[1:], "containment", idf)
+        [expected] = similarities_to(Scheme(), texts[0], texts[1:], "containment", idf)
         assert weighted.similarity == expected != match.similarity
 
     def test_a_filter_restricts_what_is_found(self, filled: Any) -> None:

@@ -99,7 +99,7 @@ def _subjects(files: tuple[str, ...], texts: tuple[str, ...]) -> list[ComparedDo
 
 def _write_page(path: str, explanation: Explanation) -> None:
     from es_simhash.cli.reports.html.explanation import explanation_page
-    from es_simhash.documents.files.whole_file import whole_file
+    from es_simhash.documents.files.output import whole_file
 
     with whole_file(path) as out:
         out.write(explanation_page(explanation))

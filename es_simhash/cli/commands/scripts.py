@@ -14,7 +14,7 @@ from es_simhash.cli.show.exits import saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.documents.painless.stored_scripts import Stored
+    from es_simhash.documents.painless.stored_scripts import StoredScript
     from es_simhash.plans.install_scripts import InstalledScripts
 
 
@@ -54,7 +54,7 @@ def command(
                 output.line(_in_dev_tools(each))
 
 
-def _install(output: Output, scripts: dict[str, Stored], done: InstalledScripts) -> None:
+def _install(output: Output, scripts: dict[str, StoredScript], done: InstalledScripts) -> None:
     for name, each in scripts.items():
         state = "installed" if name in done.names else "left out"
         _tell(output, each, state)
@@ -63,7 +63,7 @@ def _install(output: Output, scripts: dict[str, Stored], done: InstalledScripts)
         output.note("This server knows no search templates (Mustache is a module): send it the searches themselves.")
 
 
-def _remove(output: Output, scripts: dict[str, Stored], removed: list[str]) -> None:
+def _remove(output: Output, scripts: dict[str, StoredScript], removed: list[str]) -> None:
     for name in removed:
         _tell(output, scripts[name], "removed")
         output.report(f"{name}: removed")
@@ -71,12 +71,12 @@ def _remove(output: Output, scripts: dict[str, Stored], removed: list[str]) -> N
         output.note("There was none of them.")
 
 
-def _tell(output: Output, each: Stored, state: str | None) -> None:
+def _tell(output: Output, each: StoredScript, state: str | None) -> None:
     told = {"name": each.name, "use": each.use, "parameters": each.parameters, "optional": each.optional}
     output.result({**told, "path": each.path, "body": each.body, "state": state})
 
 
-def _in_dev_tools(each: Stored) -> str:
+def _in_dev_tools(each: StoredScript) -> str:
     """The request as people write it there: a text of several lines stands between three quotes."""
     parameters = ", ".join([*each.parameters, *(f"[{name}]" for name in each.optional)])
     script = each.body["script"]

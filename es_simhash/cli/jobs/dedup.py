@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from es_simhash.documents.files import FileDocument
-from es_simhash.documents.files.tables import write_rows
+from es_simhash.documents.files.csv_tables import write_rows
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.result import Duplicates
 

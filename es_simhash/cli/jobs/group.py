@@ -9,7 +9,7 @@ from itertools import chain
 from typing import IO, Any, TypeAlias
 
 from es_simhash.cli.jobs.dedup import COLUMNS, nearness_of
-from es_simhash.documents.files.tables import write_rows
+from es_simhash.documents.files.csv_tables import write_rows
 from es_simhash.groups.of_index.result import Group, Grouped
 
 # Returns the address of a page about the group of that name.

@@ -8,11 +8,10 @@ What cannot be read is told with its file and line, and the rest goes on. See `e
 
 from __future__ import annotations
 
+from es_simhash.documents.files.data_file import FileDocument
 from es_simhash.documents.files.formats import FORMATS
+from es_simhash.documents.files.output import RejectFile, whole_file
 from es_simhash.documents.files.reader import read_documents, total_bytes
-from es_simhash.documents.files.records import FileDocument
-from es_simhash.documents.files.reject_file import RejectFile
-from es_simhash.documents.files.whole_file import whole_file
 
 __all__ = [
     "FORMATS",

@@ -9,11 +9,35 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from es_simhash._core.json_paths import value_at
-from es_simhash.documents.files.records import FileDocument, Numbered, Record, RecordError
 from es_simhash.documents.rejected import OnReject, Rejected, decoded_excerpt
+
+Record: TypeAlias = "dict[str, Any]"
+Numbered: TypeAlias = "tuple[int, Record]"
+
+
+class FileDocument(NamedTuple):
+    """A document with its id, and the file and the line (of a Parquet file: the row) that it begins on.
+
+    ``routing`` decides which shard it goes to, where it was exported with one.
+    """
+
+    id: str
+    document: Record
+    file: str
+    line: int
+    routing: str | None = None
+
+    def rejected(self, reason: str) -> Rejected:
+        """The document as one that cannot be used."""
+        return Rejected(file=self.file, line=self.line, reason=reason, id=self.id)
+
+
+class RecordError(Exception):
+    """One record cannot be a document; the rest of its file is read all the same."""
+
 
 STANDARD_INPUT = "-"
 

@@ -11,8 +11,7 @@ import io
 from typing import Any
 
 from es_simhash.documents.files.compression import Stream
-from es_simhash.documents.files.data_file import Options
-from es_simhash.documents.files.records import RecordError
+from es_simhash.documents.files.data_file import Options, RecordError
 from es_simhash.errors import InputError
 
 INVALID_TO_SURROGATE = "es_simhash.invalid_to_surrogate"

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator
 
 from es_simhash.documents.files.compression import Stream, breaks_off, reading_errors
-from es_simhash.documents.files.data_file import DataFile
+from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
 from es_simhash.documents.files.encodings import BYTE_ORDER_MARK, new_decoder
 from es_simhash.documents.files.json_values import parse_object
 from es_simhash.documents.files.jsonl import read_jsonl
-from es_simhash.documents.files.records import Numbered, RecordError
 
 _BLOCK = 1 << 16
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")

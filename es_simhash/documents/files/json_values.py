@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from es_simhash.documents.files.records import Record, RecordError
+from es_simhash.documents.files.data_file import Record, RecordError
 
 
 def parse_object(text: str) -> Record:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from es_simhash.documents.files.bulk_lines import is_action, sources_of_bulk
 from es_simhash.documents.files.compression import Stream
-from es_simhash.documents.files.data_file import DataFile
+from es_simhash.documents.files.data_file import DataFile, Numbered, Record, RecordError
 from es_simhash.documents.files.encodings import decoded
 from es_simhash.documents.files.json_values import parse_object
 from es_simhash.documents.files.lines import read_lines
-from es_simhash.documents.files.records import Numbered, RecordError
+
+_ACTIONS = {"index", "create", "update", "delete"}
+_METADATA = {
+    "_index", "_id", "_type", "routing", "_routing", "version", "version_type", "_version", "_version_type", "parent",
+    "_parent", "pipeline", "op_type", "require_alias", "require_data_stream", "dynamic_templates", "retry_on_conflict",
+    "if_seq_no", "if_primary_term", "list_executed_pipelines", "_source",
+}  # fmt: skip
 
 
 def read_jsonl(file: DataFile, stream: Stream) -> Iterator[Numbered]:
@@ -41,3 +46,43 @@ def _objects(file: DataFile, stream: Stream) -> Iterator[Numbered]:
         else:
             yield number, record
         begun = True
+
+
+def is_action(record: Record) -> bool:
+    """Whether an object is the action line of a bulk request."""
+    if len(record) != 1 or not _ACTIONS.issuperset(record):
+        return False
+    [metadata] = record.values()
+    return isinstance(metadata, dict) and _METADATA.issuperset(metadata)
+
+
+def sources_of_bulk(file: DataFile, objects: Iterable[Numbered]) -> Iterator[Numbered]:
+    """The documents that a bulk request indexes or creates, each with id and routing beside it as in a search hit.
+
+    Updates and deletes are rejected, since they make no whole document.
+    """
+    objects = iter(objects)
+    pending: Numbered | None = None
+    for number, record in objects:
+        if is_action(record):
+            _reject_incomplete(file, pending)
+            pending = (number, record)
+            if "delete" in record:
+                file.reject(number, "The action deletes a document. Give only documents to index.", record)
+                pending = None
+        elif pending is None:
+            file.reject(number, "There is no action before this line of a bulk request. Put it in front.", record)
+        else:
+            [(action, metadata)] = pending[1].items()
+            pending = None
+            if action == "update":
+                file.reject(number, "The line updates a part of a document. Give whole documents to index.", record)
+            else:
+                routing = metadata.get("routing", metadata.get("_routing"))
+                yield number, {"_id": metadata.get("_id"), "_routing": routing, "_source": record}
+    _reject_incomplete(file, pending)
+
+
+def _reject_incomplete(file: DataFile, action: Numbered | None) -> None:
+    if action is not None:
+        file.reject(action[0], "The document of this action is missing. Put it on the next line.", action[1])

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from es_simhash.documents.files.compression import OnBytes
-from es_simhash.documents.files.data_file import DataFile
+from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
 from es_simhash.documents.files.parquet_values import convert_row, converts_of, without_nanoseconds
-from es_simhash.documents.files.records import Numbered, RecordError
 from es_simhash.errors import MissingExtraError
 
 _BATCH_BYTES = 1 << 23

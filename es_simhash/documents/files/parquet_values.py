@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from es_simhash.documents.files.records import Record, RecordError
+from es_simhash.documents.files.data_file import Record, RecordError
 
 # None stands for values that are JSON already.
 Convert: TypeAlias = "Callable[[Any], Any] | None"

@@ -21,15 +21,14 @@ from es_simhash.documents.files.compression import (
     reading_errors,
     zstd,
 )
-from es_simhash.documents.files.data_file import STANDARD_INPUT, DataFile, Options
+from es_simhash.documents.files.csv_tables import read_table
+from es_simhash.documents.files.data_file import STANDARD_INPUT, DataFile, FileDocument, Numbered, Options, RecordError
 from es_simhash.documents.files.encodings import check_encoding, line_encoding_of, with_line_feeds
 from es_simhash.documents.files.formats import check_format, compression_by_name, format_of
 from es_simhash.documents.files.json_array import read_json
 from es_simhash.documents.files.jsonl import read_jsonl
 from es_simhash.documents.files.parquet import parquet_module, read_parquet
-from es_simhash.documents.files.records import FileDocument, Numbered, RecordError
-from es_simhash.documents.files.tables import read_table
-from es_simhash.documents.files.texts import check_directory, files_below, read_text
+from es_simhash.documents.files.text_files import check_directory, files_below, read_text
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 

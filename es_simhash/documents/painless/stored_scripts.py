@@ -17,7 +17,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredScript:
     """A script, or a search template, by its name on the server; ``use`` says what it is for.
 
     It needs its ``parameters``, and may be given the ``optional`` ones. ``context`` is what a script is compiled for
@@ -47,14 +47,14 @@ class Stored:
         return {"script": {"lang": "mustache" if self.is_template else "painless", "source": self.source}}
 
 
-def stored(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str | None = None) -> list[Stored]:
+def stored_scripts(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str | None = None) -> list[StoredScript]:
     """All that serves indices with these fields; ``name`` is what each name begins with.
 
     Where scripts cannot read a SimHash, there is only the template that needs none.
     """
     own = default_name(prefix) if name is None else _checked(name)
     simhash = readable(settings)
-    by_id = Stored(
+    by_id = StoredScript(
         f"{own}-find",
         "the near-duplicates of a document by its id, by the keys they share",
         search_templates.by_id(settings, prefix),
@@ -64,30 +64,30 @@ def stored(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str | None = 
     return [by_id] if simhash is None else [*_by_distance(settings, simhash, prefix, own), by_id]
 
 
-def _by_distance(settings: Settings, simhash: SimHash, prefix: str, own: str) -> Iterator[Stored]:
+def _by_distance(settings: Settings, simhash: SimHash, prefix: str, own: str) -> Iterator[StoredScript]:
     distance, within = f"{own}-distance", f"{own}-within"
-    yield Stored(
+    yield StoredScript(
         distance,
         "how many bits differ, to sort by or to show",
         hamming_script.distance(prefix, simhash),
         ("simhash",),
         context="number_sort",
     )
-    yield Stored(
+    yield StoredScript(
         within,
         "whether so many bits differ at most, as a filter",
         hamming_script.within(prefix, simhash),
         ("simhash", "distance"),
         context="filter",
     )
-    yield Stored(
+    yield StoredScript(
         f"{own}-score",
         "how many bits are equal, for script_score",
         hamming_script.score(prefix, simhash),
         ("simhash",),
         context="score",
     )
-    yield Stored(
+    yield StoredScript(
         f"{own}-nearest",
         "what is within a distance, the nearest first",
         search_templates.by_distance(settings, simhash, prefix, within, distance),

@@ -15,7 +15,7 @@ from es_simhash.groups.pairs.condense import Condensed, value_type
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES
-from es_simhash.scheme.own_fields import Stored
+from es_simhash.scheme.own_fields import StoredFingerprint
 from es_simhash.scheme.settings import Settings
 
 _CONTENT_DIGITS = 8
@@ -49,7 +49,7 @@ def paths(documents: Documents) -> list[str]:
 def rows(documents: Documents, kept: Settings, hits: Sequence[Json]) -> StoredRows:
     """The fingerprints in the documents of hits, as far as ``kept`` settings ask for them."""
     scheme, prefix = documents.scheme, documents.prefix
-    refs, objects, found = list[DocumentRef](), list[Json](), list[Stored]()
+    refs, objects, found = list[DocumentRef](), list[Json](), list[StoredFingerprint]()
     for hit in hits:
         own = (hit.get("_source") or {}).get(prefix) or {}
         stored = own_fields.read(scheme, scheme.id, own)
@@ -60,7 +60,7 @@ def rows(documents: Documents, kept: Settings, hits: Sequence[Json]) -> StoredRo
     return StoredRows(refs, objects, _condensed(scheme, kept, found), len(hits) - len(found))
 
 
-def _condensed(scheme: Settings, kept: Settings, found: Sequence[Stored]) -> Condensed:
+def _condensed(scheme: Settings, kept: Settings, found: Sequence[StoredFingerprint]) -> Condensed:
     simhashes = values = None
     if kept.simhash:
         simhashes = bit_codes.from_ints([each.simhash for each in found if each.simhash is not None], kept.simhash.bits)
@@ -72,7 +72,7 @@ def _condensed(scheme: Settings, kept: Settings, found: Sequence[Stored]) -> Con
     return Condensed(statuses, _contents(found), simhashes, values)
 
 
-def _contents(found: Sequence[Stored]) -> bit_codes.Codes:
+def _contents(found: Sequence[StoredFingerprint]) -> bit_codes.Codes:
     """The hash of each text, and beside it its SimHash, so that unequal texts hardly ever look equal."""
     texts = "".join(each.content or "" for each in found)
     hashes = digits.values_of(texts, _CONTENT_DIGITS, digits.BASE64URL)

@@ -13,7 +13,7 @@ from es_simhash.groups.pairs.spool import Strings
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings, Verification
 from es_simhash.scheme.verification import Similarities, Verifier, is_by_rarity, plain, rarity_of
-from es_simhash.sketches.set_cache import Held
+from es_simhash.sketches.set_cache import SetCache
 from es_simhash.text.features import FeatureBatch, distinct
 
 # The share of the memory that features of texts may have; those that are in use may have as much besides.
@@ -60,5 +60,5 @@ def _common_features(settings: Settings, texts: Sequence[str], share: float) -> 
 
 def exact_similarities(verifier: Verifier, texts: Strings, memory: int) -> Exact:
     """What compares texts by their numbers, within a part of the memory."""
-    held = Held(verifier.prepared, texts.take, texts.sizes, memory // _SHARE)
-    return lambda first, second, least: verifier.of_held(held, np.stack([first, second]), least)
+    cache = SetCache(verifier.prepared, texts.take, texts.sizes, memory // _SHARE)
+    return lambda first, second, least: verifier.of_cached(cache, np.stack([first, second]), least)

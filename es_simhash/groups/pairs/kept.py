@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.bit_codes import Codes, words
+from es_simhash._core.bit_codes import Codes, words_per_code
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs import tables
 from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
@@ -34,7 +34,7 @@ class Kept:
         self._statuses: list[npt.NDArray[np.uint8]] = []
         self.contents = Columns(room, 2, np.uint64)
         if settings.simhash:
-            self.simhashes = Columns(room, words(settings.simhash.bits), np.uint64)
+            self.simhashes = Columns(room, words_per_code(settings.simhash.bits), np.uint64)
         if settings.minhash:
             kept = value_type(settings.minhash)
             self.values = Columns(room, settings.minhash.size, kept)

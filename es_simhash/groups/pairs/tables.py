@@ -43,7 +43,7 @@ def with_bands_for(minhash: MinHash, similarity: float) -> MinHash:
 
 def prefix_tables(bits: int, distance: int, documents: int) -> PrefixTables:
     """Manku's tables of the fewest blocks whose keys are selective among so many documents."""
-    fewest = max(distance + 1, bit_codes.words(bits))
+    fewest = max(distance + 1, bit_codes.words_per_code(bits))
     count = fewest
     while (
         count < bits

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.own_fields import Stored
+from es_simhash.scheme.own_fields import StoredFingerprint
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verification import comparable_features
 from es_simhash.sketches import similarity
@@ -82,7 +82,7 @@ def compare_signatures(
 
 def _signature(scheme: Scheme, held: Json) -> tuple[npt.NDArray[np.uint32], int] | None:
     """Return the signature in a document's fields, and the number of bits of each value."""
-    stored: Stored | None = own_fields.read(scheme, scheme.id, held)
+    stored: StoredFingerprint | None = own_fields.read(scheme, scheme.id, held)
     if scheme.minhash is None or stored is None:
         return None
     if stored.signature is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from es_simhash._core import bit_codes
-from es_simhash.sketches.in_memory.tables import TableSearch
+from es_simhash.sketches.in_memory.sorted_tables import TableSearch
 from es_simhash.sketches.manku import PrefixTables
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from es_simhash._core import bit_codes
 from es_simhash.sketches.blocks import Blocks
-from es_simhash.sketches.in_memory.tables import TableSearch
+from es_simhash.sketches.in_memory.sorted_tables import TableSearch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,7 @@ class Pigeonhole(TableSearch):
 
     def __init__(self, codes: Codes, bits: int, k: int, blocks: int | None = None) -> None:
         if blocks is None:
-            blocks = max(min(k + 1, bits), bit_codes.words(bits))
+            blocks = max(min(k + 1, bits), bit_codes.words_per_code(bits))
         self._blocks = Blocks(bits, blocks)
         self._blocks.min_shared(k)
         super().__init__(codes, bits, k)

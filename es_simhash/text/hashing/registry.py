@@ -83,7 +83,7 @@ class _OfTokens:
     bits: int
 
     def __call__(self, tokens: Sequence[str], _: int) -> Codes:
-        width = 64 * bit_codes.words(self.bits)
+        width = 64 * bit_codes.words_per_code(self.bits)
         return bit_codes.from_ints((value << (width - self.bits) for value in _memoised(tokens, self._value)), width)
 
     def _value(self, token: str) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.documents.painless.stored_scripts import stored
+from es_simhash.documents.painless.stored_scripts import stored_scripts
 from es_simhash.index import Index
 from es_simhash.scheme.settings import Settings
 from es_simhash.testing.corpus import corpus, edited
@@ -19,7 +19,7 @@ from tests.support.commands import lines, run
 from tests.support.whole_indices import FIELDS
 from tests.system.cli.test_commands import documented
 
-NAMES = [each.name for each in stored(Settings())]
+NAMES = [each.name for each in stored_scripts(Settings())]
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_what_is_printed_can_be_pasted(tmp_path: Path, place: str, index: str) -
     assert [path for path, _ in requests] == [f"_scripts/{name}" for name in NAMES]
     told = lines(run("scripts", index, "--json", cwd=tmp_path, ES_SIMHASH_URL=place))
     assert all(list(line) == dict(documented("json"))["`scripts`"] for line in told)
-    for (path, body), line, expected in zip(requests, told, stored(Settings()), strict=True):
+    for (path, body), line, expected in zip(requests, told, stored_scripts(Settings()), strict=True):
         assert (line["path"], line["body"]) == (f"/{path}", expected.body)
         assert (line["use"], line["state"]) == (expected.use, None)
         body["script"]["source"] = body["script"]["source"].strip("\n")

@@ -12,7 +12,7 @@ import pytest
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.painless import hamming_script
-from es_simhash.documents.painless.stored_scripts import stored
+from es_simhash.documents.painless.stored_scripts import stored_scripts
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, InputError, ScriptError
 from es_simhash.index import AsyncIndex, Index
@@ -63,22 +63,22 @@ def test_a_search_differs_from_another_in_parameters_only() -> None:
 
 
 def test_names_tell_the_prefix_unless_they_are_chosen() -> None:
-    assert [each.name for each in stored(Scheme())] == [f"es-simhash-{kind}" for kind in KINDS]
-    assert [each.name for each in stored(Scheme(), "other")] == [f"es-simhash-other-{kind}" for kind in KINDS]
-    assert [each.name for each in stored(Scheme(), "other", "news.v2")] == [f"news.v2-{kind}" for kind in KINDS]
+    assert [each.name for each in stored_scripts(Scheme())] == [f"es-simhash-{kind}" for kind in KINDS]
+    assert [each.name for each in stored_scripts(Scheme(), "other")] == [f"es-simhash-other-{kind}" for kind in KINDS]
+    assert [each.name for each in stored_scripts(Scheme(), "other", "news.v2")] == [f"news.v2-{kind}" for kind in KINDS]
     for name in ("", "no names", "a/b", "-a", "a\n"):
         with pytest.raises(InputError, match=r"cannot have names.*Choose letters"):
-            stored(Scheme(), name=name)
+            stored_scripts(Scheme(), name=name)
 
 
 def test_without_a_simhash_that_scripts_can_read_there_is_only_what_needs_none() -> None:
     for scheme in (Scheme(simhash=None), Scheme.preset("strict")):
-        assert [each.name for each in stored(scheme)] == ["es-simhash-find"]
+        assert [each.name for each in stored_scripts(scheme)] == ["es-simhash-find"]
 
 
 @each_scheme
 def test_parameters_are_those_that_the_source_has(scheme: Scheme) -> None:
-    for each in stored(scheme, "other"):
+    for each in stored_scripts(scheme, "other"):
         used = re.findall(r"params\.(\w+)|\{\{\^?#?(\w+)[.}]", each.source)
         assert {name for pair in used for name in pair if name} == {*each.parameters, *each.optional}
 
@@ -163,7 +163,7 @@ def test_the_asynchronous_index_does_the_same(
 @pytest.mark.parametrize("kind", ["embedded"], indirect=True)
 def test_the_embedded_engine_shows_them_and_has_no_place_for_them(engine: Engine, names: Callable[[], str]) -> None:
     index = opened(engine, names(), Scheme())
-    assert index.scripts() == stored(Scheme())
+    assert index.scripts() == stored_scripts(Scheme())
     for do in (index.install_scripts, index.remove_scripts):
         with pytest.raises(EngineError, match=r"embedded engine runs no scripts.*leave the scripts out\.$"):
             do()

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.ingest_limits import LARGEST_N
-from es_simhash.documents.painless.ingest_pipeline import name_of, pipeline, source
+from es_simhash.documents.painless.ingest_pipeline import LARGEST_N, name_of, pipeline, source
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme

@@ -20,13 +20,13 @@ from es_simhash.scheme.verification import (
     MEASURES,
     Verifier,
     comparable_features,
-    exact_similarities,
     measure_named,
     rarity_of,
+    similarities_to,
 )
 from es_simhash.sketches import similarity
-from es_simhash.sketches.set_cache import Held
-from es_simhash.sketches.weighted_sets import Weighed, shared_weights
+from es_simhash.sketches.set_cache import SetCache
+from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights
 from es_simhash.text.idf import UNIT, IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Custom, Words
@@ -94,7 +94,7 @@ def test_each_measure_is_that_of_the_ngrams_as_the_scheme_weighs_them(first: str
     scheme, weight = WEIGHTS[weights]
     compare = MEASURE_OF[measure]
     expected = [compare(weighed(first, weight), weighed(other, weight)) for other in TEXTS]
-    assert exact_similarities(scheme, first, TEXTS, measure) == pytest.approx(expected)
+    assert similarities_to(scheme, first, TEXTS, measure) == pytest.approx(expected)
 
 
 @each_measure
@@ -103,7 +103,7 @@ def test_each_measure_is_that_of_the_ngrams_as_the_scheme_weighs_them(first: str
 def test_each_measure_of_any_texts_is_that_of_their_sets_of_ngrams(measure: str, first: str, others: list[str]) -> None:
     texts = [*others, first, first + " and more"]
     expected = [MEASURE_OF[measure](set(ngrams(first)), set(ngrams(other))) for other in texts]
-    assert exact_similarities(PLAIN, first, texts, measure) == pytest.approx(expected)
+    assert similarities_to(PLAIN, first, texts, measure) == pytest.approx(expected)
 
 
 @each_measure
@@ -114,51 +114,51 @@ def test_an_idf_table_weighs_in_place_of_the_scheme(weights: str, measure: str) 
         MEASURE_OF[measure](*(weighed(text, lambda gram, count: IDF(gram)) for text in (TEXTS[0], other)))
         for other in TEXTS
     ]
-    assert exact_similarities(scheme, TEXTS[0], TEXTS, measure, LEARNT) == pytest.approx(expected)
+    assert similarities_to(scheme, TEXTS[0], TEXTS, measure, LEARNT) == pytest.approx(expected)
 
 
 @each_measure
 def test_hashes_of_128_bits_tell_the_same(measure: str) -> None:
     wide = Scheme(tokens=Chars(N), simhash=SimHash(128, 8, 3))
     for idf in (None, LEARNT):
-        expected = exact_similarities(PLAIN, TEXTS[0], TEXTS, measure, idf)
-        assert exact_similarities(wide, TEXTS[0], TEXTS, measure, idf) == pytest.approx(expected)
+        expected = similarities_to(PLAIN, TEXTS[0], TEXTS, measure, idf)
+        assert similarities_to(wide, TEXTS[0], TEXTS, measure, idf) == pytest.approx(expected)
 
 
 def test_the_measure_is_the_jaccard_similarity_unless_another_is_named() -> None:
-    assert exact_similarities(PLAIN, TEXTS[0], TEXTS) == exact_similarities(PLAIN, TEXTS[0], TEXTS, "jaccard")
-    assert [PLAIN.exact_jaccard(TEXTS[0], other) for other in TEXTS] == exact_similarities(PLAIN, TEXTS[0], TEXTS)
+    assert similarities_to(PLAIN, TEXTS[0], TEXTS) == similarities_to(PLAIN, TEXTS[0], TEXTS, "jaccard")
+    assert [PLAIN.exact_jaccard(TEXTS[0], other) for other in TEXTS] == similarities_to(PLAIN, TEXTS[0], TEXTS)
 
 
 def test_the_containment_is_that_of_the_first_text() -> None:
-    [part_in_whole] = exact_similarities(PLAIN, TEXTS[2], [TEXTS[0]], "containment")
-    [whole_in_part] = exact_similarities(PLAIN, TEXTS[0], [TEXTS[2]], "containment")
+    [part_in_whole] = similarities_to(PLAIN, TEXTS[2], [TEXTS[0]], "containment")
+    [whole_in_part] = similarities_to(PLAIN, TEXTS[0], [TEXTS[2]], "containment")
     assert part_in_whole == 1
     assert whole_in_part == len(ngrams(TEXTS[2])) / len(ngrams(TEXTS[0]))
 
 
 @each_measure
 def test_texts_without_features_are_similar_to_each_other_only(measure: str) -> None:
-    assert exact_similarities(PLAIN, "", ["", " \n", "the"], measure) == [1, 1, 0]
-    assert exact_similarities(PLAIN, "the", ["", "the"], measure) == [0, 1]
-    assert exact_similarities(PLAIN, "the", [], measure) == []
+    assert similarities_to(PLAIN, "", ["", " \n", "the"], measure) == [1, 1, 0]
+    assert similarities_to(PLAIN, "the", ["", "the"], measure) == [0, 1]
+    assert similarities_to(PLAIN, "the", [], measure) == []
 
 
 def test_words_and_their_own_weights_are_compared() -> None:
     words = Scheme(tokens=Words(1), minhash=MinHash("weighted", 32, 8, 4), weights="tf")
-    assert exact_similarities(words, "a a b", ["a b b c"]) == [2 / 5]
+    assert similarities_to(words, "a a b", ["a b b c"]) == [2 / 5]
     own: dict[str, float] = {"a": 2.0, "b": 0.5, "c": 1.0}
     cut: Callable[[str], list[tuple[str, float]]] = lambda text: [(word, own[word]) for word in text.split()]  # noqa: E731
     weighted = Scheme(tokens=Custom("own", cut), weights="own")
-    assert exact_similarities(weighted, "a b", ["a c"]) == [2.0 / 3.5]
-    assert exact_similarities(weighted, "a b", ["a c"], "cosine") == pytest.approx([4 / math.sqrt(4.25 * 5)])
+    assert similarities_to(weighted, "a b", ["a c"]) == [2.0 / 3.5]
+    assert similarities_to(weighted, "a b", ["a c"], "cosine") == pytest.approx([4 / math.sqrt(4.25 * 5)])
 
 
 def test_many_texts_are_compared_as_one_by_one() -> None:
     texts = [f"{text} {i}" for i in range(200) for text in TEXTS]
     for idf in (None, LEARNT):
-        several = exact_similarities(PLAIN, TEXTS[0], texts, "overlap", idf)
-        one_by_one = [exact_similarities(PLAIN, TEXTS[0], [text], "overlap", idf)[0] for text in texts[::101]]
+        several = similarities_to(PLAIN, TEXTS[0], texts, "overlap", idf)
+        one_by_one = [similarities_to(PLAIN, TEXTS[0], [text], "overlap", idf)[0] for text in texts[::101]]
         assert several[::101] == pytest.approx(one_by_one)
         assert len(several) == len(texts)
 
@@ -180,7 +180,7 @@ def test_an_unknown_measure_is_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(SchemeError, match=message):
         measure_named(name)
     with pytest.raises(SchemeError, match=message):
-        exact_similarities(PLAIN, "a", ["b"], name)
+        similarities_to(PLAIN, "a", ["b"], name)
 
 
 def test_measures_are_found_by_their_names() -> None:
@@ -227,9 +227,9 @@ def test_what_is_below_the_least_is_nothing_and_all_else_as_it_is(
         assert verifier.similarities(FRAMED, pairs, least).tolist() == expected.tolist()
         # Each pair may have a least of its own, and memory for as few texts as there can be.
         mixed = np.where(np.arange(pairs.shape[1]) % 2 == 0, least, 0.0)
-        little = Held(verifier.prepared, lambda rows: [FRAMED[row] for row in rows.tolist()], np.ones_like, 1)
+        little = SetCache(verifier.prepared, lambda rows: [FRAMED[row] for row in rows.tolist()], np.ones_like, 1)
         expected = np.where(everything >= mixed, everything, 0.0)
-        assert verifier.of_held(little, pairs, mixed).tolist() == expected.tolist()
+        assert verifier.of_cached(little, pairs, mixed).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ class Looking:
         self.features = 0
         monkeypatch.setattr("es_simhash.scheme.verification.shared_weights", self)
 
-    def __call__(self, texts: Sequence[Weighed], first: Integers, second: Integers) -> Integers:
+    def __call__(self, texts: Sequence[WeightedSet], first: Integers, second: Integers) -> Integers:
         self.features += sum(len(texts[place].hashes) for place in second.tolist())
         return shared_weights(texts, first, second)
 

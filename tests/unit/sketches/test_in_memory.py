@@ -12,7 +12,7 @@ from es_simhash.errors import HashError, SchemeError
 from es_simhash.sketches import in_memory
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.hamming import distance
-from es_simhash.sketches.in_memory import SEARCHES, SearchResult, tables
+from es_simhash.sketches.in_memory import SEARCHES, SearchResult, sorted_tables
 from es_simhash.sketches.in_memory.bit_positions import BitPositions
 from es_simhash.sketches.in_memory.brute_force import BruteForce
 from es_simhash.sketches.in_memory.manku_tables import MankuTables
@@ -35,7 +35,7 @@ def found(result: SearchResult) -> list[tuple[int, int]]:
 
 def test_every_module_of_a_search_is_registered_by_its_name() -> None:
     modules = {module.name for module in pkgutil.iter_modules(in_memory.__path__)}
-    assert modules - {"base", "tables"} == set(SEARCHES)
+    assert modules - {"base", "sorted_tables"} == set(SEARCHES)
 
 
 @EACH
@@ -164,7 +164,7 @@ def test_many_queries_that_read_much_are_answered_in_parts(monkeypatch: pytest.M
     codes = random_codes(np.random.default_rng(2), 300, 12)
     built = Pigeonhole(codes, 12, 2)
     whole = built.search_many(codes, 2)
-    monkeypatch.setattr(tables, "_MAX_POSTINGS", 100)
+    monkeypatch.setattr(sorted_tables, "_MAX_POSTINGS", 100)
     parts = built.search_many(codes, 2)
     assert [found(result) for result in parts] == [found(result) for result in whole]
     assert [result.postings for result in parts] == [result.postings for result in whole]

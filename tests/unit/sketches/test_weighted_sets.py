@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.arrays import Integers, offsets_from_counts
-from es_simhash.sketches import weighted_sets
-from es_simhash.sketches.set_cache import Held
-from es_simhash.sketches.weighted_sets import Weighed, shared_weights, weighed
+from es_simhash.sketches import weighted_sets as module
+from es_simhash.sketches.set_cache import SetCache
+from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights, weighted_sets
 from es_simhash.text.features import FeatureBatch
 
 # Hashes that differ in few bits, and are of several texts, meet in a table as often as can be.
 features = st.lists(st.dictionaries(st.integers(0, 40), st.integers(0, 1 << 20), max_size=30), min_size=1, max_size=5)
 
 
-def all_weighed(texts: list[dict[int, int]], heavy: int = 0) -> list[Weighed]:
+def all_sets(texts: list[dict[int, int]], heavy: int = 0) -> list[WeightedSet]:
     weights = np.array([weight for text in texts for weight in text.values()], dtype=np.int64)
     hashes = np.array([feature for text in texts for feature in text], dtype=np.uint64)
     batch = FeatureBatch(hashes, offsets_from_counts(np.array([len(text) for text in texts])))
-    return list(weighed(batch, weights, weights >= heavy))
+    return list(weighted_sets(batch, weights, weights >= heavy))
 
 
 def every_pair(count: int) -> Integers:
@@ -39,7 +39,7 @@ def test_what_texts_share_weighs_what_the_second_text_says(texts: list[dict[int,
         sum(weight for feature, weight in texts[b].items() if feature in texts[a])
         for a, b in zip(first.tolist(), second.tolist(), strict=True)
     ]
-    assert shared_weights(all_weighed(texts), first, second).tolist() == expected
+    assert shared_weights(all_sets(texts), first, second).tolist() == expected
 
 
 @pytest.mark.parametrize("at_once", [1, 1_000])
@@ -49,16 +49,16 @@ def test_it_is_the_same_however_many_features_are_looked_up_at_a_time(
     rng = np.random.default_rng(1)
     texts = [dict.fromkeys(rng.integers(0, 900, 300).tolist(), 7) for _ in range(20)]
     first, second = rng.permutation(every_pair(20), axis=1)
-    expected = shared_weights(all_weighed(texts), first, second)
-    monkeypatch.setattr(weighted_sets, "_AT_ONCE", at_once)
-    assert shared_weights(all_weighed(texts), first, second).tolist() == expected.tolist()
+    expected = shared_weights(all_sets(texts), first, second)
+    monkeypatch.setattr(module, "_AT_ONCE", at_once)
+    assert shared_weights(all_sets(texts), first, second).tolist() == expected.tolist()
 
 
 @given(features, st.integers(0, 1 << 20))
 def test_an_outline_has_the_heavy_features_and_says_what_the_rest_weighs(
     texts: list[dict[int, int]], heavy: int
 ) -> None:
-    for text, whole in zip(texts, all_weighed(texts, heavy), strict=True):
+    for text, whole in zip(texts, all_sets(texts, heavy), strict=True):
         outline = whole.outline
         kept = {feature: weight for feature, weight in text.items() if weight >= heavy}
         assert whole.total == outline.total == sum(text.values())
@@ -80,15 +80,15 @@ class Preparing:
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def __call__(self, texts: Iterable[str]) -> Iterator[Weighed]:
+    def __call__(self, texts: Iterable[str]) -> Iterator[WeightedSet]:
         for text in texts:
             self.texts.append(text)
-            yield from all_weighed([{hash(text) & 0xFFFF: 1}])
+            yield from all_sets([{hash(text) & 0xFFFF: 1}])
 
 
-def held(preparing: Preparing, limit: int) -> Held:
+def held(preparing: Preparing, limit: int) -> SetCache:
     sizes = np.array(list(map(len, TEXTS)))
-    return Held(preparing, lambda rows: [TEXTS[row] for row in rows.tolist()], sizes.__getitem__, limit)
+    return SetCache(preparing, lambda rows: [TEXTS[row] for row in rows.tolist()], sizes.__getitem__, limit)
 
 
 @pytest.mark.parametrize("limit", [1, 500, 2_000, 1 << 20])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from es_simhash.documents.painless.stored_scripts import stored
+from es_simhash.documents.painless.stored_scripts import stored_scripts
 from es_simhash.scheme.settings import Settings
 from tests import ROOT
 from tests.support.documentation import read
@@ -24,8 +24,8 @@ def part(name: str) -> str:
 
 def test_the_page_names_every_script_and_its_parameters() -> None:
     rows = re.findall(r"^\| `([\w-]+)` \|[^|]*\| (.*) \|$", part("scripts"), re.MULTILINE)
-    assert [name for name, _ in rows] == [each.name for each in stored(Settings())]
-    for each, (_, parameters) in zip(stored(Settings()), rows, strict=True):
+    assert [name for name, _ in rows] == [each.name for each in stored_scripts(Settings())]
+    for each, (_, parameters) in zip(stored_scripts(Settings()), rows, strict=True):
         assert tuple(re.findall(r"`(\w+)`", parameters)) == (*each.parameters, *each.optional)
 
 

@@ -18,7 +18,7 @@ from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import features_of_texts
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, Settings, SimHash, Verification
-from es_simhash.scheme.verification import Verifier, exact_similarities, rarity_of
+from es_simhash.scheme.verification import Verifier, rarity_of, similarities_to
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.tokens.kinds import Chars, Custom, Words
@@ -380,7 +380,7 @@ def test_a_chain_is_one_group_by_links_and_several_stars() -> None:
         assert len(groups) > 5
         texts = dict(chain(25))
         for first, *others in groups:
-            similar = exact_similarities(Scheme(), texts[first], [texts[other] for other in others])
+            similar = similarities_to(Scheme(), texts[first], [texts[other] for other in others])
             assert min(similar) > 0.7
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from es_simhash.documents.files.tables import harmless, write_rows
+from es_simhash.documents.files.csv_tables import harmless, write_rows
 from tests.support.reading import COMPRESS, read_bytes
 from tests.support.texts import any_text
 

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
 from es_simhash.documents.files.compression import Stream
-from es_simhash.documents.files.data_file import DataFile
+from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
 from es_simhash.documents.files.encodings import decoded
 from es_simhash.documents.files.lines import read_lines
-from es_simhash.documents.files.records import Numbered, RecordError
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SEPARATORS = {";", "\t", "|", ","}

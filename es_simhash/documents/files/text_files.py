@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterator
 
 from es_simhash.documents.files.compression import Stream, breaks_off, reading_errors
-from es_simhash.documents.files.data_file import DataFile, as_text
+from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError, as_text
 from es_simhash.documents.files.encodings import BYTE_ORDER_MARK, decoded
 from es_simhash.documents.files.formats import format_by_name
-from es_simhash.documents.files.records import Numbered, RecordError
 from es_simhash.errors import InputError
 
 
