@@ -1,14 +1,16 @@
 """Fixtures that lend one running node of each release to a whole test session.
 
 A test asks for `opensearch_node` or `elasticsearch_node`, and where this machine has no such node the test
-is skipped, aloud; a run with CI=true fails instead. `elasticsearch8_node` and `opensearch2_node` are left out
-unless --all-nodes is given. `guarded_node` is an Elasticsearch with logins; tests name indices of their own on it.
+is skipped with a message; a run with CI=true fails instead. `elasticsearch8_node` and `opensearch2_node` are left out
+unless --all-nodes is given. `guarded_node` is an Elasticsearch with logins, and `small_opensearch_node` an OpenSearch
+that is easily overloaded and runs no scripts. The tests start both themselves, and may restart them.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tools.nodes.node import Setting
+
+# A write queue of one request, memory for a large document, which takes four times its length, and frequent checks of
+# the disk.
+SMALL: dict[str, Setting] = {
+    "thread_pool.write.size": 1,
+    "thread_pool.write.queue_size": 1,
+    "indexing_pressure.memory.limit": "60%",
+    "cluster.info.update.interval": "10s",
+}
 
 _NOT_TESTED = "NOT TESTED: "
 _ADDITIONAL = {"elasticsearch8_node", "opensearch2_node"}
@@ -43,9 +54,15 @@ def elasticsearch_node() -> Iterator[Node]:
 
 @pytest.fixture(scope="session")
 def guarded_node() -> Iterator[Node]:
-    with required_node("elasticsearch", security=True) as node:
+    with own_node("elasticsearch", security=True) as node:
         # A role can hide fields with more than the basic licence only.
         node.request("POST", "/_license/start_trial?acknowledge=true")
+        yield node
+
+
+@pytest.fixture(scope="session")
+def small_opensearch_node() -> Iterator[Node]:
+    with own_node("opensearch", settings={**SMALL, "script.allowed_types": "none"}) as node:
         yield node
 
 
@@ -86,6 +103,24 @@ def required_node(
         if os.environ.get("CI") == "true":
             pytest.fail(unavailable.reason, pytrace=False)
         pytest.skip(_NOT_TESTED + unavailable.reason)
+
+
+@contextmanager
+def own_node(name: str, *, settings: Mapping[str, Setting] | None = None, security: bool = False) -> Iterator[Node]:
+    """Start a node with settings or logins of its own, and check that nothing of it is left in the end."""
+    with required_node(name, settings=settings, security=security) as node:
+        yield node
+        pid = node.pid
+    assert not node.is_running()
+    assert pid is None or not process_exists(pid)
+
+
+def process_exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

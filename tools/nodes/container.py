@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .machine import LOOPBACK, choose_port
 from .node import LOG_LINES, STOP_SECONDS, NodeSpec, NodeUnavailable, OwnedNode
-from .ports import LOOPBACK, choose_port
 
 if TYPE_CHECKING:
     from .releases import Release

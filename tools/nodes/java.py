@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .account import server_account
+from .machine import server_account
 from .node import NodeUnavailable
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ import threading
 import time
 from pathlib import Path
 
-from .account import give_to, server_account
 from .download import fetch
 from .java import find_java
 from .launch import (
@@ -29,8 +28,8 @@ from .launch import (
     server_environment,
     settings_file,
 )
+from .machine import LOOPBACK, choose_port, give_to, server_account
 from .node import LOG_LINES, STOP_SECONDS, NodeError, NodeSpec, OwnedNode
-from .ports import LOOPBACK, choose_port
 
 _KILL_ATTEMPTS = 100
 _KILL_PAUSE_SECONDS = 0.02

@@ -26,7 +26,6 @@ from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, SimHash
 from tests.support.meddling import Meddler
-from tests.support.pytest_nodes import required_node
 from tests.support.whole_indices import servers
 from tools.nodes import Node
 
@@ -283,19 +282,14 @@ def test_one_query_may_need_a_longer_list_than_others(meddler: Meddler, names: C
 # --- servers that run no scripts
 
 
-@pytest.fixture(scope="module")
-def scriptless() -> Iterator[Node]:
-    with required_node("opensearch", settings={"script.allowed_types": "none"}) as node:
-        yield node
-
-
-def test_where_scripts_are_forbidden_all_is_compared_here(scriptless: Node) -> None:
-    engine = connect(scriptless.url)
+def test_where_opensearch_runs_no_scripts_all_is_compared_here(small_opensearch_node: Node) -> None:
+    engine = connect(small_opensearch_node.url)
     index = opened(engine, "scriptless", Scheme(), documents_of(Scheme(), around(Scheme())))
     local = by(HERE, index.find, TEXT, distance=FARTHEST)
     assert index.find(TEXT, distance=FARTHEST) == local
     assert list(index.find_many([TEXT, TEXT], distance=FARTHEST)) == [local, local]
     assert by(SERVER, index.find, TEXT, distance=FARTHEST) == local
+    small_opensearch_node.request("DELETE", "/scriptless")
     engine.close()
 
 

@@ -8,29 +8,24 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.support.pytest_nodes import required_node
+from tests.support.pytest_nodes import SMALL, own_node
 from tests.system.soak.command import Command
 from tests.system.soak.conftest import Begin, Fill
 from tests.system.soak.live_index import LiveIndex
 from tests.system.soak.others import Writer
 from tools.nodes import Node
 
-# One thread that writes, with one request that waits for it; memory for a large document, which takes four times its
-# length; and the disk is looked at as often as can be.
-SMALL: dict[str, str | int | bool] = {
-    "thread_pool.write.size": 1,
-    "thread_pool.write.queue_size": 1,
-    "indexing_pressure.memory.limit": "60%",
-    "cluster.info.update.interval": "10s",
-}
 MEGABYTES = 20
 WATERMARKS = "cluster.routing.allocation.disk"
 
 
 @pytest.fixture(scope="module", params=["opensearch", pytest.param("elasticsearch", marks=pytest.mark.long)])
 def small_node(request: pytest.FixtureRequest) -> Iterator[Node]:
-    """A node that no other test has, which soon has too much to do."""
-    with required_node(request.param, settings=SMALL) as node:
+    """Lend a node that is easily overloaded."""
+    if request.param == "opensearch":
+        yield request.getfixturevalue("small_opensearch_node")
+        return
+    with own_node(request.param, settings=SMALL) as node:
         yield node
 
 

@@ -1,4 +1,4 @@
-"""The account that the servers run under.
+"""What a server gets from this machine: a loopback port, and an account to run under.
 
 Elasticsearch and OpenSearch refuse to run as root, as which tests run in many containers and CI jobs.
 """
@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import os
 import pwd
+import socket
 from typing import TYPE_CHECKING, TypedDict
+
+from .node import NodeError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
 
 
 class Account(TypedDict, total=False):
@@ -33,3 +38,16 @@ def give_to(account: Account, path: Path) -> None:
     """Make the account the owner of one file or folder."""
     if account:
         os.chown(path, account["user"], account["group"])
+
+
+def choose_port(wanted: int | None = None) -> int:
+    """The wanted port if nobody listens on it, or any free one."""
+    with socket.socket() as listener:
+        # As a server does, take a port whose last connections are still being closed.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((LOOPBACK, wanted or 0))
+        except OSError as error:
+            raise NodeError(f"Port {wanted} cannot be used ({error.strerror}). Choose another one.") from None
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,232 @@
+"""Nodes: releases, versions of Java, sources and containers, as far as they need no process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.http_server import Answer, listening
+from tools.nodes import RELEASES, NodeError, NodeUnavailable, container, download, java, start_node
+from tools.nodes.machine import choose_port
+from tools.nodes.node import NodeSpec
+from tools.nodes.sources import find_in_environment, split_credentials
+
+OPENSEARCH = RELEASES["opensearch"]
+ELASTICSEARCH = RELEASES["elasticsearch"]
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+
+
+def test_the_compose_file_and_the_releases_name_the_same_versions() -> None:
+    images = {service: image for service, image in container.compose_images().items() if not service.endswith("-demo")}
+    versions = {service: image.rpartition(":")[2] for service, image in images.items()}
+    assert versions == {
+        "elasticsearch": ELASTICSEARCH.version,
+        "kibana": ELASTICSEARCH.version,
+        "opensearch": OPENSEARCH.version,
+        "dashboards": OPENSEARCH.version,
+    }
+
+
+def test_an_older_release_uses_the_compose_image_at_its_own_version() -> None:
+    assert container.image_of(RELEASES["elasticsearch8"]) == "elasticsearch:8.19.8"
+    assert container.image_of(RELEASES["opensearch2"]) == "opensearchproject/opensearch:2.19.6"
+
+
+@pytest.mark.parametrize(
+    ("printed", "version"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('openjdk version "25" 2025-09-16 LTS', 25),
+        ('openjdk version "26-ea" 2026-03-17', 26),
+        ('java version "1.8.0_402"', 8),
+        ('Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nopenjdk version "21.0.2" 2024-01-16', 21),
+        ("bash: java: command not found", None),
+    ],
+)
+def test_the_java_version_is_read_from_what_java_prints(printed: str, version: int | None) -> None:
+    assert java.parse_java_version(printed) == version
+
+
+@pytest.mark.parametrize(
+    ("name", "fitting", "unfitting"),
+    [("opensearch", 21, 17), ("elasticsearch", 25, 24), ("elasticsearch8", 17, 11), ("opensearch2", 17, 24)],
+)
+def test_a_release_runs_on_some_java_versions_only(name: str, fitting: int, unfitting: int) -> None:
+    assert RELEASES[name].runs_on_java(fitting)
+    assert not RELEASES[name].runs_on_java(unfitting)
+
+
+def test_the_cache_is_the_own_variable_then_the_users_cache_directory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
+    monkeypatch.setenv("ES_SIMHASH_CACHE", "/own")
+    assert download.cache_folder() == Path("/own/nodes")
+    monkeypatch.delenv("ES_SIMHASH_CACHE")
+    assert download.cache_folder() == Path("/xdg/es-simhash/nodes")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert download.cache_folder() == Path("/home/me/.cache/es-simhash/nodes")
+
+
+class Engine:
+    """A server on a loopback port that answers everything with ``body``."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.body: dict[str, Any] = {}
+        self._stack = ExitStack()
+        self.url = self._stack.enter_context(listening(lambda _: Answer(self.body), port=port))
+        self.close = self._stack.close
+
+
+@pytest.fixture
+def server() -> Iterator[Engine]:
+    server = Engine()
+    yield server
+    server.close()
+
+
+def test_a_node_named_in_the_environment_is_used_and_left_running(
+    server: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.body["version"] = {"number": "3.9.1", "distribution": "opensearch"}
+    monkeypatch.setenv("ES_SIMHASH_TEST_OPENSEARCH_URL", server.url)
+    with start_node("opensearch") as node:
+        assert (node.source, node.url, node.pid) == ("environment", server.url, None)
+        with pytest.raises(NodeError, match="cannot be restarted"):
+            node.restart()
+    assert node.is_running()
+
+
+@pytest.mark.parametrize(
+    ("version", "found"),
+    [
+        ({"number": "9.4.3"}, "elasticsearch 9"),
+        ({"number": "2.19.6", "distribution": "opensearch"}, "opensearch 2"),
+        (None, "no search engine"),
+    ],
+)
+def test_a_node_in_the_environment_that_runs_something_else_is_an_error(
+    server: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    version: dict[str, str] | None,
+    found: str,
+) -> None:
+    server.body["version"] = version
+    monkeypatch.setenv("ES_SIMHASH_TEST_OPENSEARCH_URL", server.url)
+    with pytest.raises(NodeError, match=f"is {found}.*, not opensearch 3"):
+        start_node("opensearch")
+
+
+def test_an_address_in_the_environment_where_nothing_answers_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ES_SIMHASH_TEST_ELASTICSEARCH8_URL", f"http://127.0.0.1:{choose_port()}")
+    with pytest.raises(NodeError, match=r"Nothing answers at .* unset ES_SIMHASH_TEST_ELASTICSEARCH8_URL"):
+        start_node("elasticsearch8")
+
+
+def test_a_node_with_settings_of_its_own_is_not_taken_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ES_SIMHASH_TEST_OPENSEARCH_URL", "http://127.0.0.1:9200")
+    with pytest.raises(NodeUnavailable, match="cannot be given settings of our own"):
+        find_in_environment(NodeSpec(OPENSEARCH, {"cluster.name": "mine"}))
+
+
+@pytest.mark.parametrize(
+    ("address", "url", "credentials"),
+    [
+        ("http://127.0.0.1:9200/", "http://127.0.0.1:9200", None),
+        ("https://elastic:p%40ss@search.example:9243", "https://search.example:9243", ("elastic", "p@ss")),
+    ],
+)
+def test_credentials_are_taken_out_of_a_url(address: str, url: str, credentials: tuple[str, str] | None) -> None:
+    assert split_credentials(address) == (url, credentials)
+
+
+def test_an_unknown_release_is_named_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match=r"no release 'solr'. Choose one of: opensearch, elasticsearch, "):
+        start_node("solr")
+
+
+def test_security_is_not_to_be_had_with_opensearch() -> None:
+    with pytest.raises(NodeUnavailable, match="no security plugin"):
+        start_node("opensearch", security=True)
+
+
+class FakeDocker:
+    """A Docker client, its container collection and its one container, with a fake server inside."""
+
+    def __init__(self) -> None:
+        self.containers = self
+        self.asked_for: dict[str, Any] = {}
+        self.server: Engine | None = None
+        self.exists = self.is_open = True
+
+    def run(self, image: str, **options: Any) -> FakeDocker:
+        self.asked_for = {"image": image, **options}
+        self.start()
+        return self
+
+    def start(self) -> None:
+        _, port = self.asked_for["ports"]["9200/tcp"]
+        self.server = Engine(port)
+
+    def reload(self) -> None:
+        self.status = "running" if self.server else "exited"
+
+    def stop(self, timeout: int) -> None:
+        assert timeout > 0
+        if self.server:
+            self.server.close()
+        self.server = None
+
+    def remove(self, *, force: bool, v: bool) -> None:
+        assert force
+        assert v
+        self.exists = False
+
+    def close(self) -> None:
+        self.is_open = False
+
+
+def test_a_container_is_started_with_the_settings_restarted_and_removed_with_its_data() -> None:
+    client = FakeDocker()
+    spec = NodeSpec(RELEASES["elasticsearch8"], {"cluster.name": "mine"}, password="secret", heap="256m")
+    node = container.ContainerNode(spec, client)
+    node.start()
+    assert client.asked_for["image"] == "elasticsearch:8.19.8"
+    assert client.asked_for["ports"] == {"9200/tcp": ("127.0.0.1", int(node.url.rpartition(":")[2]))}
+    assert client.asked_for["environment"] == {
+        "cluster.name": "mine",
+        "node.name": "elasticsearch8",
+        "discovery.type": "single-node",
+        "cluster.routing.allocation.disk.threshold_enabled": "false",
+        "xpack.security.enabled": "true",
+        "xpack.security.http.ssl.enabled": "false",
+        "ELASTIC_PASSWORD": "secret",
+        "ES_JAVA_OPTS": f"-Xms256m -Xmx256m {QUICK} -Des.queryable_built_in_roles_enabled=false",
+    }
+    node.restart()
+    assert node.is_running()
+    node.stop()
+    assert not node.is_running()
+    assert not client.exists
+    assert not client.is_open
+
+
+def test_opensearch_in_a_container_has_no_security_plugin() -> None:
+    environment = container.container_environment(NodeSpec(OPENSEARCH))
+    assert environment["DISABLE_SECURITY_PLUGIN"] == "true"
+    assert environment["OPENSEARCH_JAVA_OPTS"] == f"-Xms512m -Xmx512m {QUICK}"
+
+
+def test_a_taken_port_is_refused(server: Engine) -> None:
+    port = int(server.url.rpartition(":")[2])
+    with pytest.raises(NodeError, match=rf"Port {port} cannot be used .* Choose another one"):
+        choose_port(port)
