@@ -1,6 +1,6 @@
-"""What every engine can do: carry out operations, and be closed.
+"""Engines: the two protocols, and how plans run on them.
 
-A new engine implements one of the two protocols and passes the conformance suite in `es_simhash.testing`.
+A new engine implements one of the protocols and passes the conformance suite in `es_simhash.testing`.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ Result = TypeVar("Result")
 
 
 class Engine(Protocol):
-    """An engine that answers at once."""
+    """A synchronous engine."""
 
     def perform(self, operation: Operation[Result]) -> Result:
-        """Carry out one operation; what cannot be done raises an `EngineError`."""
+        """Perform one operation; raise an `EngineError` if it fails."""
         ...
 
     def close(self) -> None:
-        """Finish what is under way and let go of files and connections that the engine opened itself."""
+        """Finish pending work, and close the files and connections that the engine opened itself."""
         ...
 
 
 class AsyncEngine(Protocol):
-    """An engine whose answers are awaited."""
+    """An asynchronous engine."""
 
     async def perform(self, operation: Operation[Result]) -> Result:
-        """Carry out one operation; what cannot be done raises an `EngineError`."""
+        """Perform one operation; raise an `EngineError` if it fails."""
         ...
 
     async def close(self) -> None:
-        """Finish what is under way and let go of files and connections that the engine opened itself."""
+        """Finish pending work, and close the files and connections that the engine opened itself."""
         ...
 
 
 class FromThread:
-    """An asynchronous engine as one that answers at once, for threads beside that of its event loop."""
+    """An asynchronous engine made synchronous, for threads beside that of its event loop."""
 
     def __init__(self, engine: AsyncEngine, loop: asyncio.AbstractEventLoop) -> None:
         self._engine = engine
         self._loop = loop
 
     def begin(self, operation: Operation[Result]) -> Future[Result]:
-        """Let the event loop carry out one operation, which whoever waits for it can cancel."""
+        """Submit one operation to the event loop; the future can be cancelled."""
         return asyncio.run_coroutine_threadsafe(self._engine.perform(operation), self._loop)
 
     def perform(self, operation: Operation[Result]) -> Result:
-        """Carry out one operation."""
+        """Perform one operation."""
         return self.begin(operation).result()
 
     def close(self) -> None:
@@ -63,14 +63,14 @@ class FromThread:
 
 
 class StoppableEngine:
-    """An engine for the threads of one piece of work: once that is stopped, it begins nothing and waits for nothing."""
+    """An engine for the threads of one job: once stopped, it starts nothing and waits for nothing."""
 
     def __init__(self, engine: Engine, stop: Stop | None = None) -> None:
         self._engine = engine
         self.stop = stop or Stop()
 
     def perform(self, operation: Operation[Result]) -> Result:
-        """Carry out one operation."""
+        """Perform one operation."""
         if isinstance(self._engine, FromThread):
             return self.stop.result(self._engine.begin(operation))
         self.stop.check()
@@ -81,7 +81,7 @@ class StoppableEngine:
 
     @contextmanager
     def stopped_by_errors(self) -> Iterator[None]:
-        """Within it, an error or an interruption ends the work of all threads; the first is raised in each."""
+        """Stop all threads on an error or interruption inside the block; each raises the first one."""
         try:
             yield
         except StoppedError as stopped:
@@ -92,17 +92,17 @@ class StoppableEngine:
             raise
 
     def leave(self, plan: Plan[Any], seconds: float = MOMENT) -> bool:
-        """Tidy up, also where the work was stopped; return whether it was done in so many seconds."""
+        """Clean up, even after a stop; return whether that took at most ``seconds``."""
         return leave(plan, self._engine, seconds)
 
 
 def leave(plan: Plan[Any], engine: Engine, seconds: float = MOMENT) -> bool:
-    """Tidy up after an error or an interruption; return whether it was done in so many seconds."""
+    """Clean up after an error or interruption; return whether that took at most ``seconds``."""
     return in_a_moment(partial(run, plan, engine), seconds)
 
 
 def run(plan: Plan[Result], engine: Engine) -> Result:
-    """What a plan comes to on an engine."""
+    """Run a plan on an engine, and return its result."""
     sleep = engine.stop.sleep if isinstance(engine, StoppableEngine) else time.sleep
     reply: Any = None
     send = plan.send
@@ -123,7 +123,7 @@ def run(plan: Plan[Result], engine: Engine) -> Result:
 
 
 async def run_async(plan: Plan[Result], engine: AsyncEngine) -> Result:
-    """What a plan comes to on an asynchronous engine."""
+    """Run a plan on an asynchronous engine, and return its result."""
     reply: Any = None
     send = plan.send
     while True:

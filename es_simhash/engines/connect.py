@@ -23,15 +23,14 @@ DEFAULT_DIRECTORY = ".es-simhash"
 
 
 def connect(target: object = None, *, distribution: Distribution | None = None, **client_options: Any) -> Engine:
-    """An engine for ``target``, which is one of these:
+    """Return an engine for ``target``, which is one of these:
 
     - an engine: itself;
-    - an `elasticsearch.Elasticsearch` or `opensearchpy.OpenSearch`: that client, as it is set up. Where the server does
-      not tell which one it is, ``distribution`` does;
-    - an http(s) URL: a client made with ``client_options``, under the names that the elasticsearch client gives them
-      (``basic_auth``, ``api_key``, ``ca_certs``, ``request_timeout`` …). The server is asked which one it is, unless
-      ``distribution`` says so. A user and password in the URL become ``basic_auth``. Without a port, http means 9200
-      and https 443;
+    - an `elasticsearch.Elasticsearch` or `opensearchpy.OpenSearch`: this client, as configured. ``distribution`` names
+      the server's kind where the server does not;
+    - an http(s) URL: a client created with ``client_options``, named as in the elasticsearch client (``basic_auth``,
+      ``api_key``, ``ca_certs``, ``request_timeout`` …). The server is asked for its kind, unless ``distribution`` names
+      it. A user and password in the URL become ``basic_auth``. The default port is 9200 for http, 443 for https;
     - a directory, or None for ``./.es-simhash``: the embedded engine.
     """
     if isinstance(target, str) and is_url(target):
@@ -50,9 +49,9 @@ def connect(target: object = None, *, distribution: Distribution | None = None, 
 async def connect_async(
     target: object = None, *, distribution: Distribution | None = None, **client_options: Any
 ) -> AsyncEngine:
-    """An asynchronous engine for ``target``: as `connect`, but for asynchronous engines and clients.
+    """Return an asynchronous engine for ``target``, as `connect` does, but for asynchronous engines and clients.
 
-    The embedded engine works in a thread of its own, one operation at a time.
+    The embedded engine works in its own thread, one operation at a time.
     """
     if isinstance(target, str) and is_url(target):
         return await connect_to_async(Server.at(str(target), client_options), distribution)
@@ -66,18 +65,18 @@ async def connect_async(
 
 
 class ThreadedEngine:
-    """A synchronous engine made asynchronous: it works in one thread, an operation after the other."""
+    """A synchronous engine made asynchronous: it performs one operation after the other in one thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="es-simhash")
 
     async def perform(self, operation: Operation[Result]) -> Result:
-        """Carry out one operation; what cannot be done raises an `EngineError`."""
+        """Perform one operation; raise an `EngineError` if it fails."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.perform, operation)
 
     async def close(self) -> None:
-        """Finish what is under way, and close the engine."""
+        """Finish pending work, and close the engine."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.close)
         self._thread.shutdown()
 
@@ -96,13 +95,13 @@ def _embedded(directory: str | os.PathLike[str] | None) -> Engine:
 
 
 def _engine_over(target: Any, distribution: Distribution | None) -> Engine | AsyncEngine:
-    """The engine that a target is, or the one over the client that it is."""
+    """Return the target if it is an engine, else an engine over this client."""
     if hasattr(target, "perform"):
         engine: Engine | AsyncEngine = target
         return engine
     for base in type(target).__mro__:
         match base.__module__.partition(".")[0], base.__name__:
-            case "elasticsearch", "Elasticsearch":  # such a client talks to nothing else
+            case "elasticsearch", "Elasticsearch":  # this client works with nothing else
                 return ElasticsearchEngine(target, distribution=distribution or "elasticsearch")
             case "elasticsearch", "AsyncElasticsearch":
                 return AsyncElasticsearchEngine(target, distribution=distribution or "elasticsearch")

@@ -1,4 +1,4 @@
-"""An engine for a URL: find out which server answers there, and make the client for it."""
+"""Connecting to a URL: find out which server answers, and create the client for it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from es_simhash.plans.operations import GetInfo
 
 Distribution: TypeAlias = Literal["elasticsearch", "opensearch"]
 
-# As many as the client of Elasticsearch keeps.
+# The default of the Elasticsearch client.
 _CONNECTIONS = 10
 _DEFAULT_PORTS = {"http": 9200, "https": 443}
 
-# What options of the elasticsearch client are called in opensearch-py (None: it has none such, and would ignore it).
+# The names of the elasticsearch client's options in opensearch-py (None: it would ignore this option).
 _OPENSEARCH_NAMES = {"basic_auth": "http_auth", "request_timeout": "timeout", "api_key": None, "bearer_auth": None}
 
 
 @dataclass(frozen=True)
 class Server:
-    """An address without credentials, and the options for a client of it (which hold them, so they are not shown)."""
+    """An address without credentials, and the client options, which hold them and so are not shown."""
 
     address: str
     options: Mapping[str, Any] = field(repr=False)
 
     @classmethod
     def at(cls, url: str, options: Mapping[str, Any]) -> Server:
-        """The server at a URL, whose user and password become the option ``basic_auth``."""
+        """Return the server at a URL; a user and password in it become the option ``basic_auth``."""
         parts = split_url(url)
         if parts is None or parts.query or parts.fragment:
             raise InputError(
@@ -51,7 +51,7 @@ class Server:
 
 
 def connect_to(server: Server, distribution: Distribution | None) -> Engine:
-    """An engine for a server, which is asked for its distribution where that is not given."""
+    """Return an engine for a server; ask it for its distribution unless that is given."""
     if distribution:
         return _engine(server, distribution, distribution)
     guess = _installed()
@@ -60,7 +60,7 @@ def connect_to(server: Server, distribution: Distribution | None) -> Engine:
         found = engine.perform(GetInfo()).distribution
     except EngineError as error:
         engine.close()
-        return _engine(server, _told_by(error))
+        return _engine(server, _revealed_by(error))
     if found == guess:
         return engine
     engine.close()
@@ -68,7 +68,7 @@ def connect_to(server: Server, distribution: Distribution | None) -> Engine:
 
 
 async def connect_to_async(server: Server, distribution: Distribution | None) -> AsyncEngine:
-    """As `connect_to`, over an asynchronous client."""
+    """Return an asynchronous engine for a server (see `connect_to`)."""
     if distribution:
         return _async_engine(server, distribution, distribution)
     guess = _installed()
@@ -77,7 +77,7 @@ async def connect_to_async(server: Server, distribution: Distribution | None) ->
         found = (await engine.perform(GetInfo())).distribution
     except EngineError as error:
         await engine.close()
-        return _async_engine(server, _told_by(error))
+        return _async_engine(server, _revealed_by(error))
     if found == guess:
         return engine
     await engine.close()
@@ -85,7 +85,7 @@ async def connect_to_async(server: Server, distribution: Distribution | None) ->
 
 
 def _installed() -> Distribution:
-    """The distribution that the installed client is for; with both, what Elasticsearch's client says tells the rest."""
+    """Return the distribution of the installed client; with both, Elasticsearch's client identifies either server."""
     if find_spec("elasticsearch"):
         return "elasticsearch"
     if find_spec("opensearchpy"):
@@ -93,8 +93,8 @@ def _installed() -> Distribution:
     raise MissingExtraError("elasticsearch (or, for OpenSearch, opensearch-py)", "elasticsearch")
 
 
-def _told_by(error: EngineError) -> str:
-    """The distribution that a failed question tells nevertheless; else the error is raised."""
+def _revealed_by(error: EngineError) -> str:
+    """Return the distribution that a failed request reveals; raise if it reveals none."""
     match getattr(error.__cause__, "body", None):
         case {"version": {"distribution": str(distribution)}}:
             return distribution
@@ -148,7 +148,7 @@ def _opensearch_client(server: Server, name: str) -> Any:
         import opensearchpy
     except ImportError:
         raise MissingExtraError("opensearch-py", "opensearch") from None
-    # By default its synchronous client keeps one connection, and makes another for each request beside that.
+    # By default its synchronous client keeps one connection, and opens another for each parallel request.
     options: dict[str, Any] = {"pool_maxsize": _CONNECTIONS} if name == "OpenSearch" else {}
     for option, value in server.options.items():
         own_name = _OPENSEARCH_NAMES.get(option, option)

@@ -1,4 +1,4 @@
-"""Elasticsearch, through a client of elasticsearch-py that the user already has."""
+"""Elasticsearch through the user's elasticsearch-py client."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _OverElasticsearch(Generic[Client]):
         return self._client.transport.serializers.dumps(value, "application/json")
 
     def _reply_to(self, error: Exception) -> Reply:
-        """The reply that an exception of the client holds; where it holds none, our exception for it."""
+        """Return the reply that a client's exception holds; raise ours if it holds none."""
         from elastic_transport import ApiError, ConnectionTimeout, SerializationError, TransportError
 
         if isinstance(error, ApiError):
@@ -52,18 +52,18 @@ class _OverElasticsearch(Generic[Client]):
         raise error
 
     def _address(self) -> str:
-        """Where the client sends requests to; its nodes' URLs hold no credentials."""
+        """Return the addresses of the client's nodes; these URLs hold no credentials."""
         return ", ".join(node.base_url for node in self._client.transport.node_pool.all())
 
 
 class ElasticsearchEngine(_OverElasticsearch["Elasticsearch"], RestEngine):
-    """Elasticsearch through an `elasticsearch.Elasticsearch`, whose options (logins, TLS, timeouts …) stay as they are.
+    """Elasticsearch through an `elasticsearch.Elasticsearch`, with its own options (logins, TLS, timeouts …).
 
-    Only its retries are left out where a repeated request could do something twice.
+    Only its retries are switched off where a repeated request could take effect twice.
     """
 
     def close(self) -> None:
-        """Close the client, if `connect` made it."""
+        """Close the client, if `connect` created it."""
         if self._closes_client:
             self._client.close()
 
@@ -76,10 +76,10 @@ class ElasticsearchEngine(_OverElasticsearch["Elasticsearch"], RestEngine):
 
 
 class AsyncElasticsearchEngine(_OverElasticsearch["AsyncElasticsearch"], AsyncRestEngine):
-    """Elasticsearch through an `elasticsearch.AsyncElasticsearch`; otherwise as `ElasticsearchEngine`."""
+    """Elasticsearch through an `elasticsearch.AsyncElasticsearch`; otherwise like `ElasticsearchEngine`."""
 
     async def close(self) -> None:
-        """Close the client, if `connect_async` made it."""
+        """Close the client, if `connect_async` created it."""
         if self._closes_client:
             await self._client.close()
 
@@ -92,7 +92,7 @@ class AsyncElasticsearchEngine(_OverElasticsearch["AsyncElasticsearch"], AsyncRe
 
 
 def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
-    """A request as the client's `perform_request` takes it; the client itself adds "compatible-with" to the headers."""
+    """Return the arguments of the client's `perform_request`; the client adds "compatible-with" to the headers."""
     headers = {"accept": "application/json"}
     if body is not None:
         headers["content-type"] = content_type(request)
@@ -106,7 +106,7 @@ def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
 
 
 def _mismatch(error: ApiError, address: str) -> ClientVersionError | None:
-    """Why the client and the server do not fit, if that is what an error says."""
+    """Return the error for a client and server that do not fit, if that is the cause."""
     from elasticsearch import UnsupportedProductError, __version__
 
     if not isinstance(error.body, dict):  # a proxy's page

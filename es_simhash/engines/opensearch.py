@@ -1,4 +1,4 @@
-"""OpenSearch, through a client of opensearch-py that the user already has; it serves Elasticsearch as well."""
+"""OpenSearch through the user's opensearch-py client, which works with Elasticsearch, too."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class _OverOpenSearch(Generic[Client]):
         self._closes_client = closes_client
 
     def _transport_for(self, request: Request) -> Any:
-        """The client's transport; what must be sent once goes through a copy that shares its connections."""
+        """Return the client's transport, or for requests to send once only, a copy that shares its connections."""
         transport = self._client.transport
         if request.repeatable:
             return transport
         once = copy(transport)
         once.max_retries = 0
-        # A copy that looks for nodes would replace the connections of the original.
+        # A copy that sniffs nodes would replace the connections of the original.
         once.sniffer_timeout, once.sniff_on_connection_fail = None, False
         return once
 
@@ -40,7 +40,7 @@ class _OverOpenSearch(Generic[Client]):
         return text
 
     def _reply_to(self, error: Exception) -> Reply:
-        """The reply that an exception of the client holds; where it holds none, our exception for it."""
+        """Return the reply that a client's exception holds; raise ours if it holds none."""
         from opensearchpy.exceptions import ConnectionTimeout, SerializationError, TransportError
 
         if isinstance(error, ConnectionTimeout):
@@ -54,18 +54,18 @@ class _OverOpenSearch(Generic[Client]):
         return Reply(error.status_code, error.info or _decoded(error.error))
 
     def _address(self) -> str:
-        """Where the client sends requests to, without the credentials that its list of hosts may hold."""
+        """Return the addresses of the client's hosts, without the credentials that these may hold."""
         return ", ".join(_url(host) for host in self._client.transport.hosts)
 
 
 class OpenSearchEngine(_OverOpenSearch["OpenSearch"], RestEngine):
-    """OpenSearch through an `opensearchpy.OpenSearch`, whose options (logins, TLS, timeouts …) stay as they are.
+    """OpenSearch through an `opensearchpy.OpenSearch`, with its own options (logins, TLS, timeouts …).
 
-    Only its retries are left out where a repeated request could do something twice.
+    Only its retries are switched off where a repeated request could take effect twice.
     """
 
     def close(self) -> None:
-        """Close the client, if `connect` made it."""
+        """Close the client, if `connect` created it."""
         if self._closes_client:
             self._client.close()
 
@@ -78,16 +78,16 @@ class OpenSearchEngine(_OverOpenSearch["OpenSearch"], RestEngine):
 
 
 class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine):
-    """OpenSearch through an `opensearchpy.AsyncOpenSearch`; otherwise as `OpenSearchEngine`."""
+    """OpenSearch through an `opensearchpy.AsyncOpenSearch`; otherwise like `OpenSearchEngine`."""
 
     async def close(self) -> None:
-        """Close the client, if `connect_async` made it."""
+        """Close the client, if `connect_async` created it."""
         if self._closes_client:
             await self._client.close()
 
     async def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
-            # Connections are made when the client is first used, but not by a copy of its transport.
+            # The first use of the client opens its connections; a copy of its transport does not.
             await self._client.__aenter__()
             decoded = await self._transport_for(request).perform_request(**_arguments(request, body))
         except Exception as error:
@@ -96,7 +96,7 @@ class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine)
 
 
 def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
-    """A request as the transport's `perform_request` takes it (and changes: so the parameters are copied)."""
+    """Return the arguments of the transport's `perform_request`, which changes the parameters it receives."""
     return {
         "method": request.method,
         "url": request.path,
@@ -107,7 +107,7 @@ def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
 
 
 def _decoded(text: Any) -> Any:
-    """The asynchronous client leaves the text of an error reply as it came."""
+    """Decode the text of an error reply, which the asynchronous client leaves undecoded."""
     try:
         return json.loads(text)
     except (TypeError, ValueError):

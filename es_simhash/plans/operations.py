@@ -1,9 +1,9 @@
-"""What an index engine is asked to do, as plain values: the language between plans and engines.
+"""Operations: what a plan asks of an engine, as plain values.
 
-A plan (see `es_simhash.plans`) is a generator that yields operations and is sent their results, so it does no I/O and
-serves synchronous and asynchronous engines alike. An engine carries out one operation at a time. Bodies, mappings and
-replies have the form that the REST interface of Elasticsearch and OpenSearch gives them; queries keep to the kinds
-named in `QUERY_KINDS`, beside whatever the user's own filter holds.
+A plan (see `es_simhash.plans`) is a generator that yields operations and receives their results, so it does no I/O and
+runs on synchronous and asynchronous engines alike. An engine performs one operation at a time. Bodies, mappings and
+replies have the form of the REST interface of Elasticsearch and OpenSearch; queries use only the kinds in
+`QUERY_KINDS`, apart from the user's own filter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ QUERY_KINDS = ("bool", "term", "terms", "ids", "exists", "match_all", "constant_
 
 @dataclass(frozen=True)
 class Operation(Generic[Result]):
-    """One thing to do, with the type of its result."""
+    """One operation, with the type of its result."""
 
 
 # A plan yields operations, receives their results, and returns a result of its own.
@@ -33,7 +33,7 @@ Plan: TypeAlias = Generator[Operation[Any], Any, Result]
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """What answers: ``elasticsearch``, ``opensearch`` or ``embedded``, and its version as (major, minor, …).
+    """The engine: ``elasticsearch``, ``opensearch`` or ``embedded``, and its version as (major, minor, …).
 
     The version is empty where a server does not report it.
     """
@@ -44,7 +44,7 @@ class EngineInfo:
 
 @dataclass(frozen=True)
 class GetInfo(Operation[EngineInfo]):
-    """Which engine this is."""
+    """Find out which engine this is."""
 
 
 def is_server() -> Plan[bool]:
@@ -57,9 +57,9 @@ def is_server() -> Plan[bool]:
 
 @dataclass(frozen=True)
 class GetMappings(Operation[dict[str, Json]]):
-    """The mapping of each concrete index that a name, alias, pattern or comma-separated list stands for.
+    """Read the mapping of each concrete index behind a name, alias, pattern or comma-separated list.
 
-    A name that stands for nothing raises `MissingError`.
+    A name that matches nothing raises `MissingError`.
     """
 
     index: str
@@ -67,7 +67,7 @@ class GetMappings(Operation[dict[str, Json]]):
 
 @dataclass(frozen=True)
 class CreateIndex(Operation[None]):
-    """A new index with these ``mappings`` and ``settings``."""
+    """Create an index with these ``mappings`` and ``settings``."""
 
     index: str
     body: Json
@@ -75,7 +75,7 @@ class CreateIndex(Operation[None]):
 
 @dataclass(frozen=True)
 class PutMapping(Operation[None]):
-    """Add fields to the mapping of one concrete index; ``_meta`` is replaced whole."""
+    """Add fields to the mapping of one concrete index; ``_meta`` is replaced as a whole."""
 
     index: str
     body: Json
@@ -83,17 +83,17 @@ class PutMapping(Operation[None]):
 
 @dataclass(frozen=True)
 class DeleteIndex(Operation[None]):
-    """Remove one concrete index and all its documents."""
+    """Delete one concrete index with all its documents."""
 
     index: str
 
 
 @dataclass(frozen=True)
 class GetDocuments(Operation[list[Json]]):
-    """Documents by id, in the order asked for, as soon as they were written (no refresh needed).
+    """Read documents by id, in the order of ``ids``; documents just written are found without a refresh.
 
-    Each result has ``_index``, ``_id`` and ``found``, and where it was found ``_source``, cut down to ``source`` (a
-    list of paths, or None for the whole). Documents that were written with routing values want these again.
+    Each result has ``_index``, ``_id`` and ``found`` and, if found, the ``_source``, reduced to ``source`` (a list of
+    paths, or None for all). Documents written with routing values need these again.
     """
 
     index: str
@@ -104,7 +104,7 @@ class GetDocuments(Operation[list[Json]]):
 
 @dataclass(frozen=True)
 class Search(Operation[Json]):
-    """One search request; the result is its whole reply."""
+    """Run one search request; the result is its whole reply."""
 
     index: str
     body: Json
@@ -112,7 +112,7 @@ class Search(Operation[Json]):
 
 @dataclass(frozen=True)
 class MultiSearch(Operation[list[Json]]):
-    """Several search requests at once; the results are their replies, in order."""
+    """Run several search requests at once; the results are their replies, in order."""
 
     index: str
     bodies: Sequence[Json]
@@ -120,9 +120,9 @@ class MultiSearch(Operation[list[Json]]):
 
 @dataclass(frozen=True)
 class Sample(Operation[list[Json]]):
-    """Up to ``size`` of the documents that a query matches, as hits with the paths ``source``; all are equally likely.
+    """Draw up to ``size`` documents that match a query, each equally likely, as hits with the paths ``source``.
 
-    They are the same again while the index does not change.
+    The sample stays the same while the index does not change.
     """
 
     index: str
@@ -133,10 +133,10 @@ class Sample(Operation[list[Json]]):
 
 @dataclass(frozen=True)
 class Action:
-    """One line of a bulk request, and the document that goes with it.
+    """One action of a bulk request, with its document.
 
-    ``body`` is the document to ``index`` or ``create``, or the body of an ``update`` (``{"doc": …}``,
-    ``{"script": …}``). ``metadata`` is what else the line holds: ``routing``, ``if_seq_no``, ``pipeline`` …
+    ``body`` is the document to ``index`` or ``create``, or the body of an ``update`` (``{"doc": …}``, ``{"script":
+    …}``). ``metadata`` is the rest of the action line: ``routing``, ``if_seq_no``, ``pipeline`` …
     """
 
     op_type: OpType
@@ -148,10 +148,10 @@ class Action:
 
 @dataclass(frozen=True)
 class ActionResult:
-    """What became of an action: its id, and why it was refused (None where it was done).
+    """The result of an action: its id, and why it was refused (None if it was done).
 
-    ``index_error`` is set where the reason lies not in the document but in the index, or in what the caller may do
-    there, so that other documents would be refused as well: the exception to raise for it.
+    ``index_error`` is the exception to raise where the index or the caller's privileges are the reason, so that other
+    documents would be refused, too.
     """
 
     id: str
@@ -162,7 +162,7 @@ class ActionResult:
 
 @dataclass(frozen=True)
 class Bulk(Operation[list[ActionResult]]):
-    """Write documents; each has a result of its own, in order. ``refresh`` makes them visible to searches at once."""
+    """Write documents; each has its own result, in order. With ``refresh``, searches see them at once."""
 
     index: str
     actions: Sequence[Action]
@@ -171,14 +171,14 @@ class Bulk(Operation[list[ActionResult]]):
 
 @dataclass(frozen=True)
 class Refresh(Operation[None]):
-    """Make everything that was written visible to searches."""
+    """Make everything written visible to searches."""
 
     index: str
 
 
 @dataclass(frozen=True)
 class Count(Operation[int]):
-    """The number of documents that a query matches."""
+    """Count the documents that match a query."""
 
     index: str
     query: Json
@@ -186,9 +186,10 @@ class Count(Operation[int]):
 
 @dataclass(frozen=True)
 class Reader:
-    """A view of an index as it was at one moment, which an engine keeps open: its kind and its name there.
+    """A snapshot of an index that an engine keeps open, named by ``id``.
 
-    The moment is that of its first page at the latest. One that ``is_apart`` has others beside it.
+    It is taken when its first page is read, at the latest. A reader that ``is_apart`` reads beside readers of its own
+    kind.
     """
 
     kind: Literal["elasticsearch", "opensearch", "scroll", "embedded"]
@@ -198,15 +199,15 @@ class Reader:
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether several may each read a `Share` of it, which costs less than a reader for each."""
+        """Whether several threads may each read a `Share` of it, which costs less than a reader for each."""
         return self.kind in ("elasticsearch", "opensearch") and not self.is_apart
 
 
 @dataclass(frozen=True)
 class Share:
-    """One of ``count`` parts of an index: no two parts have a document in common.
+    """One of ``count`` disjoint parts of an index.
 
-    Readers that are apart cut the index by hashes of the ids, one that is shared by where documents lie in it.
+    Readers that are apart split the index by hashes of the ids; a shared reader splits it by the location of documents.
     """
 
     number: int
@@ -215,11 +216,10 @@ class Share:
 
 @dataclass(frozen=True)
 class Page:
-    """Some hits of a reader, each with ``_seq_no`` and ``_primary_term`` for the condition of an update.
+    """Some hits of a reader, each with ``_seq_no`` and ``_primary_term`` for conditional updates.
 
-    A server's hits also have a ``_version``, and there ``_seq_no`` grows with each change.
-
-    ``after`` says where the next page begins; it means something to this reader only. ``reader`` is to be used then.
+    A server's hits also have a ``_version``, and its ``_seq_no`` grows with each change. ``after`` marks where the next
+    page of ``reader`` begins.
     """
 
     hits: list[Json]
@@ -229,9 +229,9 @@ class Page:
 
 @dataclass(frozen=True)
 class OpenReader(Operation[Reader]):
-    """Begin to read one concrete index whole; the reader must be closed, and is forgotten after minutes without use.
+    """Open a reader of one concrete index; close it, since the engine keeps it for minutes only while it is not used.
 
-    ``shared`` says that it will be asked for a `Share`, while other readers have the others.
+    With ``shared``, the caller will read a `Share` of it while other readers read the others.
     """
 
     index: str
@@ -240,9 +240,9 @@ class OpenReader(Operation[Reader]):
 
 @dataclass(frozen=True)
 class ReadPage(Operation[Page]):
-    """The next documents of a reader that a query finds, at most ``size``; none means that all were read.
+    """Read the next matching documents of a reader, at most ``size``; an empty page is the end.
 
-    A reader that the engine has forgotten raises `ReaderLostError`.
+    A reader that the engine no longer keeps raises `ReaderLostError`.
     """
 
     reader: Reader
@@ -255,21 +255,21 @@ class ReadPage(Operation[Page]):
 
 @dataclass(frozen=True)
 class CloseReader(Operation[None]):
-    """Let go of a reader; one that is gone already is no error."""
+    """Close a reader, unless it is gone already."""
 
     reader: Reader
 
 
 @dataclass(frozen=True)
 class GetSettings(Operation[dict[str, Json]]):
-    """The settings of each concrete index, as flat names (``index.number_of_replicas``) with texts as values."""
+    """Read the settings of each concrete index, as flat names (``index.number_of_replicas``) with text values."""
 
     index: str
 
 
 @dataclass(frozen=True)
 class PutSettings(Operation[None]):
-    """Change settings of an index that is open; None sets one back to the engine's default."""
+    """Change settings of an open index; None resets one to the engine's default."""
 
     index: str
     settings: Json
@@ -277,7 +277,7 @@ class PutSettings(Operation[None]):
 
 @dataclass(frozen=True)
 class GetAliases(Operation[dict[str, dict[str, Json]]]):
-    """The aliases of each concrete index, with what each says."""
+    """Read the aliases of each concrete index, with their properties."""
 
     index: str
 
@@ -291,9 +291,9 @@ class UpdateAliases(Operation[None]):
 
 @dataclass(frozen=True)
 class GetResource(Operation[Json]):
-    """What a server's REST interface answers at a path that only some servers have: to a GET, or to a question posted.
+    """Read a path of a server's REST interface that the other operations do not cover; with ``question``, by a POST.
 
-    It changes nothing. Of what is not there the answer has nothing, or says so.
+    It changes nothing. A missing resource is an empty reply, or one that says so.
     """
 
     path: str
@@ -303,7 +303,7 @@ class GetResource(Operation[Json]):
 
 @dataclass(frozen=True)
 class PutResource(Operation[None]):
-    """Keep a thing of its own kind (a pipeline, a stored script) at a path of a server, in place of what is there."""
+    """Store a resource (a pipeline, a stored script) at a path of a server, and replace an existing one."""
 
     path: str
     body: Json
@@ -311,14 +311,14 @@ class PutResource(Operation[None]):
 
 @dataclass(frozen=True)
 class DeleteResource(Operation[None]):
-    """Remove what a server keeps at a path."""
+    """Delete the resource at a path of a server."""
 
     path: str
 
 
 @dataclass(frozen=True)
 class Damage:
-    """A file of an index that is not as it was written, and how that shows; without some an index is complete."""
+    """A damaged file of an index, and the symptom; an index may do without some (``is_needed``)."""
 
     index: str
     file: str
@@ -328,7 +328,7 @@ class Damage:
 
 @dataclass(frozen=True)
 class FilesChecked:
-    """How many files were read whole, how many bytes these have, and which of them are damaged."""
+    """The number of files read, their total size in bytes, and the damaged ones."""
 
     files: int
     bytes: int
@@ -337,14 +337,14 @@ class FilesChecked:
 
 @dataclass(frozen=True)
 class CheckFiles(Operation[FilesChecked]):
-    """Compare all files of an embedded index with their checksums; servers do so with theirs on their own."""
+    """Compare all files of an embedded index with their checksums; servers check theirs themselves."""
 
     index: str
 
 
 @dataclass(frozen=True)
 class Wait(Operation[None]):
-    """Let time go by. Engines never see this: who runs a plan does it."""
+    """Wait; engines never see this: the runner of the plan does it."""
 
     seconds: float
 

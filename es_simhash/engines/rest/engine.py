@@ -1,4 +1,4 @@
-"""What the engines over Elasticsearch's and OpenSearch's clients have in common."""
+"""What the engines over Elasticsearch's and OpenSearch's clients share."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Dumps = Callable[[Any], "bytes | str"]
 
 
 class RestEngine(ABC):
-    """An engine over a synchronous client; its distribution, if the caller knows it, serves where it is not told."""
+    """An engine over a synchronous client; ``_distribution`` is used where the server does not identify itself."""
 
     _distribution: str | None
 
     def perform(self, operation: Operation[Result]) -> Result:
-        """Carry out one operation; what cannot be done raises an `EngineError`."""
+        """Perform one operation; raise an `EngineError` if it fails."""
         steps = conversation(operation)
         body: Any = None
         while True:
@@ -36,7 +36,7 @@ class RestEngine(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Close the client, if it is the engine's own."""
+        """Close the client, if the engine created it."""
 
     @abstractmethod
     def _send(self, request: Request, body: bytes | None) -> Reply: ...
@@ -46,12 +46,12 @@ class RestEngine(ABC):
 
 
 class AsyncRestEngine(ABC):
-    """An engine over an asynchronous client; otherwise as `RestEngine`."""
+    """An engine over an asynchronous client; otherwise like `RestEngine`."""
 
     _distribution: str | None
 
     async def perform(self, operation: Operation[Result]) -> Result:
-        """Carry out one operation; what cannot be done raises an `EngineError`."""
+        """Perform one operation; raise an `EngineError` if it fails."""
         steps = conversation(operation)
         body: Any = None
         while True:
@@ -65,7 +65,7 @@ class AsyncRestEngine(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Close the client, if it is the engine's own."""
+        """Close the client, if the engine created it."""
 
     @abstractmethod
     async def _send(self, request: Request, body: bytes | None) -> Reply: ...
@@ -75,14 +75,14 @@ class AsyncRestEngine(ABC):
 
 
 def content_type(request: Request) -> str:
-    """The media type of a request's body."""
+    """Return the media type of a request's body."""
     return "application/x-ndjson" if isinstance(request.body, list) else "application/json"
 
 
 def encoded(operation: Operation[Any], body: Json | list[Json] | None, dumps: Dumps) -> bytes | None:
-    """The body of a request as bytes, each line made by the client's own serializer.
+    """Encode the body of a request, each line by the client's own serializer.
 
-    What cannot be JSON, or UTF-8, is refused here: a client would send half of a surrogate pair as broken UTF-8.
+    What is not valid JSON or UTF-8 is refused here: a client would send half of a surrogate pair as broken UTF-8.
     """
     if body is None:
         return None
@@ -93,7 +93,7 @@ def encoded(operation: Operation[Any], body: Json | list[Json] | None, dumps: Du
         except (ValueError, TypeError) as error:
             raise _unsendable(operation, number, error) from None
         except Exception as error:
-            # The clients wrap the reason in an error of theirs, whose text holds the whole document.
+            # The clients wrap the reason in their own error, whose text contains the whole document.
             raise _unsendable(operation, number, error.__context__ or error) from None
     return b"\n".join([*lines, b""])
 
@@ -106,7 +106,7 @@ def _utf8(text: bytes | str) -> bytes:
 
 
 def _unsendable(operation: Operation[Any], line: int, reason: BaseException) -> InputError:
-    """Why a line of a request cannot be sent, naming the action that it belongs to."""
+    """Return the error for a line of a request that cannot be sent; it names the action of that line."""
     problem = f"cannot be sent: {reason}. Give it only what JSON has, and texts without halves of surrogate pairs."
     if not isinstance(operation, Bulk):
         return InputError(f"{doing(operation)}: the request {problem}")

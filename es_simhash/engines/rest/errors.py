@@ -1,4 +1,4 @@
-"""What Elasticsearch and OpenSearch say went wrong, as exceptions that say what to do about it."""
+"""Errors of Elasticsearch and OpenSearch as exceptions that name the remedy."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _LONGEST_EXCERPT = 200
 
 @dataclass(frozen=True)
 class Remedy:
-    """What a refusal comes to, told by the status, types and reasons in it, and what to do about it."""
+    """The exception and the advice for replies whose status, types and reasons match a pattern."""
 
     pattern: str
     error: type[EngineError | InputError]
     advice: str
 
 
-# The first that fits holds, so what is particular stands before what is general.
+# The first match applies, so specific patterns precede general ones.
 REMEDIES = (
     Remedy(
         "disk usage exceeded flood-stage",
@@ -152,14 +152,14 @@ REMEDIES = (
 
 
 def error_of(what: str, index: str, status: int, body: Any) -> EngineError | InputError:
-    """The exception for a reply that is an error; ``what`` says what was being done, and to which index."""
+    """Return the exception for an error reply; ``what`` says what was being done, and to which index."""
     reason = reason_of(body["error"]) if isinstance(body, dict) and "error" in body else _excerpt(status, body)
     remedy = _remedy(f"{status} {reason}")
     return remedy.error(f"{what} failed: {reason.rstrip('.')}. {remedy.advice.format(index=_index_in(body) or index)}")
 
 
 def _index_in(body: Any) -> str | None:
-    """The one index that an error is about, of several that were meant."""
+    """Return the one index, of several searched, that an error is about."""
     match body:
         case {"error": {"index": str(index)}}:
             return index
@@ -167,7 +167,7 @@ def _index_in(body: Any) -> str | None:
 
 
 def refusal(item: Json) -> str | None:
-    """Why one item of a bulk request was not done (None where it was), and what to do about it."""
+    """Return why one item of a bulk request was not done, and the remedy; None if it was done."""
     if "error" not in item:
         if item["status"] < HTTPStatus.MULTIPLE_CHOICES:
             return None
@@ -180,7 +180,7 @@ def refusal(item: Json) -> str | None:
 
 
 def incompleteness(reply: Json) -> str | None:
-    """Why a reply to a search or count is less than the whole answer; None where it is the whole."""
+    """Return why a reply to a search or count is incomplete; None if it is complete."""
     if reply.get("timed_out"):
         return "it timed out"
     if skipped := reply.get("_clusters", {}).get("skipped"):
@@ -193,7 +193,7 @@ def incompleteness(reply: Json) -> str | None:
 
 
 def reason_of(error: Any) -> str:
-    """The types and reasons in an error, the outermost first, each once."""
+    """Return the types and reasons in an error, the outermost first, each once."""
     if not isinstance(error, dict):
         return _shortened(str(error), _LONGEST_REASON)
     texts: dict[str, str] = {}
@@ -203,7 +203,7 @@ def reason_of(error: Any) -> str:
 
 
 def timed_out(address: str, option: str) -> UnreachableError:
-    """No answer within the client's time, which its ``option`` sets."""
+    """Return the error for a request without an answer within the client's time, set by its ``option``."""
     return UnreachableError(
         f"{address} did not answer in time. "
         f"Look whether the engine is overloaded, or give the client longer (its option {option})."
@@ -211,7 +211,7 @@ def timed_out(address: str, option: str) -> UnreachableError:
 
 
 def no_connection(address: str, error: BaseException) -> UnreachableError:
-    """No connection to the engine, or none that can be trusted."""
+    """Return the error for a connection that fails or cannot be trusted."""
     cause = next((cause for cause in _chain(error) if isinstance(cause, OSError)), error)
     if any(isinstance(cause, ssl.SSLError) for cause in _chain(error)):
         return UnreachableError(
@@ -224,7 +224,7 @@ def no_connection(address: str, error: BaseException) -> UnreachableError:
 
 
 def unreadable(address: str, reason: str) -> EngineError:
-    """A reply that the client could not read."""
+    """Return the error for a reply that the client cannot read."""
     return EngineError(
         f"{address} sent a reply that is not the engine's: {_shortened(reason, _LONGEST_EXCERPT)}. "
         "Look at the proxy before the engine, or correct the address."
@@ -232,21 +232,21 @@ def unreadable(address: str, reason: str) -> EngineError:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An exception and those that it came from, the first last."""
+    """Yield an exception and its causes, the first cause last."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def _excerpt(status: int, body: Any) -> str:
-    """The beginning of a reply that is not the engine's, but a proxy's."""
+    """Return the beginning of a reply that comes from a proxy, not from the engine."""
     text = body.decode(errors="replace") if isinstance(body, bytes) else str(body or "")
     said = f"beginning {_shortened(text.strip(), _LONGEST_EXCERPT)!r}" if text else "without any text"
     return f"the reply has status {status} and is not JSON of the engine, {said}"
 
 
 def _causes(error: Json) -> Iterator[Json]:
-    """An error and what lies beneath it; the root cause instead of a search's "all shards failed"."""
+    """Yield an error and its causes; the root cause in place of a search's "all shards failed"."""
     cause: Any = error
     match error:
         case {"type": "search_phase_execution_exception", "root_cause": [dict(root), *_]}:

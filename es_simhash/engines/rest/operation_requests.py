@@ -1,6 +1,6 @@
-"""Operations as requests of the REST interface that Elasticsearch and OpenSearch share, and replies as their results.
+"""Operations as requests of the shared REST interface, and replies as their results.
 
-Each operation is a conversation: a generator that yields requests, is sent the bodies of their replies, and returns
+Each operation is a conversation: a generator that yields requests, receives the bodies of their replies, and returns
 the result. It does no I/O and knows no client.
 """
 
@@ -52,18 +52,18 @@ from es_simhash.plans.operations import (
 Result = TypeVar("Result")
 
 
-# What is read of the reply to a bulk request: a third of the whole.
+# The parts of a bulk reply that are requested: a third of the whole.
 _OUTCOMES = "items.*._index,items.*._id,items.*.status,items.*.error"
 
 # Below index.max_result_window, whose default is 10,000.
 _IDS_IN_A_SEARCH = 1_000
 
-# Why `_mget` cannot find a document of an alias, a data stream, or an index that wants a routing value.
+# Why `_mget` fails on an alias, a data stream, or an index that requires routing values.
 _NOT_BY_ID_ALONE = {"illegal_argument_exception", "index_not_found_exception", "routing_missing_exception"}
 
 
 def conversation(operation: Operation[Result]) -> Conversation[Result]:
-    """The requests of an operation, and what their replies come to."""
+    """Yield the requests of an operation, and return its result."""
     steps: Conversation[Result] = _CONVERSATIONS[type(operation)](operation)
     try:
         request = next(steps)
@@ -82,7 +82,7 @@ def conversation(operation: Operation[Result]) -> Conversation[Result]:
 
 
 def lines_of(action: Action) -> list[Json]:
-    """An action as the lines of a bulk request."""
+    """Return the lines of an action in a bulk request."""
     metadata = {**(action.metadata or {}), **_given(_id=action.id, _index=action.index)}
     return [{action.op_type: metadata}, *([] if action.body is None else [action.body])]
 
@@ -102,7 +102,7 @@ def _create_index(operation: CreateIndex) -> Conversation[None]:
 
 
 def _put_mapping(operation: PutMapping) -> Conversation[None]:
-    # Through an alias, only one index may be meant.
+    # An alias must lead to one index only.
     path, params = path_of(one_index(operation), "_mapping"), {"write_index_only": "true"}
     acknowledged(operation, (yield Request("PUT", path, params, operation.body)))
 
@@ -112,10 +112,10 @@ def _delete_index(operation: DeleteIndex) -> Conversation[None]:
 
 
 def _get_documents(operation: GetDocuments) -> Conversation[list[Json]]:
-    """By `_mget`, which sees what was just written.
+    """Read documents by `_mget`, which sees documents just written.
 
-    It does not look behind an alias of several indices, or a pattern; there a search for the ids has to serve, which
-    sees only what was refreshed.
+    It does not support aliases of several indices, or patterns; there, a search for the ids is used, which sees
+    documents only after a refresh.
     """
     if not operation.ids:
         return []
@@ -262,7 +262,7 @@ def _check_whole(place: int, action: Action) -> None:
 
 
 def _is_repeatable(action: Action) -> bool:
-    """Whether doing it twice comes to the same as doing it once."""
+    """Return whether repeating an action has no further effect."""
     overwrites = action.op_type in ("index", "update") and action.id is not None
     return overwrites and "script" not in (action.body or {}) and "if_seq_no" not in (action.metadata or {})
 

@@ -1,10 +1,9 @@
-"""Reading an index whole, by the means that each server has for it.
+"""Readers of a whole index: a point in time or a scroll, depending on the server.
 
 Elasticsearch, and OpenSearch from 3.3 on, keep a point in time, which is read in the order of shards and documents
-(``_shard_doc``). An older OpenSearch has no such order, and any other could leave out documents where its values are
-equal: there a scroll reads the index, and so it does where the version is not told. So it does on Elasticsearch, too,
-where several share the reading, since not all of its versions can cut a point in time by ids, and any other cut differs
-between two such points.
+(``_shard_doc``). An older OpenSearch has no such order, and any other could miss documents with equal values: there,
+and where the version is unknown, a scroll reads the index. So it does on Elasticsearch where several readers share the
+work, since not all versions can slice a point in time by id, and any other slicing differs between two points in time.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def _open_reader(operation: OpenReader) -> Conversation[Reader]:
     info = yield from engine_info()
     behind = yield Request("GET", path_of(one_index(operation), "_alias"), SOMETHING)
     if len(behind) > 1:
-        # The order of shards and documents in OpenSearch is that of one index: across several it leaves out some.
+        # OpenSearch orders shards and documents within one index; across several it would skip documents.
         raise IndexStateError(
             f"{doing(operation)} needs one index, but it stands for {', '.join(behind)}. Read each of them in turn."
         )
@@ -47,7 +46,7 @@ def _open_reader(operation: OpenReader) -> Conversation[Reader]:
         return Reader("scroll", operation.index, None)
     if is_elasticsearch:
         reply = yield Request("POST", path_of(operation.index, "_pit"), keep)
-        return Reader("elasticsearch", operation.index, _id_of(reply["id"]))  # apart it would be a scroll
+        return Reader("elasticsearch", operation.index, _id_of(reply["id"]))  # readers that are apart use scrolls
     params = {**keep, "allow_partial_pit_creation": "false"}
     reply = yield Request("POST", path_of(operation.index, "_search", "point_in_time"), params)
     return Reader("opensearch", operation.index, _id_of(reply["pit_id"]), operation.shared)
@@ -78,13 +77,13 @@ def _read_page(operation: ReadPage) -> Conversation[Page]:
 
 
 def _scroll(operation: ReadPage) -> Conversation[Page]:
-    """A page of a scroll, which the first one opens."""
+    """Read a page of a scroll; the first page opens it."""
     reader = operation.reader
     if reader.id is None:
         path, params = path_of(reader.index, "_search"), {**WHOLE_ANSWER, "scroll": _KEPT}
         reply = yield Request("POST", path, params, {**_body(operation), "sort": ["_doc"]})
     else:
-        # The scroll moves on by being read, so nothing may read twice what is asked for once.
+        # Each request advances the scroll, so it must not be repeated.
         body = {"scroll": _KEPT, "scroll_id": reader.id}
         reply = yield Request("POST", "/_search/scroll", body=body, repeatable=False)
     hits = hits_of(whole(operation, reply))

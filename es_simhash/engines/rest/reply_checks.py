@@ -1,6 +1,6 @@
-"""The form of replies: what something else answered in the engine's place must not pass for a result.
+"""Checks of the form of replies, so that a stranger's answer is not taken for the engine's.
 
-What is not as it should be is a TypeError, or whatever else Python raises when it looks into the reply.
+A malformed reply raises a TypeError, or whatever else Python raises on reading it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Kind = TypeVar("Kind")
 
 
 def typed(value: object, kind: type[Kind]) -> Kind:
-    """The value, which must be of this kind."""
+    """Return the value; raise unless it is of this kind."""
     if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
         raise TypeError(f"{value!r:.80} in place of {_NAMES[kind]}")
     return value
@@ -24,7 +24,7 @@ _NAMES: dict[type, str] = {str: "a text", int: "a number", bool: "true or false"
 
 
 def as_many(values: object, asked: Sized) -> list[Any]:
-    """A list of as many answers as were asked for."""
+    """Return a list of answers; raise unless there is one for each question."""
     answers = typed(values, list)
     if len(answers) != len(asked):
         raise TypeError(f"{len(answers)} answers, where {len(asked)} were asked for")
@@ -32,12 +32,12 @@ def as_many(values: object, asked: Sized) -> list[Any]:
 
 
 def hits_of(reply: Json) -> list[Json]:
-    """The hits of a search, each of which names a document."""
+    """Return the hits of a search; raise unless each names a document."""
     return [document(hit) for hit in typed(reply["hits"]["hits"], list)]
 
 
 def document(found: Json) -> Json:
-    """A document that was found, with its index, its id and, where it was asked for, its source."""
+    """Return a document that was found; raise unless it has an index, an id and, if requested, a source."""
     typed(found["_index"], str)
     typed(found["_id"], str)
     typed(found.get("_source", {}), dict)
@@ -45,7 +45,7 @@ def document(found: Json) -> Json:
 
 
 def of_id(found: Json, id_: str | None) -> Json:
-    """What was answered about a document, which must be the one that was asked for (None: any)."""
+    """Return an answer about a document; raise unless it is about the requested id (None: any)."""
     if typed(found["_id"], str) != (id_ or found["_id"]):
         raise TypeError(f"the id {found['_id']!r:.80} in place of {id_!r}")
     return found

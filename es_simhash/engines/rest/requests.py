@@ -1,4 +1,4 @@
-"""What requests of the REST interface have in common: their form, their paths, and what is wrong with replies."""
+"""Requests of the REST interface: their form, their paths, and errors in their replies."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ Result = TypeVar("Result")
 class Request:
     """One HTTP request; a list as the body stands for lines (NDJSON).
 
-    What is not ``repeatable`` must be sent once only: a client's own retry could write a document twice, or report as
-    a conflict what it has done itself.
+    A request that is not ``repeatable`` must be sent once only: a client's own retry could write a document twice, or
+    report its own change as a conflict.
     """
 
     method: str
@@ -70,18 +70,18 @@ class Reply:
 
 Conversation: TypeAlias = Generator[Request, Json, Result]
 
-# A pattern that fits nothing, or a shard that fails, must not look like an empty answer.
+# A pattern without a match, or a failed shard, must not look like an empty answer.
 SOMETHING = {"allow_no_indices": "false"}
 WHOLE_ANSWER = {**SOMETHING, "allow_partial_search_results": "false"}
 
 
 ABOUT = Request("GET", "/")
-# What some servers, and proxies before them, say to the question which engine they are.
-_NOT_TOLD = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
+# How some servers, and proxies before them, refuse to identify themselves.
+_REFUSALS = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
 
 
 def engine_info() -> Conversation[EngineInfo]:
-    """Which engine answers."""
+    """Ask which engine answers."""
     match (yield ABOUT):
         case {"version": {"number": str(number)} as version}:
             numbers = re.findall(r"\d+", number.partition("-")[0])
@@ -92,17 +92,17 @@ def engine_info() -> Conversation[EngineInfo]:
 
 
 def known(request: Request, reply: Reply, distribution: str | None) -> Reply:
-    """The reply; or where it does not tell which engine this is, the ``distribution`` that is known, and no version."""
+    """Return the reply; if it does not identify the engine, one with the known ``distribution`` and no version."""
     if request is not ABOUT or distribution is None:
         return reply
-    tells = isinstance(reply.body, dict) and "version" in reply.body
-    if reply.status in _NOT_TOLD or (reply.status < 300 and not tells):
+    is_named = isinstance(reply.body, dict) and "version" in reply.body
+    if reply.status in _REFUSALS or (reply.status < 300 and not is_named):
         return Reply(HTTPStatus.OK, {"version": {"number": "", "distribution": distribution}})
     return reply
 
 
 def checked(operation: Operation[Any], reply: Reply) -> Json:
-    """The body of a reply; one that tells of an error, or is no JSON object, is raised."""
+    """Return the body of a reply; raise if it reports an error or is not a JSON object."""
     if reply.status < 300 and isinstance(reply.body, dict):
         return reply.body
     if isinstance(operation, GetResource) and reply.status == HTTPStatus.NOT_FOUND and _is_no_error(reply.body):
@@ -115,7 +115,7 @@ def _is_no_error(body: Any) -> bool:
 
 
 def doing(operation: Operation[Any]) -> str:
-    """What an operation does, and to which index, as the beginning of a sentence."""
+    """Describe an operation and its index, as the beginning of a sentence."""
     body = getattr(operation, "body", {})
     new_fields = number_of_fields(body.get("mappings") if isinstance(operation, CreateIndex) else body)
     names = {"index": repr(_index_of(operation)), "path": getattr(operation, "path", "")}
@@ -150,7 +150,7 @@ _DOING: Mapping[type[Operation[Any]], str] = {
 
 
 def path_of(index: str, *endpoint: str) -> str:
-    """The path of an index's endpoint; an empty or dotted name would be read as all indices."""
+    """Return the path of an index's endpoint; raise for names that the server would take for all indices."""
     if index in ("", ".", ".."):
         raise InputError(f"{index!r} is no index. Name an index, alias or pattern.")
     try:
@@ -179,7 +179,7 @@ def error_in(operation: Operation[Any], status: int, body: Any) -> EngineError |
 
 
 def whole(operation: Operation[Any], reply: Json) -> Json:
-    """The reply, if it speaks for all shards."""
+    """Return the reply; raise unless it covers all shards."""
     if lack := incompleteness(reply):
         raise EngineError(
             f"{doing(operation)} gave an incomplete answer: {lack}. "

@@ -1,4 +1,4 @@
-"""Settings, aliases, and what else a server tells of itself."""
+"""Operations on settings, aliases and other resources of a server, as requests."""
 
 from __future__ import annotations
 
