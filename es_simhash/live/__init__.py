@@ -1,1 +1,1 @@
-"""Long jobs on an index that others read and write meanwhile."""
+"""Long jobs on a live index, which others read and write meanwhile."""

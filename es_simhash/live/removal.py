@@ -1,6 +1,6 @@
-"""Taking the fields of fingerprints out of the documents of an index again, and our note out of its mapping.
+"""Removing the fields of fingerprints from the documents of an index, and our note from its mapping.
 
-The mapping itself cannot lose fields.
+The mapping itself keeps the fields: mappings cannot lose any.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Pla
 from es_simhash.plans.retry import retry
 from es_simhash.scheme.mapping import entries
 
-# How often an index is gone through; the rest is for the next run.
+# The most passes over an index; the rest is for the next run.
 _MOST = 5
-# By parameters, so that a server compiles it once.
+# With parameters, so that a server compiles it once.
 _SCRIPT = """
 def own = ctx._source[params.prefix];
 if (own instanceof Map) {
@@ -42,9 +42,9 @@ if (own instanceof Map) {
 
 @dataclass(frozen=True)
 class Removing:
-    """The work: our fields go from each document, and their object if nothing else is in it.
+    """The work: remove our fields from each document, and their object if nothing else is in it.
 
-    By a script of the server, or where it runs none, by writing the document anew.
+    A script of the server does so, or, if it runs none, the whole document is written again.
     """
 
     documents: Documents
@@ -52,11 +52,11 @@ class Removing:
 
     @property
     def source(self) -> Sequence[str] | bool:
-        """Our own fields, or all that is to be written anew."""
+        """Our own fields, or the whole document if it must be written again."""
         return [self.documents.prefix] if self.by_script else True
 
     def prepare(self, hits: Sequence[Json]) -> Prepared:
-        """What takes the fields out of the documents of hits."""
+        """Prepare the removal of the fields from the documents of hits."""
         prepared = Prepared()
         for hit in hits:
             self._prepare(hit, prepared)
@@ -84,7 +84,7 @@ class Removing:
         return Action("index", ref.id, body, ref.index, ref.metadata)
 
     def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
-        """The same of the documents as they are now."""
+        """Prepare it for the documents as they are now."""
         return (yield from settle_by_reading_again(self, conflicts, patience))
 
 
@@ -97,7 +97,7 @@ class RemovalSurvey(Survey):
 
 @dataclass
 class Removed:
-    """What a removal came to; ``left`` documents have the fields still, or again."""
+    """The result of a removal; ``left`` documents still have the fields, or have them again."""
 
     progress: Progress
     left: int = 0
@@ -121,12 +121,12 @@ def survey(index: str, documents: Documents, options: UpdateOptions) -> Plan[Rem
 
 
 def _not_ours(index: str, prefix: str) -> Finding:
-    message = f"The index {index!r} has no fields for fingerprints under {prefix!r}, so nothing is taken out of it."
+    message = f"The index {index!r} has no fields for fingerprints under {prefix!r}, so nothing is removed from it."
     return Finding("no-fields", "warning", message, "See that the prefix is right, or name fewer indices.", index)
 
 
 def _query(documents: Documents) -> Json:
-    """The documents that have the fields."""
+    """Return the query for documents with the fields."""
     has = [{"exists": {"field": f"{documents.prefix}.{name}"}} for name in ("scheme", "status")]
     return {"bool": {"should": has, "minimum_should_match": 1}}
 

@@ -123,7 +123,7 @@ def test_in_python_too(team: Team) -> None:
     index = Index(team.name, team.engine)
     with index.group() as grouped:
         assert index.write_groups(grouped, WriteOptions(accept=ACCEPTED)).written == len(DOCUMENTS)
-        with pytest.raises(InputError, match="'closed' is nothing that can be accepted"):
+        with pytest.raises(InputError, match="'closed' cannot be accepted"):
             index.write_groups(grouped, WriteOptions(accept=["closed"]))
     assert index.remove_fields(UpdateOptions(accept=ACCEPTED)).left == 0
 

@@ -1,6 +1,5 @@
-"""Giving every document of a live index its fingerprint, whatever happens on the way.
+"""Fingerprinting all documents of a live index, whatever happens on the way.
 
-Progress lies in the documents themselves: those without the current scheme are still to be done, so that a run can be
-stopped anywhere and begun again. Each document is updated under the condition that nobody has changed it since it was
-read, and only in our own fields.
+Progress lies in the documents themselves: those without the current scheme are due, so a run can be stopped anywhere
+and begun again. Each update is conditional on the version that was read, and changes our own fields only.
 """

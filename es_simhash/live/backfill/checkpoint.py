@@ -1,4 +1,4 @@
-"""A small file that adds up the runs of one backfill; what is done is told by the documents, not by it."""
+"""A small file that adds up the runs of one backfill; the documents themselves record what is done."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SECONDS_BETWEEN_WRITES = 2.0
 
 @dataclass
 class Totals:
-    """What all runs came to so far."""
+    """The totals of all runs so far."""
 
     runs: int = 0
     written: int = 0
@@ -23,7 +23,7 @@ class Totals:
 
 
 class Checkpoint:
-    """The totals of one backfill, whose ``key`` names index, scheme and share; a file of another key is begun anew."""
+    """The totals of one backfill, whose ``key`` names index, scheme and shard; a file with another key is ignored."""
 
     def __init__(self, path: Path, key: str) -> None:
         self._path = path
@@ -41,17 +41,17 @@ class Checkpoint:
             return Totals()
 
     def totals(self, progress: Progress) -> Totals:
-        """All runs with this one."""
+        """Add this run to the earlier ones."""
         before = self.before
         return Totals(before.runs, before.written + progress.written, before.seconds + progress.seconds)
 
     def update(self, progress: Progress) -> None:
-        """Write it down, now and then."""
+        """Write the file, if the last time is a while ago."""
         if time.monotonic() - self._written >= _SECONDS_BETWEEN_WRITES:
             self.write(progress)
 
     def write(self, progress: Progress) -> None:
-        """Write it down."""
+        """Write the file."""
         self._written = time.monotonic()
         self._path.parent.mkdir(parents=True, exist_ok=True)
         draft = self._path.with_name(self._path.name + ".new")
@@ -59,5 +59,5 @@ class Checkpoint:
         os.replace(draft, self._path)
 
     def remove(self) -> None:
-        """Forget it: the backfill is complete."""
+        """Delete the file of a complete backfill."""
         self._path.unlink(missing_ok=True)

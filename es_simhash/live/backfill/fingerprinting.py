@@ -46,7 +46,7 @@ class ReadDocument(DocumentRef):
 
     def update(self, documents: Documents, fields: Json) -> Action:
         """Make the action that replaces our fields, unless the document has changed since it was read."""
-        # An update is merged into what is there, so fields that are to go need a null. The group was of another text.
+        # An update is merged into the old fields, so obsolete ones need a null. The group belongs to the old text.
         if self.fields:
             fields = {name: None for name in documents.all_names if name in self.fields} | fields
         return Action("update", self.id, {"doc": {documents.prefix: fields}}, self.index, self.metadata)

@@ -16,27 +16,27 @@ from es_simhash.live.sweep.temporary_settings import change, set_back
 from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh
 from es_simhash.plans.retry import retry
 
-# How often an index is gone through for what is left or was changed meanwhile; the rest is for the next run. One of
-# several machines cannot tell the changes of the others from those of strangers.
+# The most passes over an index for documents left out or changed meanwhile; the rest is for the next run. One of
+# several machines cannot distinguish the changes of the other machines from those of strangers.
 _MOST, _MOST_SHARED = 5, 1
 
 
 def settings_for(part: Part, options: BackfillOptions) -> Plan[None]:
-    """Set back what a run that was killed has left of changed settings, and change those that this one is to."""
+    """Set back settings that a killed run has left changed, and change those of this run."""
     yield from set_back(part.index)
     if part.due and options.settings:
         yield from change(part.index, options.settings)
 
 
 def passes(parts: list[Part], documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
-    """Everything that is to be done in these indices."""
+    """Do the whole backfill of these indices."""
     for part in parts:
         if part.due or part.is_begun:
             yield from _begun_and_ended(part, documents, options, progress)
 
 
 def _begun_and_ended(part: Part, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
-    """Do all of one index, with a note in it of what was seen for certain, for the case that this run does not end."""
+    """Backfill one index, with a note in it of what was certainly seen, in case this run is killed."""
     if part.changes is None:
         yield from _unwatched(part, documents, options, progress)
         return
@@ -53,7 +53,7 @@ def _begun_and_ended(part: Part, documents: Documents, options: BackfillOptions,
 
 
 def _unwatched(part: Part, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
-    """Do all of one index whose changes have no numbers, so that only documents that are left out can be noticed."""
+    """Backfill one index whose changes have no numbers, so that only documents left out can be noticed."""
     query, rejected = due_query(documents, options), progress.rejected
     yield Pass(part.index, query)
     for _ in range(_most(options)):
@@ -64,10 +64,10 @@ def _unwatched(part: Part, documents: Documents, options: BackfillOptions, progr
 
 
 def _watched(part: Part, watch: Watch, ends: bool, documents: Documents, options: BackfillOptions) -> Plan[None]:
-    """Do all of one index, and look again at what others change meanwhile, until they have changed nothing more.
+    """Backfill one index, and read again what others change meanwhile, until they change nothing more.
 
-    If the run ``ends`` what was begun, its note goes. But if others still write after the last look, a note stays, by
-    which the next run knows from where on to look.
+    If the run ``ends`` what was begun, its note is removed. If others still write after the last look, a note stays, so
+    that the next run knows where to start.
     """
     index, progress = part.index, watch.progress
     query, rejected, stale = due_query(documents, options), progress.rejected, 0
@@ -86,18 +86,18 @@ def _watched(part: Part, watch: Watch, ends: bool, documents: Documents, options
             return
         else:
             yield from end(index, documents)
-            # Nobody has looked at these yet, so that they may be stale.
+            # These were not read yet, so they may be stale.
             if not (unseen := (yield from _noted_again(watch, documents))):
                 return
             stale += unseen
     if ends:
         unseen = yield from _noted_again(watch, documents)
-        # Where no look found anything stale, others write, but no texts.
+        # If no look found anything stale, others write, but not texts.
         progress.unsettled += unseen if stale else 0
 
 
 def _noted_again(watch: Watch, documents: Documents) -> Plan[int]:
-    """Note from where on the next run is to look, if others have changed something since; how much that is."""
+    """Count the changes of others since the last look; if there are any, note where the next run must start."""
     unseen = max(0, (yield from watch.others()))
     if unseen:
         yield from begin(watch.index, documents, watch.seen)
@@ -105,7 +105,7 @@ def _noted_again(watch: Watch, documents: Documents) -> Plan[int]:
 
 
 def _are_left(part: Part, query: Json, options: BackfillOptions, rejected: int) -> Plan[bool]:
-    """Whether more is due than could not be done; one of several machines cannot say that of its share."""
+    """Return whether more documents are due than were rejected; one of several machines cannot know that."""
     if options.refresh_stale or not options.is_alone:
         return False
     return (yield from retry(Count(part.index, query), options.patience)) > rejected
@@ -117,7 +117,7 @@ def _most(options: BackfillOptions) -> int:
 
 @dataclass
 class Watch:
-    """Whether others change an index: those of its changes that were ``seen``, and how much was ``written`` by then."""
+    """A watch for changes by others: the changes ``seen`` so far, and the number of documents ``written`` by then."""
 
     index: str
     seen: list[int]
@@ -126,7 +126,7 @@ class Watch:
     patience: float
 
     def look(self) -> Plan[int]:
-        """Make all changes visible, and count those of others; from now on those before this look count as seen."""
+        """Make all changes visible, and count those of others; all changes before this look now count as seen."""
         changes = yield from make_visible(self.index, self.patience)
         others = self._others(changes)
         if changes:
@@ -134,10 +134,10 @@ class Watch:
         return others
 
     def others(self) -> Plan[int]:
-        """Count the changes of others that were not seen yet."""
+        """Count the changes of others not seen yet."""
         return self._others((yield from changes_of(self.index, self.patience)))
 
     def _others(self, changes: Changes | None) -> int:
-        # Our own changes have all been acknowledged by now, and so are among the last ones. Of those that were not safe
-        # yet at the last look some count twice: then there is one look too many, never one too few.
+        # Our own changes have all been acknowledged, so they are among the last ones. Some that were not safe yet at
+        # the last look count twice: then there is one look too many, never one too few.
         return changes.since(self.seen) - (self.progress.written - self.written) if changes else 0

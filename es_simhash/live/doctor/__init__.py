@@ -1,1 +1,1 @@
-"""What would go wrong if fingerprints were written into an index, found out before anything is written."""
+"""The doctor: what would go wrong if fingerprints were written into an index, examined before anything is written."""

@@ -1,4 +1,4 @@
-"""What keeps an index from being written to."""
+"""Blocks and states that keep an index from being written to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SNAPSHOTS = ("snapshot", "remote_snapshot")
 
 
 def check_cluster(facts: Facts) -> Iterator[Finding]:
-    """Blocks of the cluster as a whole."""
+    """Check the blocks of the whole cluster."""
     blocks: Json = facts.cluster.get("blocks") or {}
     for name in ("read_only", "read_only_allow_delete"):
         if str(blocks.get(name)).lower() == "true":
@@ -23,18 +23,18 @@ def check_cluster(facts: Facts) -> Iterator[Finding]:
                 "read-only",
                 "stop",
                 f"The cluster is set to cluster.blocks.{name}, so it takes no updates.",
-                "Have whoever set the block remove it.",
+                "Ask the person who set the block to remove it.",
             )
 
 
 def check_index(there: IndexFacts) -> Iterator[Finding]:
-    """Whether one index can be written to."""
+    """Check whether an index can be written to."""
     found = list(_reasons(there))
     yield from found or [Finding("writable", "ok", f"The index {there.name!r} can be written to.", index=there.name)]
 
 
 def is_closed(there: IndexFacts) -> bool:
-    """Whether an index is closed, which it then has among its settings."""
+    """Return whether an index is closed; its settings then say so."""
     return there.is_set(CLOSED)
 
 
@@ -58,8 +58,8 @@ def _reasons(there: IndexFacts) -> Iterator[Finding]:
 
 
 def _of_block(index: str, block: str) -> tuple[str, str]:
-    """What a block comes to, and what to do about it."""
+    """Describe a block of an index, and its remedy."""
     message = f"The index {index!r} is set to index.blocks.{block}"
     if block == "read_only_allow_delete":
-        return f"{message}, as an engine does whose disk is nearly full.", "Make room; the engine then lifts it itself."
-    return f"{message}.", "Have whoever set the block remove it (es_simhash never does), or leave the index out."
+        return f"{message}: its disk is nearly full.", "Make room; the engine then removes the block itself."
+    return f"{message}.", "Ask the person who set the block to remove it, or leave the index out."

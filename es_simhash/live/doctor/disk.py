@@ -1,7 +1,7 @@
-"""What a backfill takes on the disks of the nodes, and what they have.
+"""The disk space that a backfill needs on each node, and the space that is free.
 
-An update writes a document anew, with the fields, and the old one stays until segments are merged. So until then each
-shard copy grows by its share of the documents due: their bytes as they are, and those of the fields.
+An update writes the whole document again, with the fields, and the old one stays until segments are merged. Until then
+each shard copy grows by its share of the due documents: their present bytes, and those of the fields.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from es_simhash.live.doctor.finding import Finding
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.scheme import Scheme
 
-# What a key takes in the index beside the document, measured in docs/benchmarks.md, and a little more.
+# The bytes of a key in the index, as measured in docs/benchmarks.md, rounded up.
 _BYTES_A_KEY = 6
 # Fingerprints have the same size whatever the text, once it is long enough.
 _TOKENS = [f"token{number}" for number in range(100)]
@@ -27,7 +27,7 @@ _UNITS = {"b": 0, "kb": 10, "mb": 20, "gb": 30, "tb": 40, "pb": 50}
 
 
 def json_bytes(scheme: Scheme) -> int:
-    """How long the fields of a fingerprint are as JSON."""
+    """Return the length of a fingerprint's fields as JSON."""
     tokens = [(token, 1.0) for token in _TOKENS] if scheme.weights == "own" else _TOKENS
     [batch] = scheme.fingerprint_batches_of_tokens([tokens])
     [stored] = own_fields.write(scheme, scheme.id, [""], batch)
@@ -35,34 +35,34 @@ def json_bytes(scheme: Scheme) -> int:
 
 
 def bytes_a_document(scheme: Scheme) -> int:
-    """What the fields add to an index for each document, at most: their JSON as if it were not compressed, and keys."""
+    """Return the most that the fields of a document add to an index: their JSON, uncompressed, and the keys."""
     blocks = scheme.simhash.blocks if scheme.simhash else 0
     bands = scheme.minhash.bands if scheme.minhash else 0
     return json_bytes(scheme) + _BYTES_A_KEY * (blocks + bands)
 
 
 def growth(there: IndexFacts, added: int) -> Mapping[str, int]:
-    """How many bytes each node must have for one index until segments are merged, if a document gets ``added``."""
+    """Return the bytes that each node needs for an index until segments are merged; each document gets ``added``."""
     needed: dict[str, int] = defaultdict(int)
     copies = there.copies or []
     share = there.due / there.documents if there.documents else 0.0
     primaries = sum(copy.is_primary for copy in copies)
     for copy in copies:
-        # Those in a copy are about those of the index by its number of shards; its own number counts nested ones too.
+        # A copy holds about its part of the documents; its own count includes nested documents.
         needed[copy.node] += round(share * copy.bytes + there.due / primaries * added)
     return needed
 
 
 @dataclass(frozen=True)
 class Watermarks:
-    """How many bytes of a disk must stay free, so that shards stay there (``high``), and take writes (``flood``)."""
+    """The free bytes that a disk needs to keep its shards (``high``), and to take writes (``flood``)."""
 
     high: int
     flood: int
 
     @classmethod
     def of(cls, disk: Json, total: int) -> Watermarks:
-        """Those of a disk of so many bytes, by the settings ``cluster.routing.allocation.disk``."""
+        """Compute the watermarks of a disk of ``total`` bytes from the settings ``cluster.routing.allocation.disk``."""
         if str(disk.get("threshold_enabled", "true")).lower() == "false":
             return cls(0, 0)
         marks: Json = disk.get("watermark") or {}
@@ -70,9 +70,9 @@ class Watermarks:
 
 
 def _to_stay_free(name: str, marks: Json, total: int) -> int:
-    """The bytes to stay free by a watermark, which gives them, or how full the disk may be: ``90%``, ``0.9``.
+    """Return the bytes that a watermark keeps free: a size, or how full the disk may be (``90%``, ``0.9``).
 
-    Of a large disk no more than a headroom need stay free then.
+    On a large disk, a relative watermark keeps no more than a headroom free.
     """
     mark = str(marks.get(name, _DEFAULTS[name]))
     size = _bytes(mark)
@@ -85,13 +85,13 @@ def _to_stay_free(name: str, marks: Json, total: int) -> int:
 
 
 def _bytes(text: str) -> int | None:
-    """The bytes that an engine's size means; None if it is no size."""
+    """Parse a size in the engine's notation; None if it is not one."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmgtp]?b)", text.lower())
     return int(float(match[1]) * 2 ** _UNITS[match[2]]) if match else None
 
 
 def check_disks(facts: Facts, scheme: Scheme) -> Iterator[Finding]:
-    """Whether the backfill fits on the disks."""
+    """Check whether the backfill fits on the disks."""
     needed: dict[str, int] = defaultdict(int)
     for there in facts.indices:
         for node, size in growth(there, bytes_a_document(scheme)).items():
@@ -106,7 +106,7 @@ def check_disks(facts: Facts, scheme: Scheme) -> Iterator[Finding]:
         yield Finding(
             "disk-unknown",
             "note",
-            "How much room there is on the nodes' disks is not told to this login.",
+            "This login cannot see how much room there is on the nodes' disks.",
             f"See that there are about {in_words(sum(needed.values()))} free." if needed else "See that there is room.",
         )
 
@@ -124,7 +124,7 @@ def _of_disk(disk: Disk, needed: int, marks: Watermarks) -> Finding:
 
 
 def in_words(size: int) -> str:
-    """A number of bytes for people."""
+    """Format a number of bytes for people."""
     for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
         if size >= 1 << power:
             return f"{size / (1 << power):,.1f} {unit}"

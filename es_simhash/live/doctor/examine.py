@@ -1,4 +1,4 @@
-"""The examination: everything is asked for once, and each part of it comes to findings."""
+"""The examination: facts are gathered once, and each check turns them into findings."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from es_simhash.plans.operations import Plan
 def examine(
     index: str, documents: Documents | None, due: Sequence[Due], changes_settings: bool = False
 ) -> Plan[list[Finding]]:
-    """What would go wrong if the documents that are due were given fingerprints.
+    """Examine what would go wrong if the due documents were fingerprinted.
 
-    Without ``documents``, what does not depend on scheme and fields is examined. ``changes_settings`` says that
-    settings are to be changed meanwhile.
+    Without ``documents``, only what does not depend on scheme and fields is examined. ``changes_settings`` if the run
+    will change settings of the index.
     """
     facts = yield from gather(index, documents, due, changes_settings)
     return list(_findings(index, facts))
@@ -29,7 +29,7 @@ def _findings(index: str, facts: Facts) -> Iterator[Finding]:
     yield from blocks.check_cluster(facts)
     for there in facts.indices:
         yield from blocks.check_index(there)
-        if not blocks.is_closed(there):  # else there is nothing more to be known of it
+        if not blocks.is_closed(there):  # nothing more can be learned about a closed index
             yield from _of_index(there, facts)
     if facts.documents:
         yield from fields.check_texts(facts, facts.documents)

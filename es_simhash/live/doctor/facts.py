@@ -1,6 +1,6 @@
-"""What an engine tells of itself and of the indices behind a name: all that findings are made of.
+"""Facts about an engine and the indices behind a name, from which findings are made.
 
-What it does not tell, because it has no such thing or not for this login, is None or empty.
+Facts that the engine does not have, or does not show to this login, are None or empty.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change
 
-# What a backfill does, by the names that Elasticsearch has for it.
+# The privileges that a backfill needs, by their names in Elasticsearch.
 PRIVILEGES = ("read", "view_index_metadata", "index", "maintenance", "monitor", "manage")
 
 
 @dataclass(frozen=True)
 class Due:
-    """A concrete index, and how many of its documents are to be given fingerprints."""
+    """A concrete index, with the number of its documents, and of those due for a fingerprint."""
 
     index: str
     due: int
@@ -34,7 +34,7 @@ class Due:
 
 @dataclass(frozen=True)
 class ShardCopy:
-    """One copy of a shard: the node that it lies on, its documents with those nested in them, and its bytes."""
+    """One copy of a shard: its node, its documents including nested ones, and its bytes."""
 
     node: str
     is_primary: bool
@@ -44,10 +44,10 @@ class ShardCopy:
 
 @dataclass(frozen=True)
 class IndexFacts:
-    """One concrete index; ``copies`` is None where its statistics were not told.
+    """One concrete index; ``copies`` is None if its statistics are unknown.
 
-    Of the source fields, ``unseen`` are those in which no document has text, and ``derived`` those whose values the
-    engine makes, so that documents have none. ``foreign`` says what a document of a sample has in place of ours.
+    The source fields ``unseen`` have no text in any document; those ``derived`` have values made by the engine, so
+    documents have none. ``foreign`` describes a sampled document with something else where our fields belong.
     """
 
     name: str
@@ -61,11 +61,11 @@ class IndexFacts:
     foreign: EngineError | None = None
 
     def is_set(self, setting: str) -> bool:
-        """Whether a setting is true."""
+        """Return whether a setting is true."""
         return str(self.settings.get(setting)).lower() == "true"
 
     def change(self, documents: Documents) -> Change | EngineError:
-        """The change that brings the fields into the mapping, or why there is none."""
+        """Return the change that adds the fields to the mapping, or the error that prevents it."""
         try:
             return mapping.merge(self.name, self.mapping, documents.scheme.mapping(documents.prefix, documents.fields))
         except EngineError as error:
@@ -83,11 +83,11 @@ class Disk:
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything that was told.
+    """All facts of one examination.
 
-    ``behind`` is what a name stands for, ``cluster`` the settings of the cluster, ``disks`` are by the nodes' ids.
-    ``rights`` has for each index which of `PRIVILEGES` the login has, ``roles`` what its roles say of indices.
-    ``hides_rights`` is an engine that has logins but does not tell what they may do.
+    ``behind`` is what the name stands for, ``cluster`` the settings of the cluster; ``disks`` are listed by node id.
+    ``rights`` has, for each index, which of `PRIVILEGES` the login has; ``roles`` has its roles' rules about indices.
+    ``hides_rights`` if the engine has logins but does not show what they may do.
     """
 
     engine: EngineInfo
@@ -103,7 +103,7 @@ class Facts:
 
 
 def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_settings: bool) -> Plan[Facts]:
-    """Ask for everything; of the indices behind the name, those that are ``due``."""
+    """Gather the facts about the engine, and about the indices that are ``due``."""
     engine = yield GetInfo()
     indices = []
     for each in due:
@@ -124,9 +124,9 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
 
 
 def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts]:
-    """Ask for everything about one index, and with ``documents``, what these have in the source fields and in ours."""
+    """Gather the facts about one index; with ``documents``, also about the values of the source fields and of ours."""
     mappings = yield GetMappings(due.index)
-    settings = (yield from _told(GetSettings(due.index))) or {}
+    settings = (yield from _answer(GetSettings(due.index))) or {}
     parts = ("routing.node", "routing.primary", "docs.count", "store.size_in_bytes")
     wanted = ",".join(f"indices.*.shards.*.{part}" for part in parts)
     stats = yield from _look(f"/{_quoted(due.index)}/_stats/docs,store?level=shards&filter_path={wanted}")
@@ -141,7 +141,7 @@ def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts
 
 
 def _unseen(due: Due, paths: Sequence[str]) -> Plan[list[str]]:
-    """The source fields in which no document has text; none where there are no documents, or none can be searched."""
+    """Find the source fields in which no document has text; none if there is nothing to search."""
     if not due.documents:
         return []
     try:
@@ -163,7 +163,7 @@ def _copies(stats: Json) -> Iterator[ShardCopy]:
 
 
 def cluster_settings() -> Plan[Json]:
-    """The settings of the cluster as nested objects, those that were made last over those before."""
+    """Get the settings of the cluster as nested objects; transient ones override persistent ones and defaults."""
     reply = yield from _look("/_cluster/settings?include_defaults=true&filter_path=*.cluster")
     merged: Json = {}
     for origin in ("defaults", "persistent", "transient"):
@@ -191,9 +191,9 @@ def _disks() -> Plan[dict[str, Disk]]:
 def _logins(
     engine: EngineInfo, names: Sequence[str]
 ) -> Plan[tuple[Mapping[str, Mapping[str, bool]] | None, Sequence[Json], bool]]:
-    """What the login may do with indices, what its roles say, and whether that is kept secret."""
+    """Find out what the login may do with indices, what its roles say, and whether the engine hides that."""
     if engine.distribution != "elasticsearch":
-        # OpenSearch's security has no such question.
+        # OpenSearch's security cannot be asked.
         plugins = yield from _look("/_nodes/plugins?filter_path=nodes.*.plugins.name")
         return None, [], "opensearch-security" in str(plugins)
     rights = yield from rights_in(names)
@@ -204,16 +204,16 @@ def _logins(
 
 
 def rights_in(names: Sequence[str]) -> Plan[Mapping[str, Mapping[str, bool]] | None]:
-    """Which of `PRIVILEGES` the login has in indices, be they there or not; None where Elasticsearch has no logins."""
+    """Find which `PRIVILEGES` the login has in indices, even missing ones; None if Elasticsearch has no logins."""
     asked = {"index": [{"names": list(names), "privileges": list(PRIVILEGES)}]}
     return (yield from _look("/_security/user/_has_privileges", asked)).get("index")
 
 
 def _look(path: str, question: Json | None = None) -> Plan[Json]:
-    return (yield from _told(GetResource(path, question=question))) or {}
+    return (yield from _answer(GetResource(path, question=question))) or {}
 
 
-def _told(operation: Operation[Json]) -> Plan[Json | None]:
+def _answer(operation: Operation[Json]) -> Plan[Json | None]:
     try:
         reply: Json = yield operation
     except (UnreachableError, UnavailableError):

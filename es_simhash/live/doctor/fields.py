@@ -1,4 +1,4 @@
-"""Whether the mapping of an index can take the fields, and whether it has those that texts come from."""
+"""Checks of the mapping: whether it can take our fields, and whether it has the source fields."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from es_simhash.scheme.mapping import number_of_fields
 
 _LIMIT = "index.mapping.total_fields.limit"
 _DEFAULT_LIMIT = 1000
-# A mapping that grows by itself wants some room; what is left of the limit, below which that is said.
+# A mapping that grows by itself needs some room: warn when less than this part of the limit is left.
 _LITTLE = 0.05
 
 
 def check_mapping(there: IndexFacts, documents: Documents) -> Iterator[Finding]:
-    """Whether the fields are there, or can be added, and no document has something else in their place."""
+    """Check that the mapping has the fields, or can take them, and that no document has something else there."""
     if there.foreign:
         yield of_error("foreign-values", there.foreign, there.name)
     if str(there.mapping.get("subobjects")).lower() == "false":
@@ -61,13 +61,13 @@ def _total_fields(there: IndexFacts, added: Json | None) -> Iterator[Finding]:
 
 
 def _new_fields(present: Json, added: Json) -> int:
-    """How many fields a change adds: the object of a prefix is one as well, unless it is there."""
+    """Count the fields that a change adds; the object of a new prefix counts as one."""
     objects_there = set(added.get("properties") or {}) & set(present.get("properties") or {})
     return number_of_fields(added) - len(objects_there)
 
 
 def check_dynamic(there: IndexFacts) -> Iterator[Finding]:
-    """Whether fields that are not mapped are refused, or not indexed."""
+    """Check whether fields that are not mapped are refused, or not indexed."""
     dynamic = str(there.mapping.get("dynamic")).lower()
     if dynamic in ("strict", "false"):
         does = "refuses documents with" if dynamic == "strict" else "does not index"
@@ -75,13 +75,13 @@ def check_dynamic(there: IndexFacts) -> Iterator[Finding]:
             "dynamic",
             "note",
             f"The index {there.name!r} {does} fields that are not mapped (dynamic: {dynamic}).",
-            "Nothing is to be done: ours are put into the mapping before any document is written.",
+            "Nothing to do: our fields are added to the mapping before any document is written.",
             there.name,
         )
 
 
 def check_nested(there: IndexFacts) -> Iterator[Finding]:
-    """What nested documents add to the cost of an update."""
+    """Check what nested documents add to the cost of an update."""
     paths = list(_nested(there.mapping))
     if not paths:
         return
@@ -105,7 +105,7 @@ def _nested(mapping: Json, prefix: str = "") -> Iterator[str]:
 
 
 def check_texts(facts: Facts, documents: Documents) -> Iterator[Finding]:
-    """Whether there is anything in the fields that texts come from."""
+    """Check whether documents have text in the source fields."""
     found = [finding for there in facts.indices for finding in _texts_of(there, documents)]
     found += [_misspelt(path) for path in documents.fields if _is_misspelt(facts, documents, path)]
     yield from found or [Finding("text-fields", "ok", f"The texts are in {', '.join(documents.fields)}.")]
@@ -129,7 +129,7 @@ def _has_none(there: IndexFacts, documents: Documents) -> bool:
 
 
 def _is_misspelt(facts: Facts, documents: Documents, path: str) -> bool:
-    """Whether no document has text in a field, nor is it mapped for some to come, while they have text in another."""
+    """Return whether a field is unmapped and has no text in any document, while another field has some."""
     filled = [there for there in facts.indices if there.documents]
     is_nowhere = all(path in there.unseen and not field_at(there.mapping, path) for there in filled)
     is_one_of_several = not all(_has_none(there, documents) for there in filled)

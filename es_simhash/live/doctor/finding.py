@@ -1,4 +1,4 @@
-"""What an examination of an index comes to: findings, each with its code, its level and its remedy."""
+"""Findings of the doctor, each with its code, its level and its remedy."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal, TypeAlias
 
 from es_simhash.errors import EngineError, IndexStateError, InputError
 
-# From what is as it should be to what a backfill cannot be begun with.
+# From harmless to what prevents a backfill.
 Level: TypeAlias = Literal["ok", "note", "warning", "stop"]
 
 
 @dataclass(frozen=True)
 class Code:
-    """What findings of one code are about, their levels, and whether one may go on in spite of them."""
+    """The subject of a code's findings, their levels, and whether the user may accept them."""
 
     about: str
     levels: tuple[Level, ...]
@@ -22,7 +22,7 @@ class Code:
 
 
 CODES = {
-    "engine": Code("which engine this is, and whether it is one of those tested", ("ok", "note", "warning")),
+    "engine": Code("which engine this is, and whether it is a tested one", ("ok", "note", "warning")),
     "indices": Code("which indices a name, alias, pattern or data stream stands for", ("note",)),
     "writable": Code("no block keeps documents from being updated", ("ok",)),
     "closed": Code("the index is closed", ("stop",)),
@@ -46,9 +46,9 @@ CODES = {
     "pipeline": Code("the index has an ingest pipeline", ("note",)),
     "changes-unknown": Code("changes that others make meanwhile cannot be noticed", ("warning",), True),
     "disk": Code("the room that the fields and the rewritten documents take", ("ok", "warning", "stop"), True),
-    "disk-unknown": Code("how much room there is was not told", ("note",)),
+    "disk-unknown": Code("how much room there is cannot be seen", ("note",)),
     "privileges": Code("what the login may do with the index", ("ok", "stop"), True),
-    "privileges-unknown": Code("what the login may do was not told", ("note",)),
+    "privileges-unknown": Code("what the login may do cannot be seen", ("note",)),
     "hidden-parts": Code("the login does not see all fields, or all documents", ("stop",), True),
     "speed": Code("what would make the backfill of a large index quicker", ("note",)),
 }
@@ -56,7 +56,7 @@ CODES = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was found, and what to do about it; ``index`` is set where it concerns one concrete index."""
+    """A finding, and its remedy; ``index`` is set if it concerns one concrete index."""
 
     code: str
     level: Level
@@ -66,19 +66,19 @@ class Finding:
 
 
 def of_error(code: str, error: EngineError, index: str) -> Finding:
-    """What an exception says, whose last sentence is always the remedy."""
+    """Make a finding of an exception, whose last sentence is its remedy."""
     message, _, remedy = str(error).rpartition(". ")
     return Finding(code, "stop", f"{message}.", remedy, index)
 
 
 def stopped(indices: Iterable[str], findings: Collection[Finding]) -> list[str]:
-    """Return those of the indices in which something stops."""
+    """Return the indices with a finding that stops the job."""
     names = {finding.index for finding in findings if finding.level == "stop"}
     return [index for index in indices if index in names or None in names]
 
 
 def refusal(index: str, findings: Iterable[Finding]) -> IndexStateError:
-    """Return the error that says what stops updates of documents, and what of it can be accepted."""
+    """Return the error that says what stops the job, and what of it can be accepted."""
     stops = [finding for finding in findings if finding.level == "stop"]
     reasons = " ".join(f"{stop.code}: {stop.message} {stop.remedy}" for stop in stops)
     acceptable = sorted({stop.code for stop in stops if CODES[stop.code].may_be_accepted})
@@ -88,15 +88,15 @@ def refusal(index: str, findings: Iterable[Finding]) -> IndexStateError:
 
 
 def check_accepted(codes: Iterable[str]) -> None:
-    """Refuse codes of what cannot be accepted."""
+    """Refuse codes that cannot be accepted."""
     acceptable = [name for name, code in CODES.items() if code.may_be_accepted]
     for code in codes:
         if code not in acceptable:
-            raise InputError(f"{code!r} is nothing that can be accepted. Choose from: {', '.join(acceptable)}.")
+            raise InputError(f"{code!r} cannot be accepted. Choose from: {', '.join(acceptable)}.")
 
 
 def accepting(findings: Iterable[Finding], accepted: Collection[str]) -> list[Finding]:
-    """The findings, with what is accepted one level lower: a warning does not stop, a note does not warn."""
+    """Return the findings, with accepted ones a level lower: a stop becomes a warning, a warning a note."""
     lower: dict[Level, Level] = {"stop": "warning", "warning": "note"}
     return [
         replace(finding, level=lower.get(finding.level, finding.level)) if finding.code in accepted else finding

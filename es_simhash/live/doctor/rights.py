@@ -1,4 +1,4 @@
-"""Whether the login may do what a backfill does."""
+"""Checks of the login's privileges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import GetInfo, Plan
 from es_simhash.scheme.mapping import Change
 
-# Without these there is no backfill at all, and what each is for.
+# The privileges that every backfill needs, and the purpose of each.
 _ALWAYS = {
     "read": "read documents",
     "view_index_metadata": "read mappings and settings",
@@ -22,12 +22,12 @@ _ALWAYS = {
 
 
 def check_rights(facts: Facts) -> Iterator[Finding]:
-    """What the login lacks, and whether it sees documents whole; nothing where there are no logins."""
+    """Check which privileges the login lacks, and whether it sees whole documents."""
     if facts.hides_rights:
         yield Finding(
             "privileges-unknown",
             "note",
-            "This engine does not tell what a login may do with an index.",
+            "This engine does not show what a login may do with an index.",
             "See that it may read, write (also bulk requests), refresh, and change the mapping.",
         )
     if facts.rights is None:
@@ -53,7 +53,7 @@ def _missing(has: Mapping[str, bool], needed: Mapping[str, str], index: str) -> 
 
 
 def check_rights_in_new(index: str) -> Plan[None]:
-    """Refuse to make an index that the login could not fill, as far as the server says what a login may do."""
+    """Refuse to create an index that the login may not fill, if the server shows its privileges."""
     if (yield GetInfo()).distribution != "elasticsearch":
         return
     rights = yield from rights_in([index])
@@ -67,7 +67,7 @@ def _needs_manage(facts: Facts, there: IndexFacts) -> bool:
 
 
 def _hidden(index: str, roles: Sequence[Json]) -> Iterator[Finding]:
-    """What roles hide of an index; one that hides nothing shows all, whatever the others do."""
+    """Check whether roles hide parts of an index; one role without restrictions shows everything."""
     grants = [role for role in roles if any(fnmatchcase(index, pattern) for pattern in role["names"])]
     for key, what in (("field_security", "fields"), ("query", "documents")):
         if grants and all(role.get(key) for role in grants):

@@ -1,4 +1,4 @@
-"""What is to be known of the engine, and of what a name stands for."""
+"""Checks of the engine, of what the name stands for, and of settings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from es_simhash.live.doctor.finding import Finding
 # The releases that every change of this package is tested with.
 TESTED = {"elasticsearch": (8, 9), "opensearch": (2, 3)}
 _TITLES = {"elasticsearch": "Elasticsearch", "opensearch": "OpenSearch", "embedded": "the embedded engine"}
-# From how many documents on it is worth while to change settings meanwhile.
+# The number of documents from which it pays to change settings during the run.
 _MANY = 100_000
 
 
 def check_engine(facts: Facts) -> Iterator[Finding]:
-    """Whether the engine is one of those tested."""
+    """Check whether the engine is a tested one."""
     distribution, version = facts.engine.distribution, ".".join(map(str, facts.engine.version))
     title = f"{_TITLES.get(distribution, distribution)} {version}"
     tested = TESTED.get(distribution, facts.engine.version[:1])
@@ -24,7 +24,7 @@ def check_engine(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "engine",
             "note",
-            f"This is said to be {_TITLES.get(distribution, distribution)}; its version is not told.",
+            f"This is said to be {_TITLES.get(distribution, distribution)}; its version is not known.",
             f"See that it is one that is known to work: {_known_to_work()}.",
         )
     elif facts.engine.version[0] in tested:
@@ -39,7 +39,7 @@ def _known_to_work() -> str:
 
 
 def check_names(name: str, facts: Facts) -> Iterator[Finding]:
-    """What a name stands for, where it is not just an index."""
+    """Check what a name stands for, unless it is an index."""
     concrete = [each.name for each in facts.indices]
     streams = [each["name"] for each in facts.behind.get("data_streams", [])]
     if streams:
@@ -61,34 +61,34 @@ def check_names(name: str, facts: Facts) -> Iterator[Finding]:
 
 
 def check_pipelines(there: IndexFacts) -> Iterator[Finding]:
-    """Whether documents go through a pipeline when they are written whole."""
+    """Check whether whole documents go through a pipeline."""
     settings = {kind: there.settings.get(f"index.{kind}") for kind in ("default_pipeline", "final_pipeline")}
     named = [f"{kind} {name!r}" for kind, name in settings.items() if name and name != "_none"]
     if named:
         yield Finding(
             "pipeline",
             "note",
-            f"The index {there.name!r} has the {' and the '.join(named)}, which partial updates as ours do not run.",
-            "Nothing is to be done, unless it changes the text fields of documents that were written before it.",
+            f"The index {there.name!r} has the {' and the '.join(named)}, which our partial updates do not run.",
+            "Nothing to do, unless it changes the text fields of documents that were written before it.",
             there.name,
         )
 
 
 def check_changes(facts: Facts, there: IndexFacts) -> Iterator[Finding]:
-    """Whether it can be noticed that others write."""
+    """Check whether changes by others can be noticed."""
     if there.copies is None and facts.engine.distribution != "embedded":
         yield Finding(
             "changes-unknown",
             "warning",
-            f"The statistics of the index {there.name!r} are not told, so texts that others change during the "
-            "backfill are not noticed.",
+            f"This login cannot see the statistics of the index {there.name!r}, so texts that others change during "
+            "the backfill go unnoticed.",
             "Have the privilege monitor granted, or run it with --refresh-stale afterwards.",
             there.name,
         )
 
 
 def check_speed(there: IndexFacts) -> Iterator[Finding]:
-    """What would be quicker, where it matters and there are settings to change."""
+    """Check which settings would make the backfill of a large index faster."""
     if there.due < _MANY or not there.settings:
         return
     replicas = there.settings.get("index.number_of_replicas", "1")
@@ -102,13 +102,13 @@ def check_speed(there: IndexFacts) -> Iterator[Finding]:
         yield Finding(
             "speed",
             "note",
-            f"{counted(there.due, 'document is', 'documents are')} to be written in the index {there.name!r}.",
+            f"{counted(there.due, 'document')} will be written in the index {there.name!r}.",
             f"Quicker, if you can do without, are {' and '.join(options)}; both are set back afterwards.",
             there.name,
         )
 
 
 def _listed(names: list[str]) -> str:
-    """The first names, and how many more there are."""
+    """List the first names, and count the rest."""
     more = len(names) - 10
     return ", ".join(names[:10]) + (f" and {more} more" if more > 0 else "")

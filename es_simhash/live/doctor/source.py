@@ -1,4 +1,4 @@
-"""Whether documents are kept whole: an update is made of what ``_source`` has, and what it lacks is lost."""
+"""Checks of ``_source``: an update rebuilds the document from it, and loses what it lacks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from es_simhash.plans.operations import Plan
 
 
 def losses(indices: Iterable[str], accepted: Collection[str]) -> Plan[list[Finding]]:
-    """Return what updates of documents lose in each of these indices.
+    """Return what updates of documents would lose in each of these indices.
 
-    Whatever updates documents asks this first; a backfill does so within the whole examination.
+    Every job that updates documents asks this first; a backfill does so within the whole examination.
     """
     found = list[Finding]()
     for index in indices:
@@ -22,7 +22,7 @@ def losses(indices: Iterable[str], accepted: Collection[str]) -> Plan[list[Findi
 
 
 def check_source(there: IndexFacts) -> Iterator[Finding]:
-    """Whether updates lose anything."""
+    """Check whether updates lose anything."""
     found = list(_losses(there))
     whole = Finding("source", "ok", f"The index {there.name!r} keeps documents whole.", index=there.name)
     yield from found or [whole]
@@ -55,7 +55,7 @@ def _losses(there: IndexFacts) -> Iterator[Finding]:
         yield Finding(
             "source-synthetic",
             "warning",
-            f"The _source of the index {name!r} may be put together from the index (synthetic): a document that is "
+            f"The _source of the index {name!r} may be rebuilt from the index (synthetic): a document that is "
             "updated is written anew as it then looks, with sorted arrays, say.",
             "Accept it if the order and the form of values do not matter.",
             name,

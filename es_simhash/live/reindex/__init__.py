@@ -1,5 +1,5 @@
-"""Copying a live index into another that has the fields of fingerprints, and putting that in its place.
+"""Copying a live index into a new one with the fields of fingerprints, and moving aliases to it.
 
-Each document is written with the version that it has in the source, so that a copy never takes the place of a newer
-one, and a run can be stopped anywhere and begun again. Nothing is deleted.
+Each document is written with its version in the source, so that a copy never replaces a newer one, and a run can be
+stopped anywhere and begun again. Nothing is deleted.
 """

@@ -1,4 +1,4 @@
-"""Putting a copy in the place of its source behind aliases."""
+"""Moving aliases from an index to its copy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from es_simhash.plans.operations import GetAliases, GetInfo, Plan
 
 
 def alias_changes(source: str, destination: str, aliases: Sequence[str]) -> Plan[list[Json]]:
-    """What takes the source out of aliases and puts the destination in, each with what it says there."""
+    """Return the actions that move aliases from the source to the destination, with their definitions."""
     changes: list[Json] = []
     if aliases and (yield GetInfo()).distribution == "embedded":
         raise InputError("The embedded engine has no aliases. Leave them out, and open the copy by its own name.")
@@ -21,7 +21,7 @@ def alias_changes(source: str, destination: str, aliases: Sequence[str]) -> Plan
             behind = {}
         if alias in behind or alias == destination:
             raise InputError(
-                f"{alias!r} is an index, and no alias can have its name while it is there. Choose another alias."
+                f"{alias!r} is an index, and an alias cannot have the name of an existing index. Choose another alias."
             )
         if behind and source not in behind:
             raise InputError(

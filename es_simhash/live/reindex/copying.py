@@ -1,4 +1,4 @@
-"""The work of a reindexing: documents with the fields of their texts, written to another index."""
+"""The work of a reindexing: write documents, with the fields of their texts, to another index."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from es_simhash.plans.retry import retry
 
 @dataclass(frozen=True)
 class Copying:
-    """Each document is written to ``destination`` with its id, its routing value and its version.
+    """Write each document to ``destination`` with its id, its routing value and its version.
 
-    One whose text cannot be fingerprinted is copied without a fingerprint, and told. ``old`` names fields of another
-    scheme that documents may have under the same prefix; these are left out.
+    A document whose text cannot be fingerprinted is copied without a fingerprint, and reported. ``old`` names the
+    fields of another scheme that documents may have under the same prefix; the copies do not get them.
     """
 
     documents: Documents
@@ -30,11 +30,11 @@ class Copying:
 
     @property
     def source(self) -> bool:
-        """All of a document."""
+        """The whole document."""
         return True
 
     def prepare(self, hits: Sequence[Json]) -> Prepared:
-        """The copies of the documents of hits."""
+        """Make the copies of the documents of hits."""
         bodies, unfit = self.bodies(hits)
         updates = [
             (DocumentRef.of(hit), self._action(hit, body, _version(hit)))
@@ -43,21 +43,21 @@ class Copying:
         return Prepared(updates, unfit=unfit)
 
     def bodies(self, hits: Sequence[Json]) -> tuple[list[Json], list[Rejected]]:
-        """The documents as they are to be in the destination, and those of them without a fingerprint."""
+        """Make the documents of the destination; also return those that get no fingerprint."""
         unfit = {i: reason for i, hit in enumerate(hits) if (reason := self._taken(hit))}
         bodies = [hit["_source"] if i in unfit else self._without_ours(hit["_source"]) for i, hit in enumerate(hits)]
         due = [i for i in range(len(hits)) if i not in unfit]
         sources = ({"_id": hits[i]["_id"], "_source": bodies[i]} for i in due)
         made = iter(list(self.documents.actions(sources, lambda one: unfit.update({due[one.position]: one.reason}))))
         bodies = [body if i in unfit else next(made)["_source"] for i, body in enumerate(bodies)]
-        told = [
+        unfingerprinted = [
             Rejected(index=hits[i]["_index"], id=hits[i]["_id"], reason=f"Copied without a fingerprint: {reason}")
             for i, reason in sorted(unfit.items())
         ]
-        return bodies, told
+        return bodies, unfingerprinted
 
     def _taken(self, hit: Json) -> str | None:
-        """Return why a document keeps what somebody else has in place of our fields."""
+        """Return why a document keeps what others have written where our fields belong, if it does."""
         found = foreign_in(self.documents, hit["_source"])
         return found and f"Document {hit['_id']!r} {found}. {REMEDY}"
 
@@ -80,9 +80,9 @@ class Copying:
         )
 
     def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
-        """What was there in the same version or a newer one is compared, and overwritten if it is another document.
+        """Compare copies in the same or a newer version, and overwrite them if they are different.
 
-        A document that was deleted and written anew counts its versions from the beginning.
+        The versions of a document that was deleted and written again start from 1.
         """
         copies = yield from retry(read_again(self.destination, conflicts, True), patience)
         pairs = zip(conflicts, copies, strict=True)
@@ -95,7 +95,7 @@ class Copying:
     def _settle_differing(
         self, differing: Sequence[tuple[Update, Json]], prepared: Prepared, patience: float
     ) -> Plan[None]:
-        """Compare copies with the documents as they are by now."""
+        """Compare copies with the documents as they are now."""
         updates = [update for update, _ in differing]
         now = yield from retry(read_again(updates[0][0].index, updates, True), patience)
         found = [(hit, copy) for hit, (_, copy) in zip(now, differing, strict=True) if hit["found"]]
@@ -109,10 +109,10 @@ class Copying:
 
 
 def _version(hit: Json) -> Json:
-    """The version of a document, where the engine has such, as what its copy must be older than to be replaced."""
+    """Return the condition that the copy is older than the document, if the engine has versions."""
     return {"version": hit["_version"], "version_type": "external"} if "_version" in hit else {}
 
 
 def _unless_changed(copy: Json) -> Json:
-    """The condition that the copy is still what was read."""
+    """Return the condition that the copy has not changed since it was read."""
     return DocumentRef.of(copy).version if copy["found"] else {}

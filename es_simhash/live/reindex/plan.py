@@ -1,7 +1,7 @@
-"""The plan of a reindexing: the copy is made, filled, brought up to date, verified, and put in the place of the source.
+"""The plan of a reindexing: create the copy, fill it, bring it up to date, verify it, and move aliases to it.
 
-Servers number the changes of each shard. Everything up to a certain number is searchable after a refresh, so that later
-passes need to read only what has a higher one; and little more, since the lowest of all shards has to do.
+Servers number the changes of each shard. A refresh makes everything up to a certain number searchable, so later passes
+read only documents with higher numbers, and a few more, since one number, the lowest, must do for all shards.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from es_simhash.plans.operations import (
 from es_simhash.plans.retry import retry
 from es_simhash.scheme.mapping import merge
 
-# How often the source is gone through for what was changed meanwhile, and compared with the copy.
+# The most passes over the source for documents changed meanwhile, and the most comparisons with the copy.
 _MOST_PASSES, _MOST_LOOKS = 5, 3
 
 
 @dataclass
 class Reindexed:
-    """What a reindexing came to; ``aliases`` stand for the copy now.
+    """The result of a reindexing; ``aliases`` now stand for the copy.
 
     ``late`` documents were changed in the source after the last look and before an alias was moved.
     """
@@ -51,17 +51,17 @@ class Reindexed:
 
     @property
     def is_verified(self) -> bool:
-        """Whether nothing spoke against the copy when it was compared."""
+        """Whether the comparison found nothing wrong with the copy."""
         return self.verified.is_whole and not self.progress.rejected
 
     @property
     def is_whole(self) -> bool:
-        """Whether the copy is what it should be."""
+        """Whether the copy is complete and correct."""
         return self.is_verified and not self.late
 
 
-def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, tell: OnReject) -> Plan[Reindexed]:
-    """Do all that is to be done, and tell which copies are not as they should be in the end."""
+def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, on_reject: OnReject) -> Plan[Reindexed]:
+    """Do the whole reindexing, and hand documents without a correct copy to ``on_reject``."""
     done = Reindexed(progress)
     source, destination, patience = survey.source, survey.destination, options.patience
     is_made = bool(survey.create) and (yield from _make(survey, options))
@@ -76,26 +76,26 @@ def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, 
         done.verified = yield from verify(source, survey.copying, options.sample, patience)
         if done.verified.is_whole or (yield from _settled(source, patience)) == changes:
             break
-        # It was changed while it was compared.
+        # The source changed during the comparison.
         changes = yield from _copy(survey, patience, changes, progress)
     yield from set_back(destination)
     if not done.is_verified:
-        # What was thought to be copied may not be: the next run looks at all of it.
+        # Documents that count as copied may not be: the next run reads all of them.
         yield from note(destination, ORIGIN, survey.origin)
-        yield from _tell_differences(survey, done.verified, patience, tell)
+        yield from _report_differences(survey, done.verified, patience, on_reject)
     elif options.aliases:
-        # As they are by now: what they say may have been changed while documents were copied.
+        # Read again: the definitions of aliases may have changed meanwhile.
         yield UpdateAliases((yield from alias_changes(source, destination, options.aliases)))
         done.aliases = list(options.aliases)
-        done.late = yield from _tell_late(survey, changes, patience, tell)
+        done.late = yield from _report_late(survey, changes, patience, on_reject)
     return done
 
 
 def _begin(survey: ReindexSurvey) -> Plan[None]:
-    """Add to the mapping of the destination, if it was there, and change its settings for the time being."""
+    """Prepare the destination: its mapping, its note, and its settings during the run."""
     destination = survey.destination
     if survey.create:
-        # A template may have put it behind an alias that programs use.
+        # A template may have added an alias that programs use.
         aliases = (yield GetAliases(destination))[destination]
         if aliases:
             yield UpdateAliases([{"remove": {"index": destination, "alias": alias}} for alias in aliases])
@@ -108,7 +108,7 @@ def _begin(survey: ReindexSurvey) -> Plan[None]:
 
 
 def _make(survey: ReindexSurvey, options: ReindexOptions) -> Plan[bool]:
-    """Make the destination; False if another run of the same, which was quicker, has made the same one."""
+    """Create the destination; return False if a parallel run was faster and has created it."""
     assert survey.create
     made_by_others = yield from make_index(survey.destination, survey.create)
     if made_by_others is None:
@@ -121,7 +121,7 @@ def _make(survey: ReindexSurvey, options: ReindexOptions) -> Plan[bool]:
 
 
 def _delete_if_empty(destination: str, error: EngineError) -> Plan[None]:
-    """Leave no index behind that was made in vain, since nothing could be written to it; the error says what became."""
+    """Delete a new index that nothing could be written to, and raise the error with what became of the index."""
     try:
         yield Refresh(destination)
         if (yield Count(destination, {"match_all": {}})):
@@ -130,7 +130,7 @@ def _delete_if_empty(destination: str, error: EngineError) -> Plan[None]:
     except EngineError as other:
         raise type(error)(
             f"{error} The index {destination!r} was made for the copy, and could not be deleted again: {other} "
-            "If it is empty, delete it, or run the command again once that is set right: it goes on with it."
+            "If it is empty, delete it, or solve the problem and run the command again, which continues with it."
         ) from error
     raise type(error)(f"{error} The index {destination!r}, made for the copy and empty, was deleted again.") from error
 
@@ -138,7 +138,7 @@ def _delete_if_empty(destination: str, error: EngineError) -> Plan[None]:
 def _copy(
     survey: ReindexSurvey, patience: float, since: list[int] | None, progress: Progress
 ) -> Plan[list[int] | None]:
-    """Copy what was changed since, or all; the result tells up to where the source is copied then."""
+    """Copy what was changed since, or everything; return the changes up to which the source is copied."""
     for _ in range(_MOST_PASSES):
         changes = yield from _settled(survey.source, patience)
         if since is not None and changes == since:
@@ -154,31 +154,31 @@ def _copy(
 
 
 def _settled(index: str, patience: float) -> Plan[list[int] | None]:
-    """The number of each shard up to which a refresh makes all changes searchable."""
+    """Return, for each shard, the number up to which a refresh makes all changes searchable."""
     changes = yield from changes_of(index, patience)
     return changes.safe if changes else None
 
 
-def _tell_differences(survey: ReindexSurvey, verified: Verified, patience: float, tell: OnReject) -> Plan[None]:
+def _report_differences(survey: ReindexSurvey, verified: Verified, patience: float, on_reject: OnReject) -> Plan[None]:
     for each in verified.different:
-        tell(each)
+        on_reject(each)
     if verified.documents != verified.copies:
-        verified.extra = yield from find_extra(survey.source, survey.destination, patience, tell)
+        verified.extra = yield from find_extra(survey.source, survey.destination, patience, on_reject)
 
 
-def _tell_late(survey: ReindexSurvey, since: list[int] | None, patience: float, tell: OnReject) -> Plan[int]:
-    """Tell what came into the source too late, while the alias was being moved; the result is how much."""
+def _report_late(survey: ReindexSurvey, since: list[int] | None, patience: float, on_reject: OnReject) -> Plan[int]:
+    """Report and count the documents changed in the source while the alias was being moved."""
     if since is None or (yield from _settled(survey.source, patience)) == since:
         return 0
     late: set[str | None] = set()
     yield from retry(Refresh(survey.source), patience)
     reading = Reading(survey.source, due_query(since), False, None, patience)
     while hits := (yield from reading.next()):
-        # The numbers of the other shards may have brought some that are as they should be.
+        # The lowest number of all shards also finds documents whose copies are right.
         for each in (yield from differences(survey.source, survey.copying, hits, patience)):
             if each.id in late:
                 continue
             late.add(each.id)
-            reason = "It was changed after the last look. See whether it, or its copy, is as it should be."
-            tell(Rejected(index=each.index, id=each.id, reason=reason))
+            reason = "It was changed after the last look. Check it and its copy."
+            on_reject(Rejected(index=each.index, id=each.id, reason=reason))
     return len(late)

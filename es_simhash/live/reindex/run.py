@@ -16,7 +16,7 @@ from es_simhash.plans.operations import Plan
 class Reindexing:
     """One run, by an engine that several threads can use; another thread can end it by ``stop``.
 
-    ``documents`` is a plan that gives the scheme and the fields of the copy.
+    ``documents`` is the plan that returns the scheme and the fields of the copy.
     """
 
     def __init__(

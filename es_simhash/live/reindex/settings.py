@@ -1,4 +1,4 @@
-"""Which settings of an index its copy gets, and which of them only once all documents are there."""
+"""The settings of an index that its copy gets, and those that wait until all documents are copied."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import re
 
 from es_simhash._core.json_paths import Json
 
-# What a server sets itself, or notes about how the index came to be.
+# Settings made by the server, or about the origin of the index.
 _OF_THE_SERVER = re.compile(
     r"index\.(uuid|creation_date(_string)?|provided_name|verified_before_close|(version|history|resize|shrink|split|clone"
     r"|remote_store|store\.snapshot|routing\.allocation\.initial_recovery)(\..*)?)"
 )
-# What would act on the copy as on the index: a block keeps documents out, a policy may roll it over or delete it.
+# Settings that would harm the copy: a block keeps documents out, a policy may roll the index over or delete it.
 _OF_THE_INDEX_ALONE = re.compile(
     r"index\.(frozen|(blocks|lifecycle|plugins\.index_state_management|opendistro\.index_state_management)(\..*)?)"
 )
-# A pipeline has dealt with each document when it came into the source.
+# The pipeline has already processed each document in the source.
 _PIPELINES = ("index.default_pipeline", "index.final_pipeline")
 _NO_PIPELINE = "_none"
 
 
 def copied(settings: Json) -> Json:
-    """The settings that a copy of an index is made with."""
+    """Return the settings with which a copy of an index is created."""
     return {
         name: value
         for name, value in settings.items()
@@ -32,11 +32,11 @@ def copied(settings: Json) -> Json:
 
 
 def left_out(settings: Json) -> list[str]:
-    """The names of those that somebody has chosen, and that the copy does not get all the same."""
+    """Name the settings chosen by a person that the copy does not get."""
     return sorted(name for name in settings if _OF_THE_INDEX_ALONE.fullmatch(name))
 
 
 def meanwhile(settings: Json, fast: bool) -> Json:
-    """The settings while documents are copied: no pipelines, and with ``fast`` no refreshes and no replicas."""
+    """Return the settings during the run: no pipelines, and with ``fast`` no refreshes and no replicas."""
     pipelines = {name: _NO_PIPELINE for name in _PIPELINES if settings.get(name, _NO_PIPELINE) != _NO_PIPELINE}
     return pipelines | ({"index.refresh_interval": "-1", "index.number_of_replicas": "0"} if fast else {})

@@ -1,4 +1,4 @@
-"""What a reindexing has before it, so that it can be shown, or refused, before anything is done."""
+"""The survey before a reindexing, by which it can be shown, or refused, before anything is done."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from es_simhash.plans.text_fields import check_text_fields, fields_in_no_documen
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import META
 
-# Where a copy notes what it is a copy of.
+# The note in a copy that names its source.
 ORIGIN = "_copied_from"
 
 
 @dataclass(frozen=True)
 class ReindexOptions(RunOptions):
-    """How a reindexing goes about it, beside what `RunOptions` say.
+    """The options of a reindexing, beside those of `RunOptions`.
 
-    Each of ``aliases`` that stands for the source stands for the destination in the end; one that is not there yet is
-    made. ``fast`` does without refreshes and replicas of the destination meanwhile. With ``into_existing`` it may be an
-    index that somebody else has made, and that is empty. ``sample`` documents are compared in the end.
+    In the end, each of ``aliases`` is moved from the source to the destination, or created. ``fast`` turns refreshes
+    and replicas of the destination off during the run. ``into_existing`` allows a destination that exists and is empty.
+    ``sample`` documents are compared in the end.
     """
 
     aliases: tuple[str, ...] = ()
@@ -48,11 +48,11 @@ class ReindexOptions(RunOptions):
 
 @dataclass(frozen=True)
 class ReindexSurvey:
-    """What is to be done: of ``documents`` documents in the source, ``due`` are to be copied to the destination.
+    """The survey: of ``documents`` documents in the source, ``due`` must be copied to the destination.
 
-    The destination is made with ``create``, or is there, and its mapping is given ``mapping`` (None if nothing).
-    ``since`` are the changes of each shard of the source up to which it was copied before. ``left_out`` names settings
-    that the copy does not get. ``aliases`` are the changes of aliases.
+    The destination is created with ``create``, or it exists, and ``mapping`` is added to its mapping. ``since`` has,
+    for each shard of the source, the changes up to which it was copied before. ``meanwhile`` has the settings during
+    the run. ``left_out`` names settings that the copy does not get. ``aliases`` has the actions on aliases.
     """
 
     source: str
@@ -72,7 +72,7 @@ class ReindexSurvey:
 def survey(
     source: str, destination: str, documents_of: Plan[Documents], options: ReindexOptions
 ) -> Plan[ReindexSurvey]:
-    """What is to be done; what cannot be is refused."""
+    """Survey a reindexing, and refuse one that cannot be done."""
     documents = yield from documents_of
     name, there = yield from _source(source)
     present = (yield GetSettings(name))[name]
@@ -114,7 +114,7 @@ def survey(
 
 
 def _check_texts(source: str, there: Json, documents: Documents, count: int) -> Plan[None]:
-    """Refuse fields in which no document has text, unless the source is said to have its texts there."""
+    """Refuse fields in which no document has text, unless the source's own note names them."""
     yield from check_text_fields({source: there}, documents)
     if not count or has_these_fields(source, there, documents):
         return
@@ -124,12 +124,12 @@ def _check_texts(source: str, there: Json, documents: Documents, count: int) -> 
 
 
 def due_query(since: list[int] | None) -> Json:
-    """What was changed since these changes, or all."""
+    """Return the query for documents changed after these changes; with None, for all."""
     return {"match_all": {}} if since is None else {"bool": {"filter": [changed_after(since)]}}
 
 
 def _source(source: str) -> Plan[tuple[str, Json]]:
-    """The one index that is copied, and its mapping."""
+    """Return the name and the mapping of the only index behind a name."""
     mappings = yield GetMappings(source)
     if len(mappings) > 1:
         raise IndexStateError(
@@ -140,14 +140,14 @@ def _source(source: str) -> Plan[tuple[str, Json]]:
     kept = there.get("_source") or {}
     if str(kept.get("enabled", True)).lower() == "false" or kept.get("includes") or kept.get("excludes"):
         raise MappingError(
-            f"The index {name!r} does not keep all that documents hold (_source in its mapping), so no copy is whole. "
-            "Load the documents from where they come from."
+            f"The index {name!r} does not keep whole documents (_source in its mapping), so no copy is complete. "
+            "Load the documents from their origin."
         )
     return name, there
 
 
 def _mappings_of(destination: str) -> Plan[dict[str, Json] | None]:
-    """What the destination's name stands for, or None where it is to be made."""
+    """Return the mappings behind the destination's name, or None if it does not exist."""
     try:
         mappings: dict[str, Json] = yield GetMappings(destination)
     except MissingError:
@@ -158,7 +158,7 @@ def _mappings_of(destination: str) -> Plan[dict[str, Json] | None]:
 def check_copy(
     destination: str, mappings: dict[str, Json], origin: Json, options: ReindexOptions
 ) -> Plan[list[int] | None]:
-    """Refuse to write to an index that is no copy of the source, or already in use; else, how far it is."""
+    """Refuse an index that is not a copy of the source, or in use; return the changes up to which it was copied."""
     if list(mappings) != [destination]:
         raise IndexStateError(
             f"{destination!r} stands for {', '.join(sorted(mappings))}. Name an index to copy to, or a new one."
@@ -177,8 +177,8 @@ def check_copy(
         )
     if aliases := (yield GetAliases(destination))[destination]:
         raise IndexStateError(
-            f"The index {destination!r} is already in use, as {', '.join(sorted(aliases))}: what was written since, "
-            "older documents could replace. Choose another name for the copy, or take the alias off."
+            f"The index {destination!r} is already in use, as {', '.join(sorted(aliases))}: older documents could "
+            "replace newer ones. Choose another name for the copy, or take the alias off."
         )
     changes: list[int] | None = noted_origin.get("changes")
     return changes
@@ -193,13 +193,13 @@ def _check_made_by_others(destination: str, options: ReindexOptions) -> Plan[Non
     yield Refresh(destination)
     if count := (yield Count(destination, {"match_all": {}})):
         raise IndexStateError(
-            f"The index {destination!r} already holds {count:,} documents, which could not be told from copies. "
+            f"The index {destination!r} already holds {count:,} documents, which cannot be distinguished from copies. "
             "Choose an empty index."
         )
 
 
 def _without_ours(there: Json, prefix: str) -> Json:
-    """The source's mapping without the fields that it has for another scheme, and without what runs have noted."""
+    """Return the source's mapping without fields of another scheme, and without notes of jobs."""
     meta: Json = there.get("_meta") or {}
     ours: Json = meta.get(META) or {}
     kept = {name: entry for name, entry in ours.items() if name != prefix and not name.startswith("_")}
@@ -210,7 +210,7 @@ def _without_ours(there: Json, prefix: str) -> Json:
 
 
 def _old_names(there: Json, documents: Documents) -> frozenset[str]:
-    """The names of our fields that documents of the source may have."""
+    """Return the names of our fields that documents of the source may have."""
     ours: Mapping[str, Json] = (there.get("_meta") or {}).get(META) or {}
     mapped: Json = (there.get("properties") or {}).get(documents.prefix) or {}
     if documents.prefix not in ours:

@@ -1,4 +1,4 @@
-"""Whether a copy of an index is whole: as many documents, and a sample of them as they should be."""
+"""Verifying a copy of an index: the number of documents, and a sample of them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ _MOST_FOUND = 10_000
 
 @dataclass
 class Verified:
-    """What was found: the ``documents`` of the source and ``copies`` in the destination, and how many were compared.
+    """The comparison: the ``documents`` of the source, the ``copies`` in the destination, the number ``compared``.
 
-    ``different`` are documents whose copies are not what they should be; ``extra`` copies are of documents that are in
-    the source no more.
+    ``different`` documents have no correct copy; ``extra`` copies are of documents no longer in the source.
     """
 
     documents: int = 0
@@ -35,12 +34,12 @@ class Verified:
 
     @property
     def missing(self) -> int:
-        """How many documents have no copy."""
+        """The number of documents without a copy."""
         return max(0, self.documents - (self.copies - self.extra))
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was found that is not as it should be."""
+        """Whether the comparison found nothing wrong."""
         return self.documents == self.copies and not self.different
 
 
@@ -58,7 +57,7 @@ def verify(source: str, copying: Copying, sample: int, patience: float) -> Plan[
 
 
 def _sample(index: str, size: int, documents: int, patience: float) -> Plan[list[Json]]:
-    """Some documents of an index at random, without what is in them."""
+    """Draw documents of an index at random, without their source."""
     if not size:
         return []
     if (yield GetInfo()).distribution == "embedded":
@@ -72,7 +71,7 @@ def _sample(index: str, size: int, documents: int, patience: float) -> Plan[list
 
 
 def _sample_by_share(index: str, size: int, documents: int, patience: float) -> Plan[list[Json]]:
-    """The same where no query draws lots: one of so many shares that there are about ``size`` documents in each."""
+    """Draw documents from an engine without random scores: a random slice of about ``size`` documents."""
     count = max(1, documents // size)
     reading = Reading(index, _EVERYTHING, False, Share(random.randrange(count), count), patience)
     chosen: list[Json] = []
@@ -83,7 +82,7 @@ def _sample_by_share(index: str, size: int, documents: int, patience: float) -> 
 
 
 def differences(source: str, copying: Copying, chosen: Sequence[Json], patience: float) -> Plan[list[Rejected]]:
-    """Those of some documents of the source whose copies are not what they would be if they were made now."""
+    """Find the documents whose copies differ from copies made now."""
     different: list[Rejected] = []
     for start in range(0, len(chosen), _AT_A_TIME):
         found = yield from retry(_documents(source, chosen[start : start + _AT_A_TIME], None), patience)
@@ -98,8 +97,8 @@ def differences(source: str, copying: Copying, chosen: Sequence[Json], patience:
     return different
 
 
-def find_extra(source: str, destination: str, patience: float, tell: OnReject) -> Plan[int]:
-    """How many documents of the copy are not in the source: they were deleted there."""
+def find_extra(source: str, destination: str, patience: float, on_reject: OnReject) -> Plan[int]:
+    """Count and report the documents of the copy that were deleted in the source."""
     extra: set[tuple[str, str | None]] = set()
     reading = Reading(destination, _EVERYTHING, False, None, patience)
     while hits := (yield from reading.next()):
@@ -107,11 +106,11 @@ def find_extra(source: str, destination: str, patience: float, tell: OnReject) -
         for hit, there in zip(hits, found, strict=True):
             if not there["found"] and (key := (hit["_id"], hit.get("_routing"))) not in extra:
                 extra.add(key)
-                reason = f"It is in {source!r} no more. Delete this copy of it, then run the reindexing again."
-                tell(Rejected(index=destination, id=hit["_id"], reason=reason))
+                reason = f"It is no longer in {source!r}. Delete this copy of it, then run the reindexing again."
+                on_reject(Rejected(index=destination, id=hit["_id"], reason=reason))
     return len(extra)
 
 
 def _documents(index: str, hits: Sequence[Json], source: Sequence[str] | None) -> GetDocuments:
-    """The documents of hits as they are in an index."""
+    """Return the operation that reads the documents of hits from an index."""
     return GetDocuments(index, [hit["_id"] for hit in hits], source, [hit.get("_routing") for hit in hits])

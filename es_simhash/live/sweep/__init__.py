@@ -1,1 +1,1 @@
-"""Going through all documents of a live index, whatever happens to the engine meanwhile."""
+"""Sweeping through all documents of a live index, whatever happens to the engine meanwhile."""

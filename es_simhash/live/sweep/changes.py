@@ -1,7 +1,7 @@
-"""The changes of an index, which servers number shard by shard: what has been seen of them, and whether others write.
+"""The changes of an index, which servers number shard by shard, and how to notice those of others.
 
-If an index has more changes since a moment than we have written, others write as well, and what they changed has to be
-looked at once more: a text may have changed after its fingerprint was made.
+If an index has had more changes since a moment than we have made, others write as well, and we must read again what
+they changed: a text may have changed after it was fingerprinted.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from es_simhash.plans.retry import retry
 
 @dataclass(frozen=True)
 class Changes:
-    """The numbers of the changes of each shard: the ``last`` one, and the highest ``safe`` one.
+    """For each shard, the number of the ``last`` change, and that of the highest ``safe`` one.
 
-    Every copy of the shard has the safe one (the global checkpoint) and all before it, and no failure takes them back.
+    Every copy of the shard has the safe change (the global checkpoint) and all before it, and no failure undoes them.
     """
 
     last: list[int]
     safe: list[int]
 
     def since(self, safe: Sequence[int]) -> int:
-        """Count the changes since those that were safe at another moment; a shard that is away counts as changed."""
+        """Count the changes since those that were safe earlier; a missing shard counts as changed."""
         count = sum(self.last) - sum(safe)
         return count if len(self.last) == len(safe) else max(1, count)
 
 
 def make_visible(index: str, patience: float) -> Plan[Changes | None]:
-    """Refresh an index, and return its changes as of just before: from now on searches see every safe one of them.
+    """Refresh an index, and return its changes just before: from now on, searches see all safe ones.
 
-    The order matters. What is written between the two requests is above these numbers, and so is looked at once more;
-    the other way round it would count as seen by a search that cannot have seen it.
+    The order matters: documents written between the two requests have higher numbers, so they are read again. The other
+    way round they would count as seen by a search that could not see them.
     """
     changes = yield from changes_of(index, patience)
     yield from retry(Refresh(index), patience)
@@ -43,7 +43,7 @@ def make_visible(index: str, patience: float) -> Plan[Changes | None]:
 
 
 def changes_of(index: str, patience: float) -> Plan[Changes | None]:
-    """Return the changes of an index so far; None where the engine has no numbers for them, or keeps them secret."""
+    """Return the changes of an index so far; None if the engine does not number them, or does not show the numbers."""
     fields = "indices.*.shards.*.seq_no,indices.*.shards.*.routing.primary"
     try:
         reply = yield from retry(GetResource(f"/{index}/_stats?level=shards&filter_path={fields}", index), patience)

@@ -1,4 +1,4 @@
-"""What runs note in an index's mapping, beside the schemes in its ``_meta``: it outlives whoever wrote it."""
+"""Notes of jobs in an index's mapping, beside the schemes in its ``_meta``; they outlive the job."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from es_simhash.scheme.mapping import META
 
 
 def noted(mapping: Json, name: str) -> Any:
-    """What is noted in a mapping under a name; None if nothing is.
+    """Return the note of a name in a mapping, or None.
 
-    Names begin with an underscore: no prefix of fields does, so that they stand beside them.
+    Names begin with an underscore. Prefixes of fields, which share the object, never do.
     """
     return ((mapping.get("_meta") or {}).get(META) or {}).get(name)
 
 
 def note(index: str, name: str, value: Any) -> Plan[None]:
-    """Note something in the mapping of an index, unless it is noted already; None takes it out."""
+    """Write a note into the mapping of an index, unless it is there; None removes it."""
     meta: Json = (yield GetMappings(index))[index].get("_meta") or {}
     if (new := with_note(meta, name, value)) != meta:
         yield PutMapping(index, {"_meta": new})
 
 
 def note_where_allowed(index: str, name: str, value: Any) -> Plan[None]:
-    """The same; a login that may not change the mapping does without."""
+    """Write a note if the login may change the mapping."""
     if (yield from _may_change_mapping(index)):
         with suppress(AccessError, IndexStateError):
             yield from note(index, name, value)
 
 
 def _may_change_mapping(index: str) -> Plan[bool]:
-    """Whether the login may; also True where that is not told.
+    """Return whether the login may change the mapping; also True if the engine does not show it.
 
-    Elasticsearch still lets the privilege to write do so, but warns each time that this will end.
+    Elasticsearch still allows this with the privilege to write, but warns each time that this will end.
     """
     question = {"index": [{"names": [index], "privileges": ["indices:admin/mapping/put"]}]}
     try:
         reply = yield GetResource("/_security/user/_has_privileges", index, question)
-    except EngineError:  # there are no logins, or the server has no such question
+    except EngineError:  # there are no logins, or the server cannot be asked
         return True
     return bool(reply.get("has_all_requested", True))
 
 
 def with_note(meta: Json, name: str, value: Any) -> Json:
-    """A ``_meta`` with something noted in it, or with None without that."""
+    """Return a ``_meta`` with a note, or, with None, without it."""
     own = {other: there for other, there in (meta.get(META) or {}).items() if other != name}
     if value is not None:
         own[name] = value

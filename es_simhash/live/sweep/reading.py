@@ -1,4 +1,4 @@
-"""Reading the documents of an index, page by page, whatever happens to the engine meanwhile."""
+"""Reading the documents of an index page by page, whatever happens to the engine meanwhile."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from es_simhash.plans.operations import CloseReader, OpenReader, Page, Plan, Rea
 from es_simhash.plans.retry import retry
 
 _FIRST_SIZE, _MOST = 100, 1_000
-# What a page should come to, in characters of JSON: enough that requests cost little, and no concern for memory.
+# The size of a page in characters of JSON: large enough that requests cost little, small enough for any memory.
 _PAGE_LENGTH = 2 << 20
-# Of how many hits the length is looked at, which is not for nothing.
+# The number of hits whose length is measured, since that takes time.
 _SAMPLE = 50
-# A reader that is lost so often is not lost by accident.
+# A reader lost this often is not lost by accident.
 MOST_LOSSES = 20
 
 
 class Reading:
-    """The documents of one index that a query finds, those of one share.
+    """The documents of one index that a query finds, or one slice of them.
 
-    A reader that is lost, by a restart or otherwise, is replaced by one from the beginning: what the query still finds
-    is then read, some of it perhaps once more. For callers that may meet no document twice, it is not replaced if
-    ``once`` is set: they begin again themselves. A ``common`` reader is that of all shares, and is not closed here.
+    A reader that is lost, by a restart or otherwise, is replaced by a new one, which begins again: some of the
+    documents that the query still finds may be read twice. With ``once`` the error is raised instead, for callers that
+    must not meet a document twice. A ``common`` reader serves all slices, and is not closed here.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Reading:
         self._is_over = False
 
     def next(self) -> Plan[list[Json]]:
-        """The hits of the next page; none once all were read."""
+        """Read the hits of the next page; none if all were read."""
         while not self._is_over:
             try:
                 return (yield from self._page())
@@ -61,7 +61,7 @@ class Reading:
                 if self._losses > self._most_losses:
                     raise
                 self._reader = self._common = self._after = None
-                # What was done meanwhile need not be found again.
+                # The documents done meanwhile need not be found again.
                 yield from retry(Refresh(self._index), self._patience)
             except TooLargeError:
                 if self._size == 1:
@@ -70,7 +70,7 @@ class Reading:
         return []
 
     def close(self) -> Plan[None]:
-        """Let go of the reader; if the engine is away, it forgets the reader by itself."""
+        """Close the reader; an engine that is away forgets it by itself."""
         reader, self._reader, self._is_over = self._reader, None, True
         if not self._common:
             yield from close(reader)
@@ -94,12 +94,12 @@ class Reading:
         try:
             page: Page = yield asked
         except (UnreachableError, UnavailableError) as error:
-            # It moves on by being read: asked again, it would leave out a page whose answer was lost.
+            # A scroll moves on with each request: asked again, it would skip the page whose reply was lost.
             raise ReaderLostError(f"The scroll over {self._index!r} was broken off. Read it again.") from error
         return page
 
     def _adapt(self, hits: Sequence[Json]) -> None:
-        """Ask for as many documents next time as make a page of the right length, growing step by step."""
+        """Adapt the number of documents of the next page to the wanted length, growing step by step."""
         sample = hits[:: 1 + len(hits) // _SAMPLE]
         length = sum(len(str(hit.get("_source"))) for hit in sample)
         fitting = _PAGE_LENGTH * len(sample) // max(1, length)
@@ -107,7 +107,7 @@ class Reading:
 
 
 def common_reader(index: str, options: RunOptions) -> Plan[Reader | None]:
-    """One reader for all slices of a run; None where each must have its own, as where other machines have some too."""
+    """Open one reader for all slices of a run; None if each needs its own, or if other machines have some."""
     if not options.is_alone:
         return None
     reader = yield from retry(OpenReader(index), options.patience)
@@ -118,14 +118,14 @@ def common_reader(index: str, options: RunOptions) -> Plan[Reader | None]:
 
 
 def close_all(readings: Sequence[Reading], common: Reader | None) -> Plan[None]:
-    """Let go of all readers of a run."""
+    """Close all readers of a run."""
     for reading in readings:
         yield from reading.close()
     yield from close(common)
 
 
 def close(reader: Reader | None) -> Plan[None]:
-    """Let go of a reader; if the engine is away, it forgets the reader by itself."""
+    """Close a reader; an engine that is away forgets it by itself."""
     if reader:
         with suppress(EngineError):
             yield CloseReader(reader)

@@ -1,7 +1,7 @@
-"""Settings of an index that are changed for the time of a run.
+"""Settings of an index that are changed while a job runs.
 
-What they were is kept in the mapping's ``_meta`` meanwhile, so that a run which is killed cannot lose it: the next run,
-on whatever machine, sets them back first.
+The mapping's ``_meta`` keeps the former values meanwhile, so that a run that is killed cannot lose them: the next run,
+on any machine, restores them first.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _KEPT = "_settings_before_backfill"
 
 
 def change(index: str, settings: Json) -> Plan[None]:
-    """Change settings of an index, and keep what they were."""
+    """Change settings of an index, and note their former values."""
     present = (yield GetSettings(index))[index]
     yield from note(index, _KEPT, {name: present.get(name) for name in settings})
     yield PutSettings(index, settings)
 
 
 def are_changed(mapping: Json) -> bool:
-    """Whether an index with this mapping has settings that are still to be set back."""
+    """Return whether an index with this mapping has settings to set back."""
     return bool(noted(mapping, _KEPT))
 
 
 def set_back(index: str) -> Plan[Json | None]:
-    """Set the settings of an index back to what was kept, and return that; None if nothing was."""
+    """Set the settings of an index back to the noted values, and return these; None if there are none."""
     before: Json | None = noted((yield GetMappings(index))[index], _KEPT)
     if before:
         yield PutSettings(index, before)
@@ -37,6 +37,6 @@ def set_back(index: str) -> Plan[Json | None]:
 
 
 def all_set_back(indices: Iterable[str]) -> Plan[None]:
-    """The same for several indices."""
+    """Set the settings of several indices back."""
     for index in indices:
         yield from set_back(index)

@@ -36,7 +36,7 @@ class Settling(Protocol):
     """Work that knows what to do about documents changed by others."""
 
     def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
-        """Prepare new updates in place of those that met a newer version."""
+        """Prepare new updates for documents with a newer version."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Writing updates to a live index: documents that others have changed meanwhile are read again."""
+"""Writing updates to a live index; documents that others have changed meanwhile are read again."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.operations import ActionResult, Bulk, Plan, Wait
 from es_simhash.plans.retry import retry_delays
 
-# How often a document is read again that somebody else changes each time before it can be written.
+# How often a document is read again if others keep changing it before it is written.
 _ROUNDS = 10
 
 
 @dataclass
 class Outcome:
-    """What became of documents: ``written``, found ``current``, ``gone`` meanwhile, or rejected; and what was met.
+    """What became of documents: ``written``, ``current``, ``gone`` or rejected; and what was met on the way.
 
-    ``missing`` has those of the gone that were found so by writing them.
+    ``missing`` lists the gone ones that were noticed by writing them.
     """
 
     written: int = 0
@@ -36,7 +36,7 @@ class Outcome:
     missing: list[DocumentRef] = field(default_factory=list)
 
     def add(self, prepared: Prepared) -> None:
-        """Count those that need no writing."""
+        """Count the documents that need no writing."""
         self.current += prepared.current
         self.gone += prepared.gone
         self.rejected += prepared.rejected
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def write(work: Settling, prepared: Prepared, pressure: RequestSize, patience: float) -> Plan[Outcome]:
-    """Carry out the updates of some documents, until each is done or rejected."""
+    """Write the updates of some documents until each is done or rejected."""
     outcome = Outcome(characters=prepared.characters)
     outcome.add(prepared)
     updates, waits = prepared.updates, retry_delays(patience)
@@ -65,7 +65,7 @@ def write(work: Settling, prepared: Prepared, pressure: RequestSize, patience: f
 def _send_all(
     updates: Sequence[Update], outcome: Outcome, pressure: RequestSize, patience: float
 ) -> Plan[list[Update]]:
-    """Send updates until the engine has taken or refused each; the result is those in conflict with others' changes."""
+    """Send updates until the engine has answered each; return those in conflict with changes of others."""
     conflicts: list[Update] = []
     if updates:
         actions = [action for _, action in updates]
@@ -81,7 +81,7 @@ def _sort(
     positions: Sequence[int],
     results: Sequence[ActionResult],
 ) -> None:
-    """Count what became of the updates at some positions. What no document could pass is raised."""
+    """Count the results of the updates at some positions; raise an error that would stop every document."""
     for (ref, action), result in zip((updates[i] for i in positions), results, strict=True):
         if result.error is None:
             outcome.written += 1

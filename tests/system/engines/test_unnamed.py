@@ -94,7 +94,7 @@ def test_a_client_that_is_held_is_told_it_too(refused: str, name: str) -> None:
         with index.group() as grouped:
             assert grouped.counts.groups == 1
         [engine] = [each for each in index.doctor() if each.code == "engine"]
-        assert (engine.level, engine.message) == ("note", "This is said to be OpenSearch; its version is not told.")
+        assert (engine.level, engine.message) == ("note", "This is said to be OpenSearch; its version is not known.")
 
 
 def test_so_is_an_asynchronous_one(refused: str, name: str) -> None:

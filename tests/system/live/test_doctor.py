@@ -447,7 +447,7 @@ def test_what_is_accepted_is_one_level_lower() -> None:
 
 def test_only_what_may_be_accepted_can_be() -> None:
     assert BackfillOptions(accept=frozenset({"disk", "source-excludes"})).accept
-    with pytest.raises(InputError, match=r"'closed' is nothing that can be accepted\. Choose from: .*disk"):
+    with pytest.raises(InputError, match=r"'closed' cannot be accepted\. Choose from: .*disk"):
         BackfillOptions(accept=frozenset({"closed"}))
 
 

@@ -107,5 +107,5 @@ def test_the_others_are_done_and_the_exit_code_tells(capsys: pytest.CaptureFixtu
 def test_what_cannot_be_accepted_is_a_mistake_in_usage(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = backfill(capsys, "good", "--accept", "closed")
     assert (code, out) == (2, [])
-    assert "'closed' is nothing that can be accepted" in err
+    assert "'closed' cannot be accepted" in err
     assert backfill(capsys, "good", *FIELDS, "--accept", "disk")[0] == 0
