@@ -4,6 +4,6 @@ set -eu
 here=$(dirname "$0")
 python "$here/documents.py" "${SIZE:-2000}" > demo.jsonl
 es-simhash load demo demo.jsonl --field title --field body
-es-simhash group demo --keep oldest:published --write --output demo-groups.jsonl
-page=$(es-simhash dashboard demo --date published --by site.keyword --import --kibana-url "$KIBANA_URL")
+es-simhash group demo --keep-index oldest:published --write --output demo-groups.jsonl
+page=$(es-simhash dashboard demo --date published --breakdown site.keyword --import --kibana-url "$KIBANA_URL")
 echo "Open $OPEN_AT${page#"$KIBANA_URL"}"

@@ -62,7 +62,7 @@ def truth_of(labels: Labels, ids: Sequence[str], on_reject: OnReject = lambda _:
     if not known:
         raise InputError(
             f"None of the {len(unknown):,} ids in the labels is that of a document, as {next(iter(unknown), '')!r}. "
-            "Name the field with the ids by --id, or give the labels of these documents."
+            "Name the field with the ids by --id-field, or give the labels of these documents."
         )
     read = _of_clusters if labels.kind == "clusters" else _of_pairs
     return read(known, places, tuple(unknown), on_reject)

@@ -150,7 +150,7 @@ def refused_everywhere(place: str, name: str, folder: Path, ids: list[str], told
     writing: list[tuple[str, ...]] = [
         ("init", name, *FIELDS),
         ("init", name, *FIELDS, "--dry-run"),
-        ("load", name, str(new), "--id", "id", *FIELDS),
+        ("load", name, str(new), "--id-field", "id", *FIELDS),
         ("backfill", name, *FIELDS),
         ("reindex", name, f"{name}-copy", *FIELDS),
     ]

@@ -64,7 +64,7 @@ class Verb(NamedTuple):
 EACH_FIELD = " ".join(f"--field {field}" for field in FIELDS)
 VERBS = {
     "backfill": Verb(f"backfill INDEX {EACH_FIELD}", False, "filled"),
-    "backfill in slices": Verb(f"backfill INDEX {EACH_FIELD} --slices 3", False, "filled"),
+    "backfill in slices": Verb(f"backfill INDEX {EACH_FIELD} --parallel 3", False, "filled"),
     "backfill of stale": Verb("backfill INDEX --refresh-stale", True, "filled"),
     "reindex": Verb(f"reindex INDEX COPY {EACH_FIELD}", False, "copied"),
     "remove": Verb("remove INDEX --yes", True, "empty"),
@@ -73,8 +73,8 @@ VERBS = {
     "group": Verb("group INDEX --verify exact --output groups.jsonl --state state"),
     "find": Verb("find INDEX --id 7"),
     "check": Verb("check INDEX news.jsonl"),
-    "evaluate": Verb("evaluate --index INDEX --labels labels.jsonl --html page.html"),
-    "tune": Verb("tune --index INDEX --similarity 0.8 --out scheme.json"),
+    "evaluate": Verb("evaluate --index INDEX --labels labels.jsonl --report page.html"),
+    "tune": Verb("tune --index INDEX --similarity 0.8 --output scheme.json"),
     "sample": Verb("sample --index INDEX"),
     "demo": Verb("demo --size 100"),
 }

@@ -12,8 +12,7 @@ import click
 
 from es_simhash._core.environment import STATE_HOME
 from es_simhash.cli.options.connection import Target
-from es_simhash.cli.options.index import index_argument, index_options, wanted_documents
-from es_simhash.cli.options.inputs import json_object
+from es_simhash.cli.options.index import filter_option, index_argument, index_options, wanted_documents
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import accept_option, patience_option
 from es_simhash.cli.options.shared import EngineVerb
@@ -31,11 +30,11 @@ if TYPE_CHECKING:
 
 @click.command(name="backfill", cls=EngineVerb)
 @index_argument
-@click.option("--query", metavar="QUERY", help="Only documents that this query, as JSON, finds.")
+@filter_option("Only documents that this query, as JSON, selects.")
 @click.option("--since", metavar="FIELD:TIME", help="Only documents whose date in a field is not before this.")
 @click.option("--refresh-stale", "stale", is_flag=True, help="Also look whether texts changed after their fingerprint.")
-@click.option("--slices", type=click.IntRange(1), default=1, show_default=True, help="Work on so many parts at once.")
-@click.option("--slice", "share", metavar="I/N", help="Do part I of N, as one of N machines.")
+@click.option("--parallel", type=click.IntRange(1), default=1, show_default=True, help="Work on so many parts at once.")
+@click.option("--shard", metavar="I/N", help="Do part I of N, as one of N machines.")
 @click.option("--max-rate", type=float, metavar="N", help="Write at most N documents a second.")
 @click.option("--no-refresh", is_flag=True, help="Stop the index's own refreshes meanwhile.")
 @click.option("--no-replicas", is_flag=True, help="Drop its replicas meanwhile: quicker, but with one copy only.")
@@ -108,13 +107,13 @@ def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:
 def _options(given: dict[str, Any]) -> BackfillOptions:
     from es_simhash.live.backfill.options import BackfillOptions
 
-    query, since = given["query"], given["since"]
+    since = given["since"]
     return BackfillOptions(
-        filter=None if query is None else json_object(query, "--query", '{"term": {"lang": "en"}}'),
+        filter=given["filter"],
         since=None if since is None else _since(since),
         refresh_stale=given["stale"],
-        parallel=given["slices"],
-        shard=(0, 1) if given["share"] is None else _share(given["share"]),
+        parallel=given["parallel"],
+        shard=(0, 1) if given["shard"] is None else _shard(given["shard"]),
         max_rate=given["max_rate"],
         patience=given["patience"],
         without_refresh=given["no_refresh"],
@@ -130,11 +129,11 @@ def _since(text: str) -> tuple[str, str]:
     return field, moment
 
 
-def _share(text: str) -> tuple[int, int]:
-    """The number of a share, from 0, and how many there are."""
+def _shard(text: str) -> tuple[int, int]:
+    """Read the number of a shard, from 0, and how many there are."""
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if not match:
-        raise click.UsageError(f"--slice cannot be {text!r}. Write, say, --slice 3/8.")
+        raise click.UsageError(f"--shard cannot be {text!r}. Write, say, --shard 3/8.")
     return int(match[1]) - 1, int(match[2])
 
 

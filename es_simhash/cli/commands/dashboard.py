@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 @index_argument
 @prefix_option
 @click.option("--date", "date_field", metavar="FIELD", help="The field of a document's date, for charts over time.")
-@click.option("--by", "by_field", metavar="FIELD", help="A keyword field, such as a site: duplicates by its values.")
+@click.option(
+    "--breakdown", "by_field", metavar="FIELD", help="A keyword field, such as a site: duplicates by its values."
+)
 @click.option(
     "--field", "fields", multiple=True, metavar="PATH", help="A field to show of documents.  [default: with their text]"
 )
@@ -45,11 +47,11 @@ def command(
 ) -> None:
     """Make a dashboard about the groups that are stored on the documents of INDEX (see: es-simhash group --write).
 
-    It comes as saved objects, as NDJSON, for Kibana 7.10 to 9 and OpenSearch Dashboards 2 and 3: print them, write them
-    to a file, or import them at once. INDEX may be a pattern; then --by _index compares its indices. The same INDEX
-    and --prefix give the same ids, so that importing again replaces what is there.
+    The dashboard consists of saved objects, as NDJSON, for Kibana 7.10 to 9 and OpenSearch Dashboards 2 and 3. Print
+    them, write them to a file, or import them at once. If INDEX is a pattern, --breakdown _index compares its indices.
+    The same INDEX and --prefix give the same ids, so importing again replaces the dashboard.
 
-    Example: es-simhash dashboard articles --date published --by site --import --kibana-url http://localhost:5601
+    Example: es-simhash dashboard articles --date published --breakdown site --import --kibana-url http://localhost:5601
     """
     from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
     from es_simhash.cli.reports.dashboards.subject import Subject

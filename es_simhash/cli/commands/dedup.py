@@ -60,7 +60,8 @@ if TYPE_CHECKING:
 )
 @click.option("--date", "date_field", metavar="FIELD", help="With --report: the field of a document's date.")
 @click.option(
-    "--kept",
+    "--canonical-only",
+    "canonical_file",
     type=click.Path(dir_okay=False, writable=True),
     help="Write the documents without their duplicates to a file, as JSON lines.",
 )
@@ -71,12 +72,12 @@ def command(
     output: Output,
     memory: int,
     processes: int | None,
-    keep: str,
+    canonical: str,
     strip: tuple[str, ...],
     groups_file: str | None,
     pairs_file: str | None,
     output_format: str,
-    kept: str | None,
+    canonical_file: str | None,
     report_file: str | None,
     date_field: str | None,
     **wanted: Any,
@@ -85,7 +86,7 @@ def command(
 
     A line for each group: the document to keep, the first of the files, and its duplicates.
 
-    Example: es-simhash dedup news.jsonl more.csv.gz --field body --kept unique.jsonl
+    Example: es-simhash dedup news.jsonl more.csv.gz --field body --canonical-only unique.jsonl
     """
     from es_simhash.cli.jobs.dedup import write_canonical, write_groups, write_pairs
     from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
@@ -95,11 +96,16 @@ def command(
     from es_simhash.groups.pairs.deduplicator import Deduplicator
     from es_simhash.scheme.scheme import Scheme
 
-    named = {"--output": groups_file, "--kept": kept, "--pairs": pairs_file, "--report": report_file}
+    named = {
+        "--output": groups_file,
+        "--canonical-only": canonical_file,
+        "--pairs": pairs_file,
+        "--report": report_file,
+    }
     _check_outputs(files, output, named, output_format)
     if date_field and not report_file:
         raise click.UsageError("--date is for the report. Add --report, or drop it.")
-    noted, stripped = _Noted(keep, fields, date_field), patterns(strip)
+    noted, stripped = _Noted(canonical, fields, date_field), patterns(strip)
     chosen = scheme_named(scheme) or Scheme.preset("default")
     deduplicator = Deduplicator(chosen, memory=memory, processes=processes, **wanted)
     absent = AbsentFields(fields)
@@ -109,7 +115,7 @@ def command(
         # They are opened first, so that hours of work are not in vain; and the input may be one of them.
         groups_out = stack.enter_context(whole_file(groups_file)) if groups_file else sys.stdout
         pairs_out = stack.enter_context(whole_file(pairs_file)) if pairs_file else None
-        kept_out = stack.enter_context(whole_file(kept)) if kept else None
+        canonical_out = stack.enter_context(whole_file(canonical_file)) if canonical_file else None
         report_out = stack.enter_context(whole_file(report_file)) if report_file else None
         with files.opened(output, "Reading") as (found, rejects, advance):
             read = noted.noting(read_texts(found, fields, rejects, absent, stripped))
@@ -120,23 +126,23 @@ def command(
             write_groups(duplicates, output_format, groups_out)
             if pairs_out:
                 write_pairs(duplicates, pairs_out)
-            if kept_out:
-                write_canonical(read_texts(files.read(_forget), fields, _forget), duplicates, kept_out)
+            if canonical_out:
+                write_canonical(read_texts(files.read(_forget), fields, _forget), duplicates, canonical_out)
             if report_out:
-                setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, keep, strip, date_field)
+                setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
                 report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
     _summarise(output, duplicates.counts)
     return SOME_FAILED if rejects.count else FINE
 
 
 class _Noted:
-    """What ``--keep`` and ``--date`` ask of each document, noted while they are read."""
+    """What ``--canonical`` and ``--date`` ask of each document, noted while they are read."""
 
-    def __init__(self, keep: str, fields: tuple[str, ...], date_field: str | None) -> None:
+    def __init__(self, canonical: str, fields: tuple[str, ...], date_field: str | None) -> None:
         from es_simhash.groups.of_index.canonical import canonical_named
 
-        self._keep = canonical_named(keep, fields)
-        if keep == "longest" and not fields:
+        self._canonical = canonical_named(canonical, fields)
+        if canonical == "longest" and not fields:
             raise click.UsageError("The longest text is that of certain fields. Name them with --field.")
         self._ranks: list[Any] = []
         self._date_field = date_field
@@ -145,22 +151,22 @@ class _Noted:
     @property
     def rank(self) -> Callable[[int], Any] | None:
         """What documents are ordered by; None for their own order."""
-        return self._ranks.__getitem__ if self._keep.fields else None
+        return self._ranks.__getitem__ if self._canonical.fields else None
 
     def noting(self, found: Iterable[tuple[FileDocument, str]]) -> Iterator[tuple[FileDocument, str]]:
         """The same documents, noted."""
         from es_simhash._core.json_paths import values_at
 
         for each, text in found:
-            if self._keep.fields:
-                self._ranks.append(self._keep.rank(dict(each.document)))
+            if self._canonical.fields:
+                self._ranks.append(self._canonical.rank(dict(each.document)))
             if self._date_field:
                 self.dates.append(next(values_at(each.document, self._date_field), None))
             yield each, text
 
 
 def _check_outputs(files: Files, output: Output, named: dict[str, str | None], output_format: str) -> None:
-    again = " and ".join(name for name in ("--kept", "--report") if named[name])
+    again = " and ".join(name for name in ("--canonical-only", "--report") if named[name])
     if again and any(path == "-" or Path(path).is_fifo() for path in files.paths):
         raise click.UsageError(
             f"{again} would read the files once more, which standard input and pipes cannot be. Give files."

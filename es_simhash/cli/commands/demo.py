@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 # Only a target of the command line counts: what the environment names is nothing to try things on.
 _NAMES_OF_TARGETS = ("url", "cloud_id", "profile")
 # What to try where nothing was kept.
-_AGAIN = [["demo", "--keep"], ["demo", "--url", "http://localhost:9200"], ["schemes"], ["find", "--help"]]
+_AGAIN = [["demo", "--keep-index"], ["demo", "--url", "http://localhost:9200"], ["schemes"], ["find", "--help"]]
 
 
 @click.command(name="demo", cls=ConnectionVerb)
 @click.option("--size", type=click.IntRange(100, 10_000), default=2000, show_default=True, help="How many texts.")
-@click.option("--keep", is_flag=True, help="Leave the index there, to try more.")
-def command(size: int, keep: bool, connection: Given, output: Output) -> None:
+@click.option("--keep-index", is_flag=True, help="Leave the index there, to try more.")
+def command(size: int, keep_index: bool, connection: Given, output: Output) -> None:
     """Make a corpus with planted near-duplicates, load it, find them, and tell what was found and what was missed.
 
     It works in a directory of its own, or in an index of its own on the server of --url; either is removed in the end.
@@ -49,16 +49,16 @@ def command(size: int, keep: bool, connection: Given, output: Output) -> None:
 
     documents = corpus.make_corpus(size)
     chosen = target_of(connection, os.environ) if connection.names(_NAMES_OF_TARGETS) else None
-    with saying_if_interrupted(lambda: "What the demo made is removed."), _place(chosen, keep, output) as place:
+    with saying_if_interrupted(lambda: "What the demo made is removed."), _place(chosen, keep_index, output) as place:
         with output.progress("Loading", len(documents)) as advance:
             loading = trial.load(place.index, documents, advance)
         with output.progress("Finding near-duplicates", len(documents) * len(trial.WAYS), "searches") as advance:
             found = list(trial.search(place.index, documents, advance))
         summary = summarize(place.index.scheme, documents, loading, found)
         _print_parts(output, show.parts(summary))
-    arguments = _next(documents, place) if keep else _AGAIN
+    arguments = _next(documents, place) if keep_index else _AGAIN
     commands = [shlex.join(["es-simhash", *each]) for each in arguments]
-    removal = shlex.join(place.removal) if keep else None
+    removal = shlex.join(place.removal) if keep_index else None
     output.result({"index": place.index.name, **summary.as_json(), "next": commands, "removal": removal})
     _print_next(output, commands, removal)
 

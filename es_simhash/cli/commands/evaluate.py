@@ -12,13 +12,14 @@ import click
 from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.group import group_options
 from es_simhash.cli.options.index import (
+    filter_option,
     prefix_option,
     scheme_named,
     scheme_option,
     texts_option,
     warn_of_indices_without_fields,
 )
-from es_simhash.cli.options.inputs import Files, json_object, optional_file_options
+from es_simhash.cli.options.inputs import Files, optional_file_options
 from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.evaluation import show
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
@@ -43,7 +44,7 @@ _PATIENCE = 600.0
 )
 @click.option("--index", metavar="INDEX", help="Take the documents of this index, in place of files.")
 @prefix_option
-@click.option("--query", metavar="QUERY", help="With --index: only documents that this query, as JSON, finds.")
+@filter_option("With --index: only documents that this query, as JSON, selects.")
 @texts_option
 @scheme_option
 @group_options("single", None, "in the files, or by the index")
@@ -52,7 +53,9 @@ _PATIENCE = 600.0
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which samples these are.")
 @click.option("--examples", type=click.IntRange(0), default=10, show_default=True, help="How many errors are shown.")
-@click.option("--html", type=click.Path(dir_okay=False, writable=True), help="Also write a page to this file.")
+@click.option(
+    "--report", "report_file", type=click.Path(dir_okay=False, writable=True), help="Also write a page to this file."
+)
 @click.option(
     "--pairs",
     "pairs_file",
@@ -64,15 +67,15 @@ def command(
     labels: str,
     index: str | None,
     prefix: str,
-    query: str | None,
+    filter: dict[str, Any] | None,
     fields: tuple[str, ...],
     scheme: str | None,
-    keep: str,
+    canonical: str,
     strip: tuple[str, ...],
     samples: int,
     seed: int,
     examples: int,
-    html: str | None,
+    report_file: str | None,
     pairs_file: str | None,
     target: Target,
     output: Output,
@@ -83,7 +86,7 @@ def command(
     Labels are clusters, {"cluster": 1, "ids": ["a", "b"]} or rows of id and cluster, or pairs, {"a": "x", "b": "y",
     "label": 1}. Documents in no common cluster are no duplicates; of pairs that are not labelled nothing is known.
 
-    Example: es-simhash evaluate news.jsonl --labels clusters.jsonl --html quality.html
+    Example: es-simhash evaluate news.jsonl --labels clusters.jsonl --report quality.html
     """
     from es_simhash.cli.reports.html.evaluation import evaluation_page
     from es_simhash.documents.files import RejectFile, whole_file
@@ -97,21 +100,21 @@ def command(
         raise click.UsageError("Name the files with the documents, or an index by --index; one of both.")
     if index and (fields or scheme):
         raise click.UsageError("An index has its own scheme and fields. Drop --scheme and --field.")
-    if query and not index:
-        raise click.UsageError("--query is for an index. Name it by --index, or drop the query.")
-    if html and html == pairs_file:
-        raise click.UsageError("--html and --pairs are the same file. Name two.")
+    if filter is not None and not index:
+        raise click.UsageError("--filter is for an index. Name it by --index, or drop the filter.")
+    if report_file and report_file == pairs_file:
+        raise click.UsageError("--report and --pairs are the same file. Name two.")
     with ExitStack() as stack:
-        page_out = stack.enter_context(whole_file(html)) if html else None
+        page_out = stack.enter_context(whole_file(report_file)) if report_file else None
         pairs_out = stack.enter_context(whole_file(pairs_file)) if pairs_file else None
         rejects = stack.enter_context(RejectFile(files.rejects))
         read = read_labels(labels, rejects)
         if index:
-            source = _FromIndex(index, prefix, query, target)
-            settings, gathered = source.read(output, keep, strip, rejects)
+            source = _FromIndex(index, prefix, filter, target)
+            settings, gathered = source.read(output, canonical, strip, rejects)
         else:
             settings = _scheme(scheme)
-            gathered = _from_files(files, fields, output, keep, strip, rejects)
+            gathered = _from_files(files, fields, output, canonical, strip, rejects)
         options = EvaluationOptions(
             Bootstrap(samples, seed), examples, rejects, lambda step: output.note(f"{step} …"), gathered.rank
         )
@@ -134,7 +137,7 @@ def _scheme(name: str | None) -> Settings:
 
 
 def _from_files(
-    files: Files, fields: tuple[str, ...], output: Output, keep: str, strip: tuple[str, ...], rejects: OnReject
+    files: Files, fields: tuple[str, ...], output: Output, canonical: str, strip: tuple[str, ...], rejects: OnReject
 ) -> Gathered:
     from es_simhash.cli.jobs.evaluate import gather_files
     from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
@@ -146,7 +149,7 @@ def _from_files(
     with output.progress("Reading", total_bytes(files.paths)) as advance:
         found = read_texts(files.read(rejects), fields, rejects, absent, patterns(strip))
         gathered = gather_files(
-            found, canonical_named(keep, fields), rejects, lambda done: advance(done, 0, files.bytes_read)
+            found, canonical_named(canonical, fields), rejects, lambda done: advance(done, 0, files.bytes_read)
         )
     output.warn(absent.warning)
     return gathered
@@ -158,19 +161,20 @@ class _FromIndex:
 
     index: str
     prefix: str
-    query: str | None
+    filter: dict[str, Any] | None
     target: Target
 
-    def read(self, output: Output, keep: str, strip: tuple[str, ...], rejects: RejectFile) -> tuple[Settings, Gathered]:
+    def read(
+        self, output: Output, canonical: str, strip: tuple[str, ...], rejects: RejectFile
+    ) -> tuple[Settings, Gathered]:
         """The scheme of the index, and its documents."""
         from es_simhash.cli.jobs.evaluate import gather_index
         from es_simhash.documents.sources import patterns
         from es_simhash.groups.of_index.canonical import canonical_named
         from es_simhash.index import Index
 
-        query = None if self.query is None else json_object(self.query, "--query", '{"term": {"lang": "en"}}')
         with self.target.opened(output) as engine, output.progress("Reading") as advance:
             opened = Index(self.index, engine, prefix=self.prefix)
             warn_of_indices_without_fields(output, opened)
-            rule = canonical_named(keep, opened.documents.fields)
-            return opened.scheme, gather_index(opened, rule, query, patterns(strip), rejects, advance, _PATIENCE)
+            rule = canonical_named(canonical, opened.documents.fields)
+            return opened.scheme, gather_index(opened, rule, self.filter, patterns(strip), rejects, advance, _PATIENCE)

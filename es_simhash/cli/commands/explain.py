@@ -32,14 +32,16 @@ _PAIR = 2
 )
 @click.option("--text", "texts", multiple=True, help="One of the texts.")
 @near_options
-@click.option("--html", type=click.Path(dir_okay=False, writable=True), help="Also write a page to this file.")
+@click.option(
+    "--report", "report_file", type=click.Path(dir_okay=False, writable=True), help="Also write a page to this file."
+)
 @index_options
 def command(
     index: str | None,
     ids: tuple[str, ...],
     files: tuple[str, ...],
     texts: tuple[str, ...],
-    html: str | None,
+    report_file: str | None,
     known: dict[str, Any],
     target: Target,
     output: Output,
@@ -49,7 +51,7 @@ def command(
 
     Without INDEX, two texts are compared: two of --file and --text.
 
-    Example: es-simhash explain articles 42 43 --html why.html
+    Example: es-simhash explain articles 42 43 --report why.html
     """
     if index and len(ids) == _PAIR and not files and not texts:
         with target.opened(output) as engine:
@@ -58,9 +60,9 @@ def command(
         explanation = _of_texts(_subjects(files, texts), known, criteria)
     else:
         raise click.UsageError("Give an index and two ids, or without an index two texts by --file and --text.")
-    if html:
-        _write_page(html, explanation)
-        output.note(f"The page is in {html}.")
+    if report_file:
+        _write_page(report_file, explanation)
+        output.note(f"The page is in {report_file}.")
     show(output, explanation)
 
 

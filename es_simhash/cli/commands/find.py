@@ -98,7 +98,7 @@ def matches_as_json(matches: Matches) -> dict[str, Any]:
 def _show(output: Output, matches: Matches) -> None:
     output.result(matches_as_json(matches))
     if matches:
-        output.table(["index", "id", "similarity", "bits", "", "source"], list(_rows(matches)))
+        output.table(["index", "id", "similarity", "bits", "text", "source"], list(_rows(matches)))
     else:
         output.line("No near-duplicates.")
     output.note(f"{len(matches)} shown of {matches.candidates} candidates compared.")
@@ -109,7 +109,7 @@ def _show(output: Output, matches: Matches) -> None:
     if matches.foreign:
         output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
     if matches.status == "short":
-        output.note("The text is short: only an exact comparison (--verify) means much.")
+        output.note("The text is short: only an exact comparison (--verify exact) means much.")
 
 
 def _rows(matches: Matches) -> Iterator[list[Any]]:

@@ -13,8 +13,7 @@ import click
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.group import group_options
-from es_simhash.cli.options.index import index_argument, prefix_option
-from es_simhash.cli.options.inputs import json_object
+from es_simhash.cli.options.index import filter_option, index_argument, prefix_option
 from es_simhash.cli.options.kibana import kibana_url_option
 from es_simhash.cli.options.run import accept_option, patience_option
 from es_simhash.cli.options.shared import EngineVerb
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 @index_argument
 @prefix_option
 @group_options("star", "estimate", "by id")
-@click.option("--query", metavar="QUERY", help="Only documents that this query, as JSON, finds.")
+@filter_option("Only documents that this query, as JSON, selects.")
 @click.option("--incremental", is_flag=True, help="Compare only what came since groups were last written.")
 @click.option(
     "--state", type=click.Path(file_okay=False), help="Keep there what is read, so that a stopped run can go on."
@@ -75,7 +74,7 @@ def command(
     A line for each group, the largest first, with the document to keep first. Nothing is changed unless you say
     --write, and no document is ever deleted.
 
-    Example: es-simhash group articles --keep oldest:published --write
+    Example: es-simhash group articles --canonical oldest:published --write
     """
     from es_simhash.groups.of_index.writing import WriteOptions
     from es_simhash.index import Index
@@ -120,7 +119,6 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
     from es_simhash.groups.of_index.canonical import canonical_named
     from es_simhash.groups.of_index.options import GroupOptions
 
-    query = given["query"]
     names = (
         "by",
         "distance",
@@ -134,8 +132,8 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
         "state",
     )
     return GroupOptions(
-        filter=None if query is None else json_object(query, "--query", '{"term": {"lang": "en"}}'),
-        canonical=canonical_named(given["keep"], index.documents.fields),
+        filter=given["filter"],
+        canonical=canonical_named(given["canonical"], index.documents.fields),
         memory=given["memory"],
         patience=given["patience"],
         **{name: given[name] for name in names},

@@ -46,7 +46,7 @@ def command(
 
     With --field the index is first given the fields, as by init.
 
-    Example: es-simhash load articles news.jsonl.gz --field title --field body --id url
+    Example: es-simhash load articles news.jsonl.gz --field title --field body --id-field url
     """
     from es_simhash._core.prefetch import in_a_moment
     from es_simhash.cli.jobs.load import Loader, Rehearsal

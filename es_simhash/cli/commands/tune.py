@@ -48,7 +48,13 @@ of the sample do. bytes: what the fields add to a document's JSON. µs: processo
 @click.option(
     "--choose", type=click.IntRange(1), metavar="ROW", help="Take this row, in place of the one that is best."
 )
-@click.option("--out", type=click.Path(dir_okay=False, writable=True), help="Write the scheme to this file.")
+@click.option(
+    "--output",
+    "-o",
+    "scheme_file",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Write the scheme to this file.",
+)
 def command(
     labels: str | None,
     similarity: float | None,
@@ -56,7 +62,7 @@ def command(
     recall: float,
     max_candidates: float | None,
     choose: int | None,
-    out: str | None,
+    scheme_file: str | None,
     size: int,
     output: Output,
     **given: Any,
@@ -66,7 +72,7 @@ def command(
     Say what near-duplicates are: by --labels, or by --similarity. What other keys would find and cost is shown beside;
     none in the table is worse than another in everything. With --similarity, --scheme says which features to take.
 
-    Example: es-simhash tune news.jsonl --labels clusters.jsonl --out scheme.json
+    Example: es-simhash tune news.jsonl --labels clusters.jsonl --output scheme.json
     """
     from es_simhash.documents.files import RejectFile, whole_file
     from es_simhash.quality.key_options import Goal
@@ -78,7 +84,7 @@ def command(
         raise click.UsageError("Say what near-duplicates are: by --labels, or by --similarity; one of both.")
     source = Source(**given)
     with ExitStack() as stack:
-        scheme_out = stack.enter_context(whole_file(out)) if out else None
+        scheme_out = stack.enter_context(whole_file(scheme_file)) if scheme_file else None
         rejects = stack.enter_context(RejectFile(source.files.rejects))
         told = read_labels(labels, rejects) if labels else None
         base, sampled = source.read(output, rejects, None if told else size)
@@ -100,12 +106,14 @@ def command(
         output.note(
             f"{rejects.count:,} documents or labels could not be used; {source.files.rejects} tells which, and why."
         )
-    output.result({**tuning_json(tuned), "out": out})
+    output.result({**tuning_json(tuned), "out": scheme_file})
     _show(output, tuned)
     output.line(tuned.why)
     output.warn(tuned.warning)
     output.note(
-        f"Use it: es-simhash init INDEX --field FIELD --scheme {out}" if out else "Write the scheme by --out FILE."
+        f"Use it: es-simhash init INDEX --field FIELD --scheme {scheme_file}"
+        if scheme_file
+        else "Write the scheme by --output FILE."
     )
     return SOME_FAILED if rejects.count else FINE
 

@@ -31,7 +31,7 @@ class Way:
 PLAIN = Way("", {})
 WAYS = (
     PLAIN,
-    Way("--no-verify", {"verify": "estimate"}),
+    Way("--verify estimate", {"verify": "estimate"}),
     Way("--similarity 0.8", {"similarity": 0.8}),
     Way("--distance 3", {"distance": 3}),
     Way(

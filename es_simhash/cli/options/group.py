@@ -44,7 +44,7 @@ def group_options(linkage: str, verify: str | None, first: str) -> Callable[[Com
             help="Near whom a member is: the document kept; any other; all others.",
         ),
         click.option(
-            "--keep",
+            "--canonical",
             default="first",
             show_default=True,
             metavar="ORDER",

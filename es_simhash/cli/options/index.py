@@ -98,28 +98,37 @@ def near_options(command: Command) -> Command:
     return command
 
 
+def filter_option(help: str) -> Callable[[Command], Command]:
+    """A query that restricts documents; the command gets it as JSON."""
+    return click.option("--filter", metavar="QUERY", callback=_query, help=help)
+
+
+def _query(_context: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, Any] | None:
+    return None if text is None else json_object(text, "--filter", '{"term": {"lang": "en"}}')
+
+
 def find_options(command: Command) -> Command:
     """What a near-duplicate is, and how it is compared; the command gets it as ``wanted``, keywords of `Index.find`."""
 
     @wraps(command)
     def with_wanted(**given: Any) -> Any:
-        wanted = {name: given.pop(name) for name in ("by", "distance", "similarity", "measure", "size")}
-        wanted["verify"] = {None: None, True: "exact", False: "estimate"}[given.pop("verify")]
-        wanted["filter"] = _query(given.pop("filter_"))
+        wanted = {
+            name: given.pop(name) for name in ("by", "distance", "similarity", "measure", "size", "verify", "filter")
+        }
         return command(wanted=wanted, **given)
 
     options = (
         click.option(
-            "--verify/--no-verify",
-            default=None,
-            help="Compare the texts themselves, or only fingerprints.  [default: as the scheme says]",
+            "--verify",
+            type=click.Choice(["estimate", "exact"]),
+            help="Compare only fingerprints, or also texts.  [default: as the scheme says]",
         ),
         click.option(
             "--measure",
             type=click.Choice(["jaccard", "containment", "overlap", "cosine"]),
             help="What similarity of texts is.  [default: as the scheme says]",
         ),
-        click.option("--filter", "filter_", metavar="QUERY", help="A query, as JSON, that matches must pass."),
+        filter_option("Only matches that this query, as JSON, selects."),
         click.option("--size", type=click.IntRange(1), default=10, show_default=True, help="How many matches to show."),
     )
     for option in reversed(options):
@@ -141,10 +150,6 @@ def scheme_named(name: str | None) -> Scheme | None:
             f"{name!r} is neither a preset ({', '.join(PRESETS)}) nor a file. Give one of them to --scheme."
         )
     return Scheme.from_json(text_in(name))
-
-
-def _query(text: str | None) -> dict[str, Any] | None:
-    return None if text is None else json_object(text, "--filter", '{"term": {"lang": "en"}}')
 
 
 def wanted_documents(engine: Engine, index: str, known: dict[str, Any]) -> Documents:

@@ -47,7 +47,7 @@ def _file_options(command: Command, required: bool) -> Command:
             type=click.Choice(["jsonl", "json", "csv", "tsv", "parquet", "text"]),
             help="The files' format, where their names do not tell it.",
         ),
-        click.option("--id", "id_field", metavar="PATH", help="The field with the id, as a dotted path."),
+        click.option("--id-field", metavar="PATH", help="The field with the id, as a dotted path."),
         click.option("--encoding", default="utf-8", show_default=True, help="The encoding of texts in the files."),
         click.option(
             "--rejects",

@@ -25,7 +25,7 @@ def run_options(command: Command) -> Command:
     """How a run goes about it: the keywords of `RunOptions`, and ``rejects``."""
     options = (
         click.option(
-            "--slices",
+            "--parallel",
             "parallel",
             type=click.IntRange(1),
             default=1,

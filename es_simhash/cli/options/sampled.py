@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from es_simhash.cli.options.connection import Target
-from es_simhash.cli.options.index import prefix_option, scheme_named, scheme_option, wanted_documents
-from es_simhash.cli.options.inputs import Files, json_object, optional_file_options
+from es_simhash.cli.options.index import filter_option, prefix_option, scheme_named, scheme_option, wanted_documents
+from es_simhash.cli.options.inputs import Files, optional_file_options
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def sampled_options(command: Command) -> Command:
     options = (
         click.option("--index", metavar="INDEX", help="Take the documents of this index, in place of files."),
         prefix_option,
-        click.option("--query", metavar="QUERY", help="With --index: only documents that this query, as JSON, finds."),
+        filter_option("With --index: only documents that this query, as JSON, selects."),
         click.option(
             "--field",
             "fields",
@@ -60,15 +60,15 @@ class Source:
     target: Target
     index: str | None
     prefix: str
-    query: str | None
+    filter: dict[str, Any] | None
     fields: tuple[str, ...]
     scheme: str | None
 
     def __post_init__(self) -> None:
         if bool(self.files.paths) == bool(self.index):
             raise click.UsageError("Name the files with the documents, or an index by --index; one of both.")
-        if self.query and not self.index:
-            raise click.UsageError("--query is for an index. Name it by --index, or drop the query.")
+        if self.filter is not None and not self.index:
+            raise click.UsageError("--filter is for an index. Name it by --index, or drop the filter.")
 
     def read(self, output: Output, rejects: RejectFile, size: int | None) -> tuple[Scheme | None, Sampled]:
         """The scheme that is named, or that of the index; and so many documents, or all."""
@@ -104,7 +104,6 @@ class Source:
 
         assert self.index
         scheme = scheme_named(self.scheme)
-        query = None if self.query is None else json_object(self.query, "--query", '{"term": {"lang": "en"}}')
         with self.target.opened(output) as engine, output.progress("Reading") as advance:
             known = {"scheme": scheme, "fields": self.fields or None, "prefix": self.prefix}
             documents = wanted_documents(engine, self.index, known)
@@ -114,5 +113,5 @@ class Source:
             else:
                 scheme = scheme or documents.scheme
             if size is not None:
-                return scheme, sample_of_index(engine, self.index, documents.fields, query, size, rejects)
-            return scheme, all_of_index(engine, self.index, documents.fields, query, rejects, advance, _PATIENCE)
+                return scheme, sample_of_index(engine, self.index, documents.fields, self.filter, size, rejects)
+            return scheme, all_of_index(engine, self.index, documents.fields, self.filter, rejects, advance, _PATIENCE)

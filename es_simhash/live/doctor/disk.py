@@ -114,7 +114,7 @@ def check_disks(facts: Facts, scheme: Scheme) -> Iterator[Finding]:
 def _of_disk(disk: Disk, needed: int, marks: Watermarks) -> Finding:
     left = disk.free - needed
     message = f"The node {disk.node!r} has {in_words(disk.free)} free and needs up to {in_words(needed)}"
-    remedy = "Make room, or do a part at a time (--query, --since) and let segments merge in between."
+    remedy = "Make room, or do a part at a time (--filter, --since) and let segments merge in between."
     if left < marks.flood:
         limit = f"; below {in_words(marks.flood)} it takes no more writes" if marks.flood else ""
         return Finding("disk", "stop", f"{message}{limit}.", remedy)

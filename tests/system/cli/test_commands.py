@@ -77,9 +77,9 @@ def walk(cwd: Path, news: Path, index: str, **environment: Any) -> None:
     [found] = lines(run_alone("find", index, "--id", "4", "--source", "title", "--json", cwd=cwd, **environment))
     assert [match["id"] for match in found["matches"]] == ["copy"]
     assert found["matches"][0]["source"] == {"title": documents()[4]["title"]}
-    [exact] = lines(run_alone("find", index, "--id", "4", "--verify", "--json", cwd=cwd, **environment))
+    [exact] = lines(run_alone("find", index, "--id", "4", "--verify", "exact", "--json", cwd=cwd, **environment))
     assert exact["matches"][0]["is_exact"]
-    table = run_alone("find", index, "--id", "4", "--no-verify", cwd=cwd, **environment).out
+    table = run_alone("find", index, "--id", "4", "--verify", "estimate", cwd=cwd, **environment).out
     assert re.search(r"\tcopy\t\d\.\d{3} ± 0\.\d{3}\t\d+\t", table)
     checked = lines(run_alone("check", index, str(news), "--json", cwd=cwd, **environment))
     assert [each["id"] for each in checked if not each["is_new"]] == ["4", "copy"]
@@ -240,7 +240,9 @@ def test_a_load_that_may_not_refresh_says_so_and_has_written_all(
 
 
 def test_documents_come_from_standard_input(loaded: Path) -> None:
-    done = run("load", "news", "-", "--id", "key.id", cwd=loaded, stdin='{"key": {"id": 7}, "title": "from a pipe"}\n')
+    done = run(
+        "load", "news", "-", "--id-field", "key.id", cwd=loaded, stdin='{"key": {"id": 7}, "title": "from a pipe"}\n'
+    )
     assert done.out == "news: 1 written, 0 rejected\n"
 
 
@@ -460,7 +462,7 @@ def test_of_bad_files_all_that_is_good_is_loaded(tmp_path: Path) -> None:
 def test_the_last_document_of_an_id_is_kept_and_later_ones_are_refused_on_request(tmp_path: Path) -> None:
     twice = '{"id": "a", "title": "first"}\n{"id": "a", "title": "last"}\n'
     run("load", "news", "-", "--field", "title", "--quiet", cwd=tmp_path, stdin=twice)
-    found = run("find", "news", "--text", "last", "--verify", "--source", "title", "--json", cwd=tmp_path)
+    found = run("find", "news", "--text", "last", "--verify", "exact", "--source", "title", "--json", cwd=tmp_path)
     assert [match["source"] for match in lines(found)[0]["matches"]] == [{"title": "last"}]
     done = run("load", "once", "-", "--create-only", "--field", "title", cwd=tmp_path, stdin=twice, code=1)
     assert done.out == "once: 1 written, 1 rejected\n"
@@ -480,7 +482,9 @@ def test_fields_that_no_document_has_are_warned_of(tmp_path: Path, news: Path) -
 
 
 def test_the_output_of_dedup_can_be_its_input(tmp_path: Path, news: Path) -> None:
-    done = run("dedup", str(news), "--kept", str(news), "-o", "groups.csv", "--output-format", "csv", cwd=tmp_path)
+    done = run(
+        "dedup", str(news), "--canonical-only", str(news), "-o", "groups.csv", "--output-format", "csv", cwd=tmp_path
+    )
     assert done.out == ""
     assert (tmp_path / "groups.csv").read_text(encoding="utf-8") == "group,id,keep\n0,4,1\n0,copy,0\n"
     assert [json.loads(line)["id"] for line in news.read_text(encoding="utf-8").splitlines()] == list("012345678")
@@ -489,9 +493,9 @@ def test_the_output_of_dedup_can_be_its_input(tmp_path: Path, news: Path) -> Non
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (["-", "--kept", "a"], "which standard input and pipes cannot be."),
-        (["--kept", "missing/kept.jsonl"], "missing/kept.jsonl: No such file or directory."),
-        (["--output", "a", "--kept", "a"], "--output and --kept are the same file."),
+        (["-", "--canonical-only", "a"], "which standard input and pipes cannot be."),
+        (["--canonical-only", "missing/kept.jsonl"], "missing/kept.jsonl: No such file or directory."),
+        (["--output", "a", "--canonical-only", "a"], "--output and --canonical-only are the same file."),
         (["--json", "--output-format", "csv"], "--json prints the groups as JSON."),
         (["--rejects", "missing/r"], "--rejects names a file in a directory that is not there"),
         (["--memory", "1k"], "Allow at least 1,048,576."),

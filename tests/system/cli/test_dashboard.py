@@ -58,7 +58,7 @@ def saved(text: str) -> list[dict[str, Any]]:
 
 
 def test_saved_objects_are_printed_and_written_alike(node: Node, index: str, tmp_path: Path) -> None:
-    options = [index, "--url", node.url, "--date", "published", "--by", "site"]
+    options = [index, "--url", node.url, "--date", "published", "--breakdown", "site"]
     printed = run("dashboard", *options)
     objects = saved(printed.out)
     search = next(each["attributes"] for each in objects if each["type"] == "search")
@@ -73,7 +73,7 @@ def test_saved_objects_are_printed_and_written_alike(node: Node, index: str, tmp
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    [(["--by", "title"], "cannot be counted by its values"), (["--date", "nowhen"], "has no field 'nowhen'")],
+    [(["--breakdown", "title"], "cannot be counted by its values"), (["--date", "nowhen"], "has no field 'nowhen'")],
 )
 def test_a_field_that_cannot_be_used_is_refused(node: Node, index: str, options: list[str], told: str) -> None:
     done = run("dashboard", index, "--url", node.url, *options, code=3)
@@ -107,7 +107,7 @@ def test_the_dashboard_is_imported_and_its_page_is_told(node: Node, index: str) 
 
 
 def test_no_server_need_be_named() -> None:
-    done = run("dashboard", "articles", "--date", "published", "--by", "site", "--field", "title")
+    done = run("dashboard", "articles", "--date", "published", "--breakdown", "site", "--field", "title")
     assert "nothing is looked up" in done.err
     assert "published" in json.dumps(saved(done.out)[0])
 

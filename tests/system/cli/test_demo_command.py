@@ -54,7 +54,7 @@ def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def kept(temporary: Path) -> dict[str, Any]:
     """The report of a demo whose index is still there."""
-    return demo(temporary, "--keep")
+    return demo(temporary, "--keep-index")
 
 
 def check_report(report: dict[str, Any]) -> None:
@@ -125,7 +125,7 @@ def test_people_read_it_all_and_nothing_is_left(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment(tmp_path), capture_output=True, encoding="utf-8", check=True)
     for part in ("Made 99 texts", "Loaded in", "Pairs found", "Missed", "English:", "Chinese:", "Japanese:", "groups"):
         assert part in done.stdout
-    assert "es-simhash demo --keep" in done.stdout
+    assert "es-simhash demo --keep-index" in done.stdout
     assert "made for the demo" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -166,7 +166,7 @@ def test_an_interrupted_demo_removes_its_index_even_if_it_was_to_be_kept(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(trial, "search", interrupted)
-    assert run(["demo", "--size", "100", "--keep", "--url", str(tmp_path)]) == 130
+    assert run(["demo", "--size", "100", "--keep-index", "--url", str(tmp_path)]) == 130
     assert any(name.startswith("es-simhash-demo-") for name in seen)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("es-simhash-demo-")]
 
@@ -185,7 +185,7 @@ def test_on_a_server_the_index_is_gone_afterwards(kind: str, request: pytest.Fix
 
 
 def test_on_a_server_an_index_is_kept_if_asked_for(opensearch_node: Node, tmp_path: Path) -> None:
-    report = demo(tmp_path, "--keep", "--size", "100", "--url", opensearch_node.url)
+    report = demo(tmp_path, "--keep-index", "--size", "100", "--url", opensearch_node.url)
     assert run(shlex.split(report["next"][0])[1:]) == 0
     assert report["removal"].split()[-1] == f"{opensearch_node.url}/{report['index']}"
     engine = connect(opensearch_node.url)

@@ -32,7 +32,7 @@ def evaluated(folder: Path, *arguments: str, code: int = 0, **environment: str) 
 
 def test_a_walk(folder: Path) -> None:
     given = ("news.jsonl", "--labels", "clusters.jsonl", "--field", "body")
-    found = evaluated(folder, *given, "--html", "quality.html", "--pairs", "pairs.jsonl", "--examples", "2")
+    found = evaluated(folder, *given, "--report", "quality.html", "--pairs", "pairs.jsonl", "--examples", "2")
     assert found["documents"] == 41
     assert found["labels"]["duplicates"] == 55
     pairs = [json.loads(line) for line in (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -94,7 +94,7 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
         assert of_index[part] == of_file[part]
     query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
     some = evaluated(
-        folder, "--index", name, "--query", query, *given, "--keep", "longest", code=1, ES_SIMHASH_URL=place
+        folder, "--index", name, "--filter", query, *given, "--canonical", "longest", code=1, ES_SIMHASH_URL=place
     )
     assert (some["documents"], some["pairs"]["right"], some["pairs"]["missed"]) == (3, 3, 0)
     assert some["labels"]["unknown_ids"]["count"] == 35
@@ -106,9 +106,9 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
         ([], "one of both"),
         (["news.jsonl", "--index", "news"], "one of both"),
         (["--index", "news", "--field", "body"], "Drop --scheme and --field"),
-        (["news.jsonl", "--query", "{}"], "--query is for an index"),
-        (["news.jsonl", "--html", "a", "--pairs", "a"], "Name two"),
-        (["news.jsonl", "--html", "missing/a"], "No such file"),
+        (["news.jsonl", "--filter", "{}"], "--filter is for an index"),
+        (["news.jsonl", "--report", "a", "--pairs", "a"], "Name two"),
+        (["news.jsonl", "--report", "missing/a"], "No such file"),
         (["news.jsonl", "--labels", "news.jsonl"], "There are no labels"),
         (["news.jsonl", "--distance", "9"], "Choose at least 10 blocks"),
     ],

@@ -112,12 +112,12 @@ def test_bits_of_wide_simhashes_are_broken_between_blocks(folder: Path) -> None:
 
 def test_a_page_is_written_whole_and_holds_the_verdict(folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "why.html"
-    done = run("explain", "news", "0", "a/é 中", "--html", str(page), cwd=folder)
+    done = run("explain", "news", "0", "a/é 中", "--report", str(page), cwd=folder)
     written = page.read_text(encoding="utf-8")
     assert done.out.splitlines()[0] in written
     assert f"The page is in {page}." in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["why.html"]
-    missing = run("explain", "news", "0", "1", "--html", "missing/why.html", cwd=folder, code=2)
+    missing = run("explain", "news", "0", "1", "--report", "missing/why.html", cwd=folder, code=2)
     assert "missing/why.html: No such file or directory." in missing.err
 
 

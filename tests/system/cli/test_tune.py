@@ -37,7 +37,7 @@ def result(folder: Path, *arguments: str, code: int = 0, **environment: str) -> 
 
 def test_a_walk_from_labels_to_an_index(folder: Path) -> None:
     given = ("news.jsonl", "--field", "body", "--labels", "clusters.jsonl")
-    found = result(folder, "tune", *given, "--documents", "1000000", "--out", "scheme.json")
+    found = result(folder, "tune", *given, "--documents", "1000000", "--output", "scheme.json")
     scheme = Scheme.from_json((folder / "scheme.json").read_text(encoding="utf-8"))
     assert json.loads(scheme.to_json()) == found["scheme"]
     assert found["options"][found["choice"] - 1]["id"] == scheme.id
@@ -105,11 +105,11 @@ def test_people_read_tables_and_a_sentence(folder: Path) -> None:
     done = run("tune", "news.jsonl", "--similarity", "0.6", "--size", "30", "--choose", "1", cwd=folder)
     assert "row\tkeys\texpected\tmeasured\trandom\tin vain\tbytes\tµs\n" in done.out
     assert "The row was chosen by hand." in done.out
-    assert "Write the scheme by --out FILE." in done.err
+    assert "Write the scheme by --output FILE." in done.err
     assert "rests on" not in done.err
     done = run("tune", "news.jsonl", "--similarity", "0.6", "--documents", "1000000", "--quiet", cwd=folder)
     assert done.err.startswith("What is compared in vain rests on 40 texts: among 1,000,000 documents")
-    done = run("tune", "news.jsonl", "--labels", "clusters.jsonl", "--out", "s.json", cwd=folder)
+    done = run("tune", "news.jsonl", "--labels", "clusters.jsonl", "--output", "s.json", cwd=folder)
     assert "features\tnear\tF1\t" in done.out
     assert "fit these labels best" in done.out
     assert "init INDEX --field FIELD --scheme s.json" in done.err
@@ -160,7 +160,7 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
     assert by_index["rules"] == result(folder, "tune", "news.jsonl", *given)["rules"]
     assert result(folder, "tune", "--index", name, "--similarity", "0.7", ES_SIMHASH_URL=place)["documents"] == 40
     query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
-    some = result(folder, "sample", *of_index, "--query", query, ES_SIMHASH_URL=place)
+    some = result(folder, "sample", *of_index, "--filter", query, ES_SIMHASH_URL=place)
     assert sum(level["pairs"] for level in some["levels"]) == 3
 
 
@@ -174,7 +174,7 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
         (["tune", "news.jsonl", "--similarity", "0.5", "--recall", "1"], "Choose one above 0 and below 1"),
         (["tune", "news.jsonl", "--similarity", "0.5", "--choose", "999"], "There is no row 999"),
         (["sample", "news.jsonl", "--index", "news"], "one of both"),
-        (["sample", "news.jsonl", "--query", "{}"], "--query is for an index"),
+        (["sample", "news.jsonl", "--filter", "{}"], "--filter is for an index"),
     ],
 )
 def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], told: str) -> None:

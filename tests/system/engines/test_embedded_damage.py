@@ -266,7 +266,7 @@ def test_the_command_names_what_is_damaged_and_what_to_do(tmp_path: Path) -> Non
     documents = tmp_path / "documents.jsonl"
     documents.write_text("".join(json.dumps({"id": str(i), "body": f"text {i} " * 9}) + "\n" for i in range(9)))
     place = str(tmp_path / "engine")
-    run("load", "a", str(documents), "--field", "body", "--id", "id", "--url", place)
+    run("load", "a", str(documents), "--field", "body", "--id-field", "id", "--url", place)
     assert "as they were written" in run("info", "a", "--check", "--url", place).out
     [store] = (tmp_path / "engine" / "a").glob("*.store")
     flip(store, 5)

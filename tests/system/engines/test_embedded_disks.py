@@ -19,7 +19,7 @@ from tests.support.commands import environment
 from tests.support.disks import Disk, disk
 
 COUNT = 600
-LOAD = ("--field", "body", "--id", "id", "--url")
+LOAD = ("--field", "body", "--id-field", "id", "--url")
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ LINES = (
     "explain {index} 4 9",
     "info {index}",
     "doctor {index}",
-    "backfill {index} --refresh-stale --slices 2",
+    "backfill {index} --refresh-stale --parallel 2",
     "group {index} --write --output groups.jsonl --kibana-url http://localhost:5601",
     "dashboard {index} --output dashboard.ndjson",
     "sample --index {index}",

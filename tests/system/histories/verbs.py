@@ -253,13 +253,13 @@ _GROUPED = ("done", "done", "stale")
 VERBS = {
     "backfill": Verb(_BACKFILL, partial(_check_backfill, True), refreshes=True),
     "refresh-stale": Verb((*_BACKFILL, "--refresh-stale"), partial(_check_backfill, False), refreshes=True),
-    "slices": Verb((*_BACKFILL, "--slices", "2", "--no-refresh"), partial(_check_backfill, True), refreshes=True),
+    "slices": Verb((*_BACKFILL, "--parallel", "2", "--no-refresh"), partial(_check_backfill, True), refreshes=True),
     "remove": Verb(("remove", "{index}", "--yes", *_LIMITED), _check_removal, 25, look="_refresh"),
     "reindex": Verb(("reindex", "{index}", "{copy}", *_LIMITED), _check_copy),
     "group": Verb(_GROUP, _check_groups, 25, states=_GROUPED),
     "incremental": Verb((*_GROUP, "--incremental"), _check_groups, 25, states=_GROUPED),
     "add": Verb(("{index}", "{file}", "{rejects}"), _check_added, 15, look="/", program=adding.run),
-    "load": Verb(("load", "{index}", "{file}", "--id", "id", *_LIMITED), _check_loaded, 10, look="/"),
+    "load": Verb(("load", "{index}", "{file}", "--id-field", "id", *_LIMITED), _check_loaded, 10, look="/"),
     "pipeline": Verb(
         ("pipeline", "{index}", "--install", "--default"), _check_pipeline, 8, look="/", afterwards=_write_whole
     ),

@@ -25,7 +25,7 @@ DOCUMENTS: list[dict[str, Any]] = [
 def dedup(folder: Path, *options: str, documents: list[dict[str, Any]] = DOCUMENTS, code: int = 0) -> Any:
     path = folder / "news.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in documents), encoding="utf-8")
-    done = run("dedup", str(path), "--id", "id", "--field", "body", *options, cwd=folder, code=code)
+    done = run("dedup", str(path), "--id-field", "id", "--field", "body", *options, cwd=folder, code=code)
     return done.err if code else lines(done)
 
 
@@ -40,7 +40,7 @@ def dedup(folder: Path, *options: str, documents: list[dict[str, Any]] = DOCUMEN
     ],
 )
 def test_an_order_says_which_document_is_kept(tmp_path: Path, keep: str, expected: str) -> None:
-    [group] = dedup(tmp_path, "--keep", keep, "--kept", "kept.jsonl")
+    [group] = dedup(tmp_path, "--canonical", keep, "--canonical-only", "kept.jsonl")
     assert group["keep"] == expected
     assert {group["keep"], *group["duplicates"]} == {"first", "oldest", "longest"}
     kept = (tmp_path / "kept.jsonl").read_text(encoding="utf-8").splitlines()
@@ -82,7 +82,7 @@ def test_what_an_expression_finds_is_left_out_of_texts(tmp_path: Path) -> None:
 
 
 def test_a_report_tells_of_the_groups_and_shows_their_texts(tmp_path: Path) -> None:
-    dedup(tmp_path, "--report", "report.html", "--date", "published", "--keep", "oldest:published")
+    dedup(tmp_path, "--report", "report.html", "--date", "published", "--canonical", "oldest:published")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "2 of 4 documents are duplicates, in 1 group" in page
     assert "oldest:published" in page
@@ -93,11 +93,11 @@ def test_a_report_tells_of_the_groups_and_shows_their_texts(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--keep", "tallest"], "first, longest, oldest:FIELD"),
+        (["--canonical", "tallest"], "first, longest, oldest:FIELD"),
         (["--strip", "("], "no regular expression"),
         (["--common", "2"], "between 0 and 1"),
         (["--date", "published"], "Add --report"),
-        (["--pairs", "x", "--kept", "x"], "--kept and --pairs are the same file"),
+        (["--pairs", "x", "--canonical-only", "x"], "--canonical-only and --pairs are the same file"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], told: str) -> None:
