@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import TextError
+from es_simhash.text import normalise_batch as normalise_batch_module
 from es_simhash.text.html import strip_html
 from es_simhash.text.normalise import Normalisation, is_unassigned
 from es_simhash.text.normalise_batch import normalise_batch
@@ -48,6 +49,50 @@ def test_each_step_can_be_switched_off() -> None:
 @given(batches(), Normalisations)
 def test_a_batch_is_normalised_as_its_texts_are_one_by_one(texts: list[str], normalisation: Normalisation) -> None:
     assert normalise_batch(texts, normalisation).texts() == [normalisation(text) for text in texts]
+
+
+def _points(*ranges: tuple[int, int]) -> st.SearchStrategy[str]:
+    return st.sampled_from([chr(point) for first, last in ranges for point in range(first, last)])
+
+
+# What combines with what stands beside it: marks of several classes, vowel signs, jamo of both widths and syllables.
+COMBINING = _points((0x300, 0x370), (0x93C, 0x94E), (0x9BC, 0x9D8), (0xDCA, 0xDE0), (0xE31, 0xE4F), (0x1D165, 0x1D16E))
+JAMO = _points((0x1100, 0x1200), (0xA960, 0xA97D), (0xAC00, 0xAC40), (0xFFA0, 0xFFDD))
+ODD = st.sampled_from(list("ﬁ´¨ǅŉẞ①㌀ﷺ\u0344\u0f73\uff9e𝐀🅰😀\U000110ba\U00030000\u0378")) | st.sampled_from(
+    list("aA=<カ \n\u3000\0")
+)
+COMBINED = st.text(st.one_of(COMBINING, JAMO, ODD), max_size=12)
+
+
+@given(st.lists(COMBINED, max_size=4), Normalisations)
+def test_characters_that_combine_are_normalised_in_a_batch_as_they_are_alone(
+    texts: list[str], normalisation: Normalisation
+) -> None:
+    assert normalise_batch(texts, normalisation).texts() == [normalisation(text) for text in texts]
+
+
+@pytest.mark.parametrize("odd", ["ﬁ", "e\u0301", "😀🅰", "क्ष", "힣\u11a8", "´"])
+def test_an_odd_character_costs_what_it_is_and_not_its_text(odd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    fold = Normalisation.fold
+
+    def counted(self: Normalisation, text: str) -> str:
+        sizes.append(len(text))
+        return fold(self, text)
+
+    monkeypatch.setattr(Normalisation, "fold", counted)
+    text = "é and more of this text " * 100
+    assert normalise_batch([text + odd + text], Normalisation()).texts()[0].startswith("é and")
+    assert max(sizes, default=0) <= 4
+
+
+def test_what_composes_with_the_character_before_it_is_known() -> None:
+    """The standard library knows newer characters, too, which Unicode 13.0 has not assigned."""
+    composites = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.normalize("NFC", c) == c]
+    pairs = [unicodedata.decomposition(c).split() for c in composites]
+    seconds = {int(pair[1], 16) for pair in pairs if len(pair) == 2 and not pair[0].startswith("<")}
+    composing = {point for point in seconds if not unicodedata.combining(chr(point)) and not is_unassigned(chr(point))}
+    assert composing <= normalise_batch_module._COMPOSING
 
 
 def test_every_character_is_normalised_alike_alone_and_in_a_batch() -> None:
