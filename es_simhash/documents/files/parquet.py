@@ -95,7 +95,8 @@ def _rows_one_by_one(file: DataFile, batch: Any, first: int) -> Iterator[Numbere
 def _damage() -> tuple[type[Exception], ...]:
     import pyarrow
 
-    return (pyarrow.ArrowException, OSError)
+    # The names of columns, too, may be no UTF-8.
+    return (pyarrow.ArrowException, OSError, UnicodeDecodeError)
 
 
 def _one_line(error: Exception) -> str:

@@ -156,6 +156,15 @@ def test_what_is_no_parquet_file_is_rejected(tmp_path: Path, keep: float) -> Non
     assert [(bad.line, bad.reason[:27]) for bad in rejected] == [(1, "The file is no Parquet file")]
 
 
+def test_a_file_whose_columns_have_names_that_are_no_utf_8_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a storm"]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"text", b"te\xfft"))
+    found, [rejected] = read(path)
+    assert not found
+    assert "damaged ('utf-8' codec can't decode byte 0xff" in rejected.reason
+
+
 def test_a_file_without_rows_has_no_documents(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": pa.array([], pa.string())}), tmp_path / "a.parquet")
     assert read(tmp_path / "a.parquet") == ([], [])
