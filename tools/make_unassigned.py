@@ -1,6 +1,6 @@
 """Write es_simhash/text/unassigned.txt: the code points that Unicode 13.0 has not assigned.
 
-Run with Python 3.10, whose unicodedata is of that version: python3.10 tools/make_unassigned.py
+Run with Python 3.10, whose unicodedata is of that version: python3.10 -m tools.make_unassigned
 """
 
 from __future__ import annotations

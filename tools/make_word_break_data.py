@@ -1,7 +1,7 @@
-"""Write es_simhash/tokens/word_break_data.txt: the Unicode properties on which word boundaries depend.
+"""Write es_simhash/text/tokens/word_break_data.txt: the Unicode properties on which word boundaries depend.
 
 They are those of the `regex` package, whatever the Python. To pin a newer Unicode version, install a release
-of `regex` that implements it, set UNICODE_VERSION, and run: python tools/make_word_break_data.py
+of `regex` that implements it, set UNICODE_VERSION, and run: python -m tools.make_word_break_data
 That changes the words of texts with newly assigned characters, and with them their fingerprints.
 """
 

@@ -1,20 +1,33 @@
-"""The component templates in ``mappings/``, one a preset; ``python -m tools.mapping_files`` writes them anew."""
+"""The component templates and saved objects in ``mappings/``; ``python -m tools.mapping_files`` writes them anew."""
 
 from __future__ import annotations
 
 import json
 
+from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
+from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.scheme.mapping import component_template
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
 from tools import ROOT
 
 DIRECTORY = ROOT / "mappings"
+# For every index whose fields have the usual prefix, whatever else its documents have.
+_ALL = Subject("*", by_field="_index")
+_SUBJECTS = {
+    "all-indices.ndjson": _ALL,
+    "all-indices-simhash-only.ndjson": Subject(_ALL.index, by_field=_ALL.by_field, measure="distance"),
+}
 
 
-def files() -> dict[str, str]:
-    """The content of each file by its name."""
+def templates() -> dict[str, str]:
+    """Return the component template of each preset, by file name."""
     return {f"dedup-{name}.json": _template(name) for name in PRESETS}
+
+
+def dashboards() -> dict[str, str]:
+    """Return the saved objects in ``mappings/dashboards/``, by file name."""
+    return {name: ndjson(saved_objects(subject)) for name, subject in _SUBJECTS.items()}
 
 
 def _template(preset: str) -> str:
@@ -25,5 +38,6 @@ def _template(preset: str) -> str:
 
 
 if __name__ == "__main__":
-    for name, text in files().items():
-        (DIRECTORY / name).write_text(text, encoding="utf-8")
+    for folder, files in ((DIRECTORY, templates()), (DIRECTORY / "dashboards", dashboards())):
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")

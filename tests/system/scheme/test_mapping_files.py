@@ -7,7 +7,7 @@ import pytest
 from tools import mapping_files
 from tools.nodes import Node
 
-FILES = mapping_files.files()
+FILES = mapping_files.templates()
 
 
 def test_the_files_are_what_the_code_makes() -> None:

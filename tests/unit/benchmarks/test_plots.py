@@ -12,7 +12,7 @@ from benchmarks.page import tables_of
 from benchmarks.svg import THEMES
 from benchmarks.tables import Table
 from tests import ROOT
-from tests.support.benchmark_page import BENCHMARKS, with_another_backfill
+from tests.support.documentation import BENCHMARKS, with_another_backfill
 
 DOCS = ROOT / "docs"
 SVG = "{http://www.w3.org/2000/svg}"

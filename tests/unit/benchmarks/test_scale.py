@@ -23,7 +23,7 @@ from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.tradeoffs import band_candidates, band_probability, block_candidates
 from tests import ROOT
-from tests.support.benchmark_page import BENCHMARKS, with_another_backfill
+from tests.support.documentation import BENCHMARKS, with_another_backfill
 
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "scale.md").read_text(encoding="utf-8")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, panels, saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.errors import InputError
-from tests.support import dashboard_files
 from tests.support.saved_objects import problems
+from tools import mapping_files
 
 NAMES = st.text(min_size=1, max_size=30)
 SUBJECTS = st.builds(
@@ -129,7 +129,7 @@ def test_the_check_of_these_tests_sees_what_an_import_would_refuse(path: tuple[A
 
 
 def test_the_files_are_what_the_code_makes() -> None:
-    kept = {path.name: path.read_text(encoding="utf-8") for path in dashboard_files.DIRECTORY.glob("*.ndjson")}
-    assert kept == dashboard_files.files()
+    kept = {path.name: path.read_text(encoding="utf-8") for path in mapping_files.DIRECTORY.glob("dashboards/*.ndjson")}
+    assert kept == mapping_files.dashboards()
     for text in kept.values():
         assert problems([json.loads(line) for line in text.splitlines()]) == []
