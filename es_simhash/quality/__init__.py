@@ -1,4 +1,4 @@
-"""How well near-duplicates are told from others, measured on documents whose duplicates somebody has labelled.
+"""How well near-duplicates are found, measured on labelled documents, and schemes tuned on them.
 
-`es_simhash.quality.evaluation` is the way in: documents and labels in, scores with their intervals out.
+Start at `es_simhash.quality.evaluation` and `es_simhash.quality.tuning`.
 """

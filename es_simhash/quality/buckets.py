@@ -1,4 +1,4 @@
-"""Kinds of pairs that scores are told for: by the length of the texts, by their script, and whether they are equal."""
+"""Buckets of pairs for separate scores: by text length, by script, and by whether the texts are equal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 
-# The numbers of pairs' buckets, and what each bucket is called.
+# The bucket number of each pair, and the names of the buckets.
 Bucketed: TypeAlias = tuple[npt.NDArray[np.int64], Sequence[str]]
 
 _LENGTHS = (100, 300, 1_000, 3_000)
@@ -24,14 +24,14 @@ _SCRIPTS |= {"KATAKANA": "Kana", "HALFWIDTH KATAKANA": "Kana", "HANGUL": "Hangul
 SCRIPT_NAMES = ("Han", "Kana", "Hangul", "Latin", "other", "mixed", "none")
 
 
-# So many letters of other scripts say about as much as one of these, as a word of them does.
+# A letter of these scripts counts as five others: it says about as much as a short word.
 _DENSE, _LETTERS_OF_A_WORD = {"Han", "Kana", "Hangul"}, 5
 
 
 def script_of(text: str) -> str:
-    """The script of more than half of a text; ``mixed`` if there is none, and ``none`` if there are no letters.
+    """Return the script of more than half of a text's letters; ``mixed`` for no such script, ``none`` for no letters.
 
-    Letters count, those of Han, Kana and Hangul as five: so a Chinese text stays one, with some code or names in it.
+    Letters of Han, Kana and Hangul count five times: so a Chinese text with some code or names in it stays Chinese.
     """
     scripts: Counter[str] = Counter()
     for character, count in Counter(text).items():
@@ -51,7 +51,7 @@ def _script(letter: str) -> str:
 
 
 def by_length(texts: Sequence[str]) -> Callable[[Integers, Integers], Bucketed]:
-    """Pairs by the characters of the shorter text."""
+    """Bucket pairs by the number of characters in the shorter text."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
 
     def bucketed(first: Integers, second: Integers) -> Bucketed:
@@ -62,7 +62,7 @@ def by_length(texts: Sequence[str]) -> Callable[[Integers, Integers], Bucketed]:
 
 
 def by_script(texts: Sequence[str]) -> Callable[[Integers, Integers], Bucketed]:
-    """Pairs by the script of both texts; those of two scripts are ``mixed``."""
+    """Bucket pairs by the script of both texts; pairs of two scripts are ``mixed``."""
     numbers = {name: number for number, name in enumerate(SCRIPT_NAMES)}
     scripts = np.array([numbers[script_of(text)] for text in texts], dtype=np.int64)
 
@@ -72,10 +72,10 @@ def by_script(texts: Sequence[str]) -> Callable[[Integers, Integers], Bucketed]:
     return bucketed
 
 
-def by_identity(apart: Integers) -> Callable[[Integers, Integers], Bucketed]:
-    """Pairs by whether their texts are the same, byte by byte; ``apart`` tells the first document of each text."""
+def by_identity(originals: Integers) -> Callable[[Integers, Integers], Bucketed]:
+    """Bucket pairs by whether their texts are equal, by the `first_positions` of the texts."""
 
     def bucketed(first: Integers, second: Integers) -> Bucketed:
-        return (apart[first] == apart[second]).astype(np.int64), ("unequal texts", "equal texts")
+        return (originals[first] == originals[second]).astype(np.int64), ("unequal texts", "equal texts")
 
     return bucketed

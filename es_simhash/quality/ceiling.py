@@ -1,9 +1,8 @@
-"""What the exact Jaccard similarity of the same features could tell, if all pairs were compared and the threshold well
-chosen: whatever fingerprints lose is what lies below this.
+"""The ceiling of any fingerprint: all pairs by the exact Jaccard similarity of their features.
 
-For each document the postings of its features, as in a search engine, are counted, which tells how many features it has
-in common with every other; without estimates, and without candidates. Where that would take too long, the pairs are
-those that a MinHash of 256 values finds with a probability of 0.999 from the lowest similarity on, compared exactly.
+Counting the postings of a document's features, as in a search engine, gives the number of features that it shares with
+every other document, without estimates or candidates. Where that would take too long, a MinHash of 256 values finds
+pairs with a probability of 0.999 at the lowest similarity, and they are compared exactly.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verification import plain
 from es_simhash.text.features import FeatureBatch, distinct
 
-# From this similarity on pairs are looked for.
+# The lowest similarity of the pairs.
 LEAST = 0.2
-# How many postings may be counted, which takes some ten seconds.
+# The most postings to count, which takes some ten seconds.
 _MOST_POSTINGS = 2_000_000_000
 _SIZE = 256
 
@@ -35,29 +34,29 @@ Jaccards: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Similar:
-    """All pairs from a similarity on; ``is_complete`` unless some may be missing."""
+    """All pairs with at least the similarity ``least``; ``is_complete`` unless some may be missing."""
 
     predicted: PredictedPairs
     least: float
     is_complete: bool
 
 
-def similar_pairs(settings: Settings, texts: Sequence[str], apart: Integers, most: int = _MOST_POSTINGS) -> Similar:
-    """All pairs of texts by the exact Jaccard similarity of their features, each of which counts once.
+def similar_pairs(settings: Settings, texts: Sequence[str], originals: Integers, most: int = _MOST_POSTINGS) -> Similar:
+    """Find all similar pairs of texts by the exact Jaccard similarity of their sets of features.
 
-    ``apart`` tells the first of equal texts; no more than ``most`` postings are counted one by one.
+    ``originals`` are the `first_positions` of the texts; up to ``most`` postings are counted one by one.
     """
     features = plain_features(settings, texts)
     _, feature, documents = np.unique(features.hashes, return_inverse=True, return_counts=True)
-    # Of each posting those are counted that follow it.
+    # For each posting, those that follow it are counted.
     postings = int((documents * (documents - 1)).sum()) // 2
     if postings <= most:
         return Similar(_counted(features, feature.reshape(-1), documents), LEAST, True)
-    return _by_keys(settings, texts, apart)
+    return _by_keys(settings, texts, originals)
 
 
 def plain_features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
-    """The features of texts, each once."""
+    """Return the distinct features of each text."""
     made = fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(plain(settings), some))
     batches = [distinct(FeatureBatch(batch.first_words, batch.offsets)) for batch in made]
     counts = np.concatenate([np.empty(0, np.int64), *(np.diff(batch.offsets) for batch in batches)])
@@ -69,7 +68,7 @@ def _counted(features: FeatureBatch, feature: Integers, documents: Integers) -> 
     counts = np.diff(features.offsets)
     postings = np.repeat(np.arange(len(counts)), counts)[np.argsort(feature, kind="stable")]
     ends = np.cumsum(documents)
-    # Of each feature the place behind the last document that was looked at.
+    # For each feature the position after the last document seen.
     seen = ends - documents
     pairs, jaccards = [np.empty(0, np.uint64)], [np.empty(0, np.float64)]
     for document, size in enumerate(counts.tolist()):
@@ -91,11 +90,11 @@ def _counted(features: FeatureBatch, feature: Integers, documents: Integers) -> 
     return PredictedPairs(found, np.concatenate(jaccards), are_exact, np.full(len(found), -1, dtype=np.int64))
 
 
-def _by_keys(settings: Settings, texts: Sequence[str], apart: Integers) -> Similar:
+def _by_keys(settings: Settings, texts: Sequence[str], originals: Integers) -> Similar:
     minhash = MinHash(size=_SIZE, similarity=LEAST)
     generous = replace(plain(settings), simhash=None, minhash=minhash, verification=None)
     with Deduplicator(generous, similarity=LEAST, verify="exact").run(_numbered(texts)) as duplicates:
-        return Similar(predict_pairs(duplicates, apart), LEAST, False)
+        return Similar(predict_pairs(duplicates, originals), LEAST, False)
 
 
 def _numbered(texts: Sequence[str]) -> list[tuple[str, str]]:

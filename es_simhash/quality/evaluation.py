@@ -1,4 +1,4 @@
-"""The way in: how well a deduplication tells near-duplicates from others, by labelled documents."""
+"""Evaluates a deduplication on labelled documents."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from es_simhash.quality.scores import Contingency, Many, adjusted_rand_index, ha
 from es_simhash.quality.truth import Truth, truth_of
 from es_simhash.quality.worst_errors import EXAMPLES, ErrorFinder, PairError
 
-# The lowest threshold of similarity curves: below it, keys are shared by so many that not all are compared.
+# The lowest threshold of similarity curves: below it, too many documents share keys for all to be compared.
 LEAST = 0.3
 
-# Told what is being done.
+# Called with the name of each step.
 OnStep = Callable[[str], object]
 
 
 @dataclass(frozen=True)
 class ClusterScores:
-    """Scores of the groups that were made (see `es_simhash.quality.scores`)."""
+    """Scores of the groups (see `es_simhash.quality.scores`)."""
 
     adjusted_rand_index: Estimate
     b_cubed_precision: Estimate
@@ -47,11 +47,11 @@ class ClusterScores:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What the exact Jaccard similarity of the same features would tell, by its threshold (``curve``).
+    """The scores of the exact Jaccard similarity of the same features, by its threshold (``curve``).
 
-    ``is_complete`` unless some pairs may be missing. ``candidates`` is, of all pairs from the similarity ``threshold``
-    on, the share that the scheme's keys let meet, and ``true_candidates`` that of the duplicates: no recall in an index
-    is higher.
+    ``is_complete`` unless some pairs may be missing. ``candidates`` is the share of pairs at or above the similarity
+    ``threshold`` that meet by the scheme's keys, and ``true_candidates`` that of the duplicates: an index has no higher
+    recall.
     """
 
     curve: Curve
@@ -63,10 +63,10 @@ class Ceiling:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What came of it; ``ids`` and ``texts`` are those of all documents, and pairs are told by their positions.
+    """The results; ``ids`` and ``texts`` are those of all documents, and pairs are given by their positions.
 
-    ``buckets`` are by their kinds and names. ``clusters`` is None where labels are of pairs. ``wrong`` and ``missed``
-    are the worst errors.
+    ``buckets`` are keyed by kind and name. ``clusters`` is None if pairs were labelled. ``wrong`` and ``missed`` are
+    the worst errors.
     """
 
     deduplicator: Deduplicator
@@ -87,13 +87,13 @@ class Evaluation:
 
     @property
     def kind(self) -> Kind:
-        """What was labelled."""
+        """The kind of labels."""
         return self.truth.kind
 
 
 @dataclass(frozen=True)
 class EvaluationOptions:
-    """How it is measured: by so many samples for the intervals, with so many examples of errors."""
+    """Options: the samples for the intervals, the number of ``examples`` of errors, and callbacks."""
 
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
     examples: int = EXAMPLES
@@ -108,15 +108,15 @@ def evaluate(
     deduplicator: Deduplicator,
     options: EvaluationOptions | None = None,
 ) -> Evaluation:
-    """Deduplicate documents, (id, text) pairs, all of which are held in memory, and compare it with their labels."""
+    """Deduplicate documents, (id, text) pairs held in memory, and compare the result with their labels."""
     return _Evaluating(documents, labels, deduplicator, options or EvaluationOptions()).evaluation()
 
 
 def loosened(deduplicator: Deduplicator, similarity: float | None, distance: int | None) -> Deduplicator:
-    """The same by another threshold, a similarity or a distance, so that each pair tells by what it is decided."""
+    """Return the deduplicator with another threshold, so that all pairs above it keep their similarity or distance."""
     settings = deduplicator.settings
     if deduplicator.decided_by == "doubtful":
-        # What estimates leave in doubt is decided by the features that they are of.
+        # Doubtful estimates are decided by the exact similarity of the same features.
         settings = replace(settings, verification=None)
     return replace(
         deduplicator,
@@ -130,7 +130,7 @@ def loosened(deduplicator: Deduplicator, similarity: float | None, distance: int
 
 
 class _Evaluating:
-    """One evaluation."""
+    """The state of one evaluation."""
 
     def __init__(
         self,
@@ -144,29 +144,29 @@ class _Evaluating:
         self._options = options
         self._ids, self._texts = [id_ for id_, _ in documents], [text for _, text in documents]
         if len(set(self._ids)) < len(self._ids):
-            raise InputError("Several documents have the same id. Labels need ids that tell documents apart.")
+            raise InputError("Several documents have the same id. Give each document an id of its own.")
         self._truth = truth_of(labels, self._ids, options.on_reject)
-        self._apart = first_positions(self._texts)
+        self._originals = first_positions(self._texts)
         self._units = np.unique(self._truth.units, return_inverse=True)[1].reshape(-1)
 
     def evaluation(self) -> Evaluation:
-        """All steps."""
+        """Run all steps."""
         options, deduplicator, truth = self._options, self._deduplicator, self._truth
         options.on_step("Finding near-duplicates")
         with deduplicator.run(self._documents, rank=options.rank) as duplicates:
-            found = predict_pairs(duplicates, self._apart)
+            found = predict_pairs(duplicates, self._originals)
             groups, counts = duplicates.groups.firsts, duplicates.counts
         judged = PairOutcomes.of(found.pairs, truth)
         options.on_step("Trying other thresholds")
         near, curves = self._curves()
         options.on_step("Comparing all pairs exactly")
         keys = KeyMatcher.of(deduplicator.settings, deduplicator.criteria, self._texts)
-        similar = similar_pairs(deduplicator.settings, self._texts, self._apart)
+        similar = similar_pairs(deduplicator.settings, self._texts, self._originals)
         ceiling = self._ceiling(similar, keys)
         options.on_step("Drawing samples")
         buckets = judged.scores(self._units, self._kinds(judged.pairs), options.bootstrap)
         pairs = buckets.pop("overall").get("all")
-        comparing = ErrorFinder(deduplicator.settings, self._texts, self._apart, keys, similar.predicted)
+        errors = ErrorFinder(deduplicator.settings, self._texts, self._originals, keys, similar.predicted)
         return Evaluation(
             deduplicator=deduplicator,
             ids=self._ids,
@@ -181,15 +181,15 @@ class _Evaluating:
             buckets=buckets,
             curves=curves,
             ceiling=ceiling,
-            wrong=comparing.wrong(judged.wrong, found, options.examples),
-            missed=comparing.missed(judged.missed, near, options.examples),
+            wrong=errors.wrong(judged.wrong, found, options.examples),
+            missed=errors.missed(judged.missed, near, options.examples),
         )
 
     def _kinds(self, pairs: Numbers) -> dict[str, tuple[npt.NDArray[np.int64], Sequence[str]]]:
         bucketing = {
             "length": by_length(self._texts),
             "script": by_script(self._texts),
-            "equality": by_identity(self._apart),
+            "equality": by_identity(self._originals),
         }
         sides = positions(pairs)
         return {"overall": everything(pairs), **{kind: bucketed(*sides) for kind, bucketed in bucketing.items()}}
@@ -216,7 +216,7 @@ class _Evaluating:
     # ---- other thresholds
 
     def _curves(self) -> tuple[PredictedPairs, list[Curve]]:
-        """What is similar from the lowest threshold on, and the curves."""
+        """Return the pairs above the lowest threshold, and the curves."""
         criteria, settings = self._deduplicator.criteria, self._deduplicator.settings
         near, curves = PredictedPairs.none(), list[Curve]()
         if criteria.similarity is not None:
@@ -232,14 +232,14 @@ class _Evaluating:
         return near, curves
 
     def _known(self, found: PredictedPairs) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Which pairs were labelled, and which of these are duplicates."""
+        """Return which pairs were labelled, and which of these are duplicates."""
         known = self._truth.are_known(found.pairs)
         return known, self._truth.are_positive(found.pairs[known])
 
     def _run(self, similarity: float | None, distance: int | None) -> PredictedPairs:
-        """What another threshold finds."""
+        """Deduplicate with another threshold."""
         with loosened(self._deduplicator, similarity, distance).run(self._documents) as duplicates:
-            return predict_pairs(duplicates, self._apart)
+            return predict_pairs(duplicates, self._originals)
 
     def _ceiling(self, similar: Similar, keys: KeyMatcher) -> Ceiling:
         found, threshold = similar.predicted, self._deduplicator.criteria.similarity

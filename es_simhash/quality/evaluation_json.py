@@ -1,4 +1,4 @@
-"""An evaluation as JSON, and its pairs as the rows of a file."""
+"""An evaluation as JSON, and its pairs as JSON lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMED = 20
 
 
 def evaluation_json(evaluation: Evaluation) -> Json:
-    """All of it but the predicted pairs; texts are cut."""
+    """Return all but the predicted pairs; texts are cut."""
     truth, criteria = evaluation.truth, evaluation.deduplicator.criteria
     return {
         "documents": len(evaluation.ids),
@@ -79,7 +79,7 @@ def _error(evaluation: Evaluation, error: PairError) -> Json:
 
 
 def write_pairs(evaluation: Evaluation, out: IO[str]) -> None:
-    """Each pair that was found, as JSON lines, with ``is_right``: null where nobody has labelled it."""
+    """Write each pair that was found, as JSON lines, with ``is_right``: null if it was not labelled."""
     for pair in _pairs(evaluation):
         out.write(json.dumps(pair, ensure_ascii=False) + "\n")
 

@@ -1,4 +1,4 @@
-"""Which pairs of documents the keys of a scheme let meet, so that an index compares them at all."""
+"""Which pairs of documents share enough keys of a scheme for an index to compare them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _AT_ONCE = 1 << 14
 
 
 class KeyMatcher:
-    """The keys of some texts: bands where similarities count, blocks where distances do."""
+    """The keys of texts: bands if similarities count, blocks if distances do."""
 
     def __init__(self, settings: Settings, criteria: Criteria, batches: Sequence[Fingerprints]) -> None:
         statuses = [np.empty(0, dtype=np.uint8), *(batch.statuses for batch in batches)]
         self._has_keys = np.concatenate(statuses) != STATUSES.index("empty")
-        # The keys of each kind, a row for each text, and how many of them must be shared.
+        # The keys of each kind, a row for each text, and the number that must be shared.
         self._kinds: list[tuple[npt.NDArray[np.uint64], int]] = []
         if batches and settings.minhash and criteria.similarity is not None:
             bands, signatures = settings.minhash.layout, [batch.signatures for batch in batches]
@@ -35,7 +35,7 @@ class KeyMatcher:
 
     @classmethod
     def of(cls, settings: Settings, criteria: Criteria, texts: Sequence[str]) -> KeyMatcher:
-        """Those that a scheme makes of texts."""
+        """Make the keys of texts by a scheme."""
 
         def made(some: Sequence[str]) -> Fingerprints:
             return fingerprinting.fingerprints(settings, fingerprinting.features_of_texts(settings, some))
@@ -43,7 +43,7 @@ class KeyMatcher:
         return cls(settings, criteria, list(fingerprinting.in_batches(texts, made)))
 
     def meet(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
-        """Whether each pair has so many keys in common that a search for one compares the other."""
+        """Return whether each pair shares enough keys that a search for one compares the other."""
         parts = [self._meet(pairs[start : start + _AT_ONCE]) for start in range(0, len(pairs), _AT_ONCE)]
         return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
 

@@ -1,12 +1,12 @@
-"""Keys for a wanted recall: what they find, how much they let meet in vain, and what they cost; none for nothing.
+"""Bands and blocks for a recall goal: what they find, how many false candidates they make, and what they cost.
 
-Recall is expected by arithmetic, and measured on pairs that should be found. With bands a pair of Jaccard similarity j
-meets with the probability 1 - (1 - j**r)**b. Each bit of two SimHashes differs with the probability arccos(c) / π
-(Charikar, "Similarity estimation techniques from rounding algorithms", 2002), where sets of features of about the same
-size have the cosine c = 2 j / (1 + j); within k bits they are by the binomial distribution.
+The expected recall is computed, and the recall is measured on pairs that should be found. With bands, a pair with the
+Jaccard similarity j shares a key with the probability 1 - (1 - j**r)**b. Each bit of two SimHashes differs with the
+probability arccos(c) / π (Charikar, "Similarity estimation techniques from rounding algorithms", 2002), where sets of
+features of about the same size have the cosine c = 2 j / (1 + j); the distance follows the binomial distribution.
 
-Candidates of a query are told twice: those whose random keys collide, by arithmetic (see `sketches.tradeoffs`); and as
-many as random texts of the sample, which share phrases, are to each other, scaled to the corpus.
+The false candidates of a query are given twice: random collisions of keys, computed (see `sketches.tradeoffs`); and
+those among random texts of the sample, which share phrases, measured and scaled to the corpus.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from es_simhash.text.hashing import poly64
 
 SIZES, BITS = (64, 128, 256), (64, 128)
 RECALLS = (0.9, 0.95, 0.99, 0.999)
-# How many rows fewer than the most that suffice are tried: fewer keys, and more candidates.
+# The number of row counts to try, from the largest that suffices down: fewer keys, and more candidates.
 _ROWS = 3
-# A key of 30 bits holds three of each of so many rows; of fewer, similarities cannot be estimated well.
+# A key of 30 bits holds three bits of each of these rows; similarities cannot be estimated well from fewer.
 _MOST_ROWS = 10
-# A difference of processor time that is no accident of measuring.
+# A ratio of processor times beyond measurement noise.
 _CPU = 1.1
-# With so many times the candidates that are asked for nobody wants an option.
+# Options with more than this multiple of the wanted candidates are dropped.
 _TOO_MANY = 10
 _WORD = 64
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is asked of keys: that they find the share ``recall`` of the pairs, with few candidates a query.
+    """The goal for keys in a corpus of ``documents``: a ``recall``, with at most ``most`` false candidates a query.
 
-    A corpus of ``documents`` is searched; without ``most``, few are a hundredth of them, but 20 to 1,000.
+    Without ``most``, the limit is a hundredth of the documents, but between 20 and 1,000.
     """
 
     documents: int
@@ -68,13 +68,13 @@ class Goal:
 
     @property
     def candidates(self) -> float:
-        """How many candidates in vain are few."""
+        """The limit of false candidates a query."""
         return min(max(self.documents / 100, 20.0), 1_000.0) if self.most is None else self.most
 
 
 @dataclass(frozen=True)
 class KeyOption:
-    """A scheme with what it finds and what it costs: candidates are of a query, bytes and seconds of a document."""
+    """A scheme with its recall and costs: candidates per query, bytes and seconds per document."""
 
     scheme: Scheme
     expected_recall: float
@@ -85,9 +85,9 @@ class KeyOption:
     cpu_seconds: float
 
     def is_beaten_by(self, other: KeyOption) -> bool:
-        """Whether another is better in something, and worse in nothing.
+        """Return whether another option is better in some respect and worse in none.
 
-        Blocks are compared with blocks only: bits alone decide then, and no text is read.
+        Blocks are compared with blocks only: with them bits alone decide, and no text is read.
         """
         if (self.scheme.minhash is None) != (other.scheme.minhash is None):
             return False
@@ -96,16 +96,16 @@ class KeyOption:
 
     @property
     def _worth(self) -> tuple[float, float, int]:
-        """What makes a difference to somebody who has to choose; the less the better."""
+        """The criteria of a choice, rounded; less is better."""
         return -round(self.expected_recall, 3), float(f"{self.candidates:.1g}"), self.json_bytes
 
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """What options are measured on.
+    """The data that options are measured on.
 
-    ``texts`` are random ones, of which the pairs ``alike`` are no candidates in vain; ``pairs`` are to be found among
-    the texts of ``wanted``, and ``jaccards`` are the plain similarities of such pairs.
+    ``texts`` are random ones; their pairs ``alike`` are no false candidates. ``pairs`` should be found among the texts
+    or features ``wanted``, and ``jaccards`` are the plain similarities of such pairs.
     """
 
     texts: Sequence[str]
@@ -121,23 +121,23 @@ class Probe:
         return np.setdiff1d(pair_codes(first, second), self.alike, assume_unique=True)
 
     def fingerprints(self, scheme: Scheme) -> list[Fingerprints]:
-        """The fingerprints of the texts that are to be found."""
+        """Fingerprint the texts that should be found."""
         if isinstance(self.wanted, FeatureBatch):
             return [fingerprinting.fingerprints(scheme, _as_wide(self.wanted, scheme.hash_bits))]
         return list(scheme.fingerprint_batches(self.wanted))
 
 
 def _as_wide(features: FeatureBatch, bits: int) -> FeatureBatch:
-    """The features with hashes of so many bits; further ones are made of the first 64."""
+    """Widen the hashes of features to this number of bits, derived from the first 64."""
     if bits <= _WORD:
         return features
     return replace(features, hashes=np.stack([features.hashes, poly64.fmix64(features.hashes)], axis=1))
 
 
 def key_options(base: Scheme, probe: Probe, goal: Goal) -> list[KeyOption]:
-    """The options of which none is beaten, by their expected recall.
+    """Return the options that no other beats, ordered by expected recall.
 
-    ``base`` has the features, the verification, and the similarity of MinHash, from which pairs are to be found.
+    ``base`` has the features, the verification, and MinHash's minimum similarity of pairs.
     """
     found = sorted([*_by_bands(base, probe, goal), *_by_blocks(base, probe, goal)], key=lambda each: each.candidates)
     found = [each for each in found if each.candidates <= _TOO_MANY * goal.candidates] or found
@@ -146,13 +146,10 @@ def key_options(base: Scheme, probe: Probe, goal: Goal) -> list[KeyOption]:
 
 
 def choose(front: Sequence[KeyOption], goal: Goal) -> KeyOption:
-    """Of those that find enough, and whose texts are compared, the smallest with few enough candidates.
-
-    Where all have more, that with the fewest candidates.
-    """
+    """Choose the smallest bands with enough recall and few enough candidates; failing that, the fewest candidates."""
     by_texts = [each for each in front if each.scheme.minhash]
     if not by_texts:
-        raise SchemeError("No keys find pairs that are so little similar. Ask for a higher similarity.")
+        raise SchemeError("No keys find pairs of so low a similarity. Ask for a higher one.")
     enough = [each for each in by_texts if each.expected_recall >= goal.recall] or by_texts
     few = [each for each in enough if each.candidates <= goal.candidates]
     if few:
@@ -182,7 +179,7 @@ def _by_bands(base: Scheme, probe: Probe, goal: Goal) -> Iterator[KeyOption]:
 
 
 def _layouts(jaccards: Similarities, size: int, recalls: Iterable[float]) -> Iterator[tuple[int, int]]:
-    """For each recall the fewest bands that are expected to have it, of the most rows that can be and of some fewer."""
+    """Yield for each recall the fewest bands expected to reach it, with the most rows possible and some fewer."""
     for recall in recalls:
         most = min(size, _MOST_ROWS)
         there = ((_fewest(jaccards, rows, size // rows, recall), rows) for rows in range(most, 0, -1))
@@ -191,7 +188,7 @@ def _layouts(jaccards: Similarities, size: int, recalls: Iterable[float]) -> Ite
 
 
 def _fewest(jaccards: Similarities, rows: int, most: int, recall: float) -> int:
-    """The fewest bands with the recall; 0 if so many have not."""
+    """Return the fewest bands with the recall; 0 if ``most`` bands miss it."""
     if _expected(jaccards, most, rows) < recall:
         return 0
     low, high = 0, most
@@ -202,7 +199,7 @@ def _fewest(jaccards: Similarities, rows: int, most: int, recall: float) -> int:
 
 
 def _expected(jaccards: Similarities, bands: int, rows: int) -> float:
-    """The share of pairs that are expected to share a band."""
+    """Return the expected share of pairs with an equal band."""
     return float((1.0 - (1.0 - jaccards**rows) ** bands).mean())
 
 
@@ -218,7 +215,7 @@ def _by_blocks(base: Scheme, probe: Probe, goal: Goal) -> Iterator[KeyOption]:
             try:
                 plan = plan_blocks(bits, distance, goal.documents, goal.candidates)
             except SchemeError:
-                continue  # so far apart are random texts too
+                continue  # random texts are as near
             measuring = measuring or _Measuring(plain, probe, goal)
             yield measuring.option(
                 replace(plain, simhash=SimHash(bits, plan.blocks, distance)),
@@ -229,7 +226,7 @@ def _by_blocks(base: Scheme, probe: Probe, goal: Goal) -> Iterator[KeyOption]:
 
 
 def _within(jaccards: Similarities, bits: int, distance: int) -> float:
-    """The share of pairs whose SimHashes are expected to be within so many bits."""
+    """Return the expected share of pairs whose SimHashes differ in at most ``distance`` bits."""
     differ = np.arccos(np.clip(2 * jaccards / (1 + jaccards), 0.0, 1.0)) / math.pi
     terms = (math.comb(bits, k) * differ**k * (1 - differ) ** (bits - k) for k in range(distance + 1))
     return float(np.minimum(sum(terms, np.zeros(len(jaccards))), 1.0).mean())
@@ -239,18 +236,18 @@ def _within(jaccards: Similarities, bits: int, distance: int) -> float:
 
 
 class _Measuring:
-    """Measures keys that are made of the same fingerprints, which are made once."""
+    """Measures different keys of the same fingerprints."""
 
     def __init__(self, scheme: Scheme, probe: Probe, goal: Goal) -> None:
         self._probe, self._goal = probe, goal
-        list(scheme.fingerprint_batches(probe.texts[:1]))  # what is loaded when it is first needed
+        list(scheme.fingerprint_batches(probe.texts[:1]))  # loads what is loaded on first use
         started = process_time()
         self._random = list(scheme.fingerprint_batches(probe.texts))
         self._seconds = (process_time() - started) / max(len(probe.texts), 1)
         self._wanted = probe.fingerprints(scheme)
 
     def option(self, scheme: Scheme, criteria: Criteria, expected: float, random: float) -> KeyOption:
-        """What a scheme with these fingerprints finds and costs."""
+        """Measure a scheme with these fingerprints."""
         probe, documents = self._probe, len(self._probe.texts)
         in_vain = KeyMatcher(scheme, criteria, self._random).meet(probe.others).sum()
         others = max(documents * (documents - 1) / 2, 1)
@@ -265,7 +262,7 @@ class _Measuring:
         )
 
     def _found(self, scheme: Scheme, criteria: Criteria) -> npt.NDArray[np.bool_]:
-        """Whether each pair that should be found is: it meets, or is within the distance, and then is sure to meet."""
+        """Return whether each pair shares a key; within the distance, it is sure to share enough blocks."""
         if criteria.distance is None:
             return KeyMatcher(scheme, criteria, self._wanted).meet(self._probe.pairs)
         simhashes = np.concatenate([batch.simhashes for batch in self._wanted if batch.simhashes is not None])

@@ -1,10 +1,10 @@
-"""Labels: which documents are duplicates, as somebody has judged; in clusters, or pair by pair.
+"""Labels: which documents are duplicates, as people have judged them, in clusters or pairs.
 
 Files hold a record a line (JSON lines) or a row (CSV), in one of three forms:
 
 ``{"cluster": 7, "ids": ["a", "b"]}``      a cluster with all its documents
 ``{"id": "a", "cluster": 7}``              a document with its cluster
-``{"a": "x", "b": "y", "label": 1}``       a pair that is one of duplicates (1, true) or is none (0, false)
+``{"a": "x", "b": "y", "label": 1}``       a pair of duplicates (1, true) or of other documents (0, false)
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _LABELS = {"1": True, "true": True, "0": False, "false": False}
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a label was read."""
+    """The place where a label was read."""
 
     file: str = ""
     line: int = 0
 
     def rejected(self, reason: str, id_: str | None = None) -> Rejected:
-        """What is told of a label that cannot be used."""
+        """Describe a label that cannot be used."""
         return Rejected(file=self.file, line=self.line, reason=reason, id=id_)
 
 
 @dataclass(frozen=True)
 class Member:
-    """A document of a cluster; clusters are told apart by their names."""
+    """A document and the name of its cluster."""
 
     id: str
     cluster: str
@@ -46,7 +46,7 @@ class Member:
 
 @dataclass(frozen=True)
 class LabelledPair:
-    """Two documents that are duplicates, or are not."""
+    """Two documents, and whether they are duplicates."""
 
     a: str
     b: str
@@ -59,9 +59,9 @@ Label: TypeAlias = "Member | LabelledPair"
 
 @dataclass(frozen=True)
 class Labels:
-    """All labels, which are of one kind.
+    """Labels of one kind.
 
-    Documents that are in no common cluster are no duplicates. Of pairs that were not labelled, nothing is known.
+    With clusters, documents without a common cluster are no duplicates. With pairs, other pairs are unknown.
     """
 
     kind: Kind
@@ -69,18 +69,18 @@ class Labels:
 
     @classmethod
     def of_clusters(cls, clusters: Iterable[Iterable[str]]) -> Labels:
-        """Clusters, each of the ids of its documents."""
+        """Label clusters, each given by the ids of its documents."""
         named = enumerate(clusters)
         return cls("clusters", [Member(id_, str(number)) for number, ids in named for id_ in ids])
 
     @classmethod
     def of_pairs(cls, pairs: Mapping[tuple[str, str], bool]) -> Labels:
-        """Pairs of ids, and whether they are duplicates."""
+        """Label pairs of ids as duplicates or not."""
         return cls("pairs", [LabelledPair(a, b, label) for (a, b), label in pairs.items()])
 
 
 def read_labels(path: str, on_reject: OnReject, format: str | None = None) -> Labels:
-    """The labels of a file; what cannot be used is told, and the rest is read."""
+    """Read the labels of a file; unusable records go to ``on_reject``."""
     found: list[Label] = []
     for each in read_documents(path, format=format, on_reject=on_reject):
         try:
@@ -108,7 +108,7 @@ class _UnusableError(Exception):
 def _labels_of(each: FileDocument) -> Iterator[Label]:
     record, origin = each.document, Origin(each.file, each.line)
     if "ids" in record:
-        # A cluster without a name is one of its own.
+        # Each cluster without a name is another one.
         name = as_id(record.get("cluster")) or f"{each.file}:{each.line}"
         if not isinstance(record["ids"], list):
             raise _UnusableError("The ids of the cluster are no list. Give a list of ids.")

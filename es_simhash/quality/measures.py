@@ -1,7 +1,4 @@
-"""Pairs of texts that share features, by several measures at once, where the rarer features weigh the more.
-
-It gives what `es_simhash.scheme.verification` gives.
-"""
+"""Pairs of texts by several measures at once, with features weighted by rarity as in `scheme.verification`."""
 
 from __future__ import annotations
 
@@ -24,10 +21,10 @@ MEASURES: tuple[Measure, ...] = ("jaccard", "overlap")
 
 @dataclass(frozen=True, eq=False)
 class MeasuredPairs:
-    """Pairs as numbers in ascending order, from a plain Jaccard similarity of 0.2 on.
+    """Pairs as numbers in ascending order, with a plain Jaccard similarity of at least 0.2.
 
-    ``jaccards`` are plain, every feature weighing the same, which is what keys find pairs by; ``similarities`` are by
-    the names of measures, with the weights "rarity".
+    ``jaccards`` are plain, with equal weights: keys find pairs by these. ``similarities`` are keyed by measure, with
+    the weights "rarity".
     """
 
     pairs: Numbers
@@ -35,9 +32,9 @@ class MeasuredPairs:
     similarities: Mapping[Measure, Similarities]
 
 
-def measure_pairs(settings: Settings, texts: Sequence[str], apart: Integers) -> MeasuredPairs:
-    """What is similar among texts; ``apart`` tells the first of equal ones."""
-    near = similar_pairs(settings, texts, apart).predicted
+def measure_pairs(settings: Settings, texts: Sequence[str], originals: Integers) -> MeasuredPairs:
+    """Measure the similar pairs of texts; ``originals`` are the `first_positions` of the texts."""
+    near = similar_pairs(settings, texts, originals).predicted
     similarities = _by_rarity(settings, texts, near.pairs)
     order = np.argsort(near.pairs)
     return MeasuredPairs(

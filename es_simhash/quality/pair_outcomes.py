@@ -1,4 +1,4 @@
-"""Pairs that were found, or should have been, with what became of each; and their scores, of all and by buckets."""
+"""The outcomes of pairs (right, wrong or missed), and their scores, over all pairs and by buckets."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _RIGHT, _WRONG, _MISSED = range(3)
 _OUTCOMES = 3
 _SCORES = ("precision", "recall", "f1")
 
-# Of what kind the buckets are, and the bucket of each pair.
+# The bucket of each pair, by the kinds of buckets.
 Kinds: TypeAlias = Mapping[str, Bucketed]
-# A kind of buckets, the number of a bucket, and the name of a score.
+# A kind of buckets, a bucket number, and the name of a score.
 _Name: TypeAlias = tuple[str, int, str]
 
 
 @dataclass(frozen=True)
 class PairScores:
-    """How many pairs were found rightly, found wrongly and missed, and what that comes to."""
+    """The numbers of pairs that were right, wrong and missed, and their scores."""
 
     right: int
     wrong: int
@@ -41,7 +41,7 @@ class PairScores:
 
 @dataclass(frozen=True, eq=False)
 class PairOutcomes:
-    """Pairs of which it is known whether they are duplicates; ``not_labelled`` were found, and nobody knows."""
+    """Labelled pairs by their outcome; ``not_labelled`` counts pairs that were found without a label."""
 
     right: Numbers
     wrong: Numbers
@@ -50,20 +50,20 @@ class PairOutcomes:
 
     @classmethod
     def of(cls, found: Numbers, truth: Truth) -> PairOutcomes:
-        """What became of the pairs that were found, and of those that were not."""
+        """Sort the pairs that were found, and the duplicates that were not, by their outcomes."""
         are_known, are_positive = truth.are_known(found), truth.are_positive(found)
         missed = np.setdiff1d(truth.positives, found, assume_unique=True)
         return cls(found[are_positive], found[are_known & ~are_positive], missed, int((~are_known).sum()))
 
     @property
     def pairs(self) -> Numbers:
-        """All of them."""
+        """All labelled pairs."""
         return np.concatenate([self.right, self.wrong, self.missed])
 
     def scores(self, units: Integers, kinds: Kinds, bootstrap: Bootstrap) -> dict[str, dict[str, PairScores]]:
-        """The scores of each kind's buckets that have any pair, by their names.
+        """Score the buckets of each kind that have any pair, by their names.
 
-        ``units`` are the true clusters of documents, counted from 0, which are drawn for the intervals.
+        ``units`` are the true clusters of the documents, numbered from 0, from which samples are drawn.
         """
         outcomes = np.repeat(np.arange(_OUTCOMES), [len(self.right), len(self.wrong), len(self.missed)])
         counting = {kind: _Counting(bucketed, outcomes) for kind, bucketed in kinds.items()}
@@ -79,28 +79,28 @@ class PairOutcomes:
             }
 
         estimates = bootstrap.estimates(int(units.max(initial=-1)) + 1, score)
-        return {kind: dict(each.told(kind, estimates)) for kind, each in counting.items()}
+        return {kind: dict(each.named(kind, estimates)) for kind, each in counting.items()}
 
 
 class _Counting:
-    """Counts what became of pairs in each bucket of a kind."""
+    """Counts the outcomes of pairs in each bucket of a kind."""
 
     def __init__(self, bucketed: Bucketed, outcomes: npt.NDArray[np.int64]) -> None:
         buckets, self._names = bucketed
         self._cells = buckets * _OUTCOMES + outcomes
 
-    def _found(self, weights: Many) -> Confusion:
+    def _confusion(self, weights: Many) -> Confusion:
         cells = np.bincount(self._cells, weights, minlength=len(self._names) * _OUTCOMES)
         return Confusion(*cells.reshape(-1, _OUTCOMES).astype(np.float64).T)
 
     def scores(self, weights: Many) -> Iterator[tuple[str, list[float]]]:
-        """Each score of all buckets."""
-        found = self._found(weights)
+        """Yield each score of all buckets."""
+        found = self._confusion(weights)
         return ((name, getattr(found, name).tolist()) for name in _SCORES)
 
-    def told(self, kind: str, estimates: Mapping[_Name, Estimate]) -> Iterator[tuple[str, PairScores]]:
-        """The scores of buckets that have pairs."""
-        found = self._found(np.ones(len(self._cells)))
+    def named(self, kind: str, estimates: Mapping[_Name, Estimate]) -> Iterator[tuple[str, PairScores]]:
+        """Yield the scores of buckets that have pairs."""
+        found = self._confusion(np.ones(len(self._cells)))
         counts = np.stack([found.right, found.wrong, found.missed], axis=1).astype(np.int64)
         for bucket, (name, outcomes) in enumerate(zip(self._names, counts.tolist(), strict=True)):
             if any(outcomes):
@@ -108,5 +108,5 @@ class _Counting:
 
 
 def everything(pairs: Sequence[int] | Numbers) -> Bucketed:
-    """One bucket for all pairs."""
+    """Put all pairs into one bucket."""
     return np.zeros(len(pairs), dtype=np.int64), ("all",)

@@ -1,6 +1,6 @@
-"""What a deduplication predicts of all pairs of documents, copies included.
+"""The pairs that a deduplication finds, with all copies.
 
-It compares the first of documents with equal texts only; what holds of that one holds of all of them.
+A deduplication compares only the first of documents with equal texts; the others inherit its pairs.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True, eq=False)
 class PredictedPairs:
-    """Pairs that are near, as numbers in ascending order.
+    """Near pairs, as numbers in ascending order.
 
-    ``similarities`` are NaN, and ``distances`` -1, where they do not count; ``are_exact`` tells which similarities are
-    no estimates.
+    ``similarities`` are NaN, and ``distances`` -1, if they do not count; ``are_exact`` is False for estimates.
     """
 
     pairs: Numbers
@@ -37,19 +36,19 @@ class PredictedPairs:
 
     @classmethod
     def none(cls) -> PredictedPairs:
-        """No pairs."""
+        """Return no pairs."""
         return cls(np.empty(0, np.uint64), np.empty(0, np.float64), np.empty(0, np.bool_), np.empty(0, np.int64))
 
     def similarities_of(self, pairs: Numbers) -> npt.NDArray[np.float64]:
-        """The similarities of any pairs; NaN for those that are not near."""
+        """Return the similarities of any pairs; NaN for pairs that are not near."""
         return self._of(pairs, self.similarities, np.nan)
 
     def are_exact_of(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
-        """Whether the similarities of pairs are exact."""
+        """Return whether the similarities of pairs are exact."""
         return self._of(pairs, self.are_exact, False)
 
     def distances_of(self, pairs: Numbers) -> npt.NDArray[np.int64]:
-        """The distances of any pairs; -1 for those that are not near."""
+        """Return the distances of any pairs; -1 for pairs that are not near."""
         return self._of(pairs, self.distances, -1)
 
     def _of(self, pairs: Numbers, values: npt.NDArray[Scalar], unknown: object) -> npt.NDArray[Scalar]:
@@ -62,22 +61,24 @@ class PredictedPairs:
 
 
 def first_positions(texts: Sequence[str]) -> Integers:
-    """For each text the position of the first one that equals it."""
+    """Return for each text the position of the first equal text."""
     firsts: dict[str, int] = {}
     return np.array([firsts.setdefault(text, place) for place, text in enumerate(texts)], dtype=np.int64)
 
 
-def predict_pairs(duplicates: Duplicates, apart: Integers) -> PredictedPairs:
-    """The pairs that were found, with those of copies, which `first_positions` tells."""
+def predict_pairs(duplicates: Duplicates, originals: Integers) -> PredictedPairs:
+    """Return the pairs that were found and those of copies; ``originals`` are the `first_positions` of the texts."""
     blocks = list(duplicates.pairs())
     pairs = np.concatenate(blocks) if blocks else None
     if pairs is None or not len(pairs):
         return PredictedPairs.none()
     identical = pairs[: duplicates.counts.identical]
-    copies = pairs_within(np.where(np.isin(apart, apart[identical["second"]]), apart, -1 - np.arange(len(apart))))
+    copies = pairs_within(
+        np.where(np.isin(originals, originals[identical["second"]]), originals, -1 - np.arange(len(originals)))
+    )
     near = pairs[duplicates.counts.identical :]
-    which, expanded = _among_copies(apart, near)
-    # A copy of a text is as near to it as can be: as the first of the identical pairs is.
+    which, expanded = _among_copies(originals, near)
+    # A copy of a text is as near to it as the first of the identical pairs.
     rows = np.concatenate([np.repeat(identical[:1], len(copies)), near[which]])
     found = np.concatenate([copies, expanded])
     order = np.argsort(found)
@@ -94,11 +95,11 @@ def _of_rows(pairs: Numbers, rows: Pairs) -> PredictedPairs:
     )
 
 
-def _among_copies(apart: Integers, near: Pairs) -> tuple[Integers, Numbers]:
-    """Each pair as often as there are copies of its documents: of which it was made, and what it came to."""
-    members = np.argsort(apart, kind="stable")
-    texts, starts, counts = np.unique(apart[members], return_index=True, return_counts=True)
-    first, second = (np.searchsorted(texts, apart[near[side]]) for side in ("first", "second"))
+def _among_copies(originals: Integers, near: Pairs) -> tuple[Integers, Numbers]:
+    """Repeat each pair for all copies of its documents; return the source rows and the pairs."""
+    members = np.argsort(originals, kind="stable")
+    texts, starts, counts = np.unique(originals[members], return_index=True, return_counts=True)
+    first, second = (np.searchsorted(texts, originals[near[side]]) for side in ("first", "second"))
     which, place = spread(counts[first] * counts[second])
     a = members[starts[first][which] + place // counts[second][which]]
     b = members[starts[second][which] + place % counts[second][which]]

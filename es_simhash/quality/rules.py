@@ -1,10 +1,9 @@
-"""The rule by which labelled documents are best told apart: features, a measure, its threshold, and conditions.
+"""The rule that best separates duplicates on labelled documents: features, a measure, its threshold, and conditions.
 
-Each rule is tried by cross-validation (Stone, "Cross-validatory choice and assessment of statistical predictions",
-1974): true clusters are dealt into parts, for each part the threshold of the highest F1 on all others is taken, and
-what the part has from there on is counted. So a rule that suits these labels by chance alone gains little. What makes a
-rule more complicated must raise its F1 by more than such chance does (`SIMPLER`). The threshold is the one in the
-middle of those of all parts.
+Rules are cross-validated (Stone, "Cross-validatory choice and assessment of statistical predictions", 1974): true
+clusters are dealt into parts, and each part is scored at the threshold with the highest F1 on the other parts. So a
+rule that fits these labels by chance gains little. A more complicated rule must raise the F1 by more than chance does
+(`SIMPLER`). The threshold is the median over the parts.
 """
 
 from __future__ import annotations
@@ -27,38 +26,38 @@ from es_simhash.scheme.settings import Measure, Settings, Verification
 from es_simhash.scheme.verification import Similarities
 from es_simhash.scheme.verification_conditions import CONDITIONS, condition_values
 
-# What a condition must add to the F1; and another measure than Jaccard, of which estimates tell nothing, so that the
-# texts of all candidates are read.
+# The F1 that a condition must add; and that a measure other than Jaccard must add, since no estimate exists for it and
+# the texts of all candidates are read.
 SIMPLER, UNESTIMATED = 0.005, 0.01
-# Of equally good levels of a condition the first is taken.
+# The first of equally good levels of a condition is chosen.
 LEVELS = (0.5, 0.7, 0.3, 0.9)
 _MOST_CONDITIONS = 2
 _PARTS = 5
 _STEPS = 200
-# No threshold is lower: keys would let all meet.
+# The lowest threshold: below it, all pairs share keys.
 _LEAST = 0.2
 
 Conditions = Mapping[str, Any]
 Counts = npt.NDArray[np.int64]
-# Of each condition, how far each pair of documents agrees.
+# The agreement of each pair, by the names of conditions.
 Agreements = Mapping[str, npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What is near, with its F1 on parts of the labels that the threshold was not chosen on."""
+    """A verification with its F1 on parts of the labels held out of the choice of its threshold."""
 
     verification: Verification
     f1: float
 
     @property
     def conditions(self) -> int:
-        """How many conditions there are beside similarity."""
+        """The number of conditions on top of similarity."""
         return sum(getattr(self.verification, name) > 0 for name in CONDITIONS)
 
     @property
     def merit(self) -> float:
-        """The F1 less what has to be gained by what is complicated."""
+        """The F1 less the penalties for complexity."""
         return self.f1 - SIMPLER * self.conditions - UNESTIMATED * (self.verification.measure != "jaccard")
 
 
@@ -70,13 +69,11 @@ class RuleSearch:
         clusters, sizes = np.unique(truth.units[positions(truth.positives)[0]], return_counts=True)
         if len(clusters) < _PARTS:
             raise InputError(
-                f"The labels tell of {len(clusters)} clusters of duplicates, of which no rule can be learnt. "
-                f"Label {_PARTS} clusters at least, better some hundreds."
+                f"The labels have {len(clusters)} clusters of duplicates, too few to learn a rule from. "
+                f"Label at least {_PARTS} clusters, better some hundreds."
             )
         if truth.negatives is not None and not len(truth.negatives):
-            raise InputError(
-                "The labels name no pair that is none of duplicates, so that any rule suits. Label some with 0."
-            )
+            raise InputError("The labels have no pair that is not of duplicates, so any rule fits. Label some with 0.")
         # Clusters are dealt in turn, the larger ones first, so that parts have about as many pairs.
         dealt = np.random.default_rng(seed).permutation(int(truth.units.max()) + 1) % _PARTS
         dealt[clusters[np.argsort(-sizes, kind="stable")]] = np.arange(len(clusters)) % _PARTS
@@ -84,7 +81,7 @@ class RuleSearch:
         self._positives = np.bincount(self._parts(truth.positives), minlength=_PARTS)
 
     def best(self, measured: MeasuredPairs, agreements: Agreements) -> Rule:
-        """The best rule by the features that pairs were measured by."""
+        """Return the best rule for the features that pairs were measured by."""
         known = self._truth.are_known(measured.pairs)
         pairs = measured.pairs[known]
         outcomes = 2 * self._parts(pairs) + self._truth.are_positive(pairs)
@@ -95,7 +92,7 @@ class RuleSearch:
         return max(rules, key=lambda rule: rule.merit)
 
     def _parts(self, pairs: Numbers) -> Counts:
-        """The part of each pair, which is that of its first document."""
+        """Return the part of each pair: that of its first document."""
         parts: Counts = self._part_of_document[positions(pairs)[0]]
         return parts
 
@@ -113,8 +110,8 @@ class RuleSearch:
             yield Rule(replace(Verification(threshold, measure), **conditions), f1)
 
     def _tried(self, counts: Counts) -> tuple[float, float]:
-        """The threshold of a rule, and its F1, by how many wrong and right pairs there are at each step."""
-        # From each step on, in each part.
+        """Return the threshold of a rule and its F1, from the numbers of wrong and right pairs at each step."""
+        # At or above each step, in each part.
         wrong, right = np.cumsum(counts[:, :, ::-1], axis=2)[:, :, ::-1].transpose(1, 0, 2)
         f1 = _f1(_others(right), _others(wrong), _others(self._positives)[:, None])
         f1[:, : round(_LEAST * _STEPS)] = -1
@@ -125,7 +122,7 @@ class RuleSearch:
 
 
 def _others(of_parts: Counts) -> Counts:
-    """The sums of all other parts."""
+    """Return for each part the sum of all others."""
     others: Counts = of_parts.sum(axis=0) - of_parts
     return others
 
@@ -136,7 +133,7 @@ def _f1(right: Counts, wrong: Counts, positives: Counts) -> Many:
 
 
 def _middle(f1: Many) -> int:
-    """The step of the highest F1; of several the one in the middle."""
+    """Return the step of the highest F1, the middle one of several."""
     highest = np.flatnonzero(f1 == f1.max())
     return int(highest[len(highest) // 2])
 
@@ -149,6 +146,6 @@ def _choices() -> Iterator[Conditions]:
 
 
 def agreements_of(settings: Settings, texts: Sequence[str], pairs: Numbers) -> Agreements:
-    """How far pairs agree in what each condition compares."""
+    """Return how far pairs agree in what each condition compares."""
     both = np.stack(positions(pairs))
     return {name: condition_values(settings, name, texts, both) for name in CONDITIONS}

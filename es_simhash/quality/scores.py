@@ -1,18 +1,18 @@
-"""Scores of what was found, against what is true.
+"""Scores of pairs and clusterings against the truth.
 
-Of pairs, with TP found rightly, FP found wrongly and FN missed::
+For pairs, with TP right, FP wrong and FN missed::
 
     precision = TP / (TP + FP)    recall = TP / (TP + FN)    F1 = 2 TP / (2 TP + FP + FN)
 
-Of clusterings, for one that was found and the true one, of n documents in N = n (n - 1) / 2 pairs:
+For a found and a true clustering of n documents, with N = n (n - 1) / 2 pairs:
 
 adjusted Rand index   (TP - E) / ((A + B) / 2 - E) with A = TP + FN true pairs, B = TP + FP found ones and E = A B / N,
-                      so that chance has 0 (Hubert, Arabie, "Comparing partitions", 1985)
-B-cubed               the mean over documents of the share of a document's found cluster that is of its true one
+                      so that chance scores 0 (Hubert, Arabie, "Comparing partitions", 1985)
+B-cubed               the mean over documents of the share of a document's found cluster that is in its true one
                       (precision), and of its true cluster that is in its found one (recall); F1 is their harmonic mean
                       (Bagga, Baldwin, "Entity-based cross-document coreferencing", 1998)
 
-What has no meaning is NaN: a precision where nothing was found, a recall where nothing was to be found.
+Undefined scores are NaN: a precision if nothing was found, a recall if there was nothing to find.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Many = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    """How many pairs were found rightly, found wrongly, and missed; of several samples, or of one."""
+    """The numbers of right, wrong and missed pairs, in one sample or in several."""
 
     right: Many
     wrong: Many
@@ -38,12 +38,12 @@ class Confusion:
 
     @property
     def precision(self) -> Many:
-        """The share of what was found that is right."""
+        """The share of found pairs that are right."""
         return _share(self.right, self.right + self.wrong)
 
     @property
     def recall(self) -> Many:
-        """The share of what is to be found that was found."""
+        """The share of true pairs that were found."""
         return _share(self.right, self.right + self.missed)
 
     @property
@@ -53,7 +53,7 @@ class Confusion:
 
 
 def adjusted_rand_index(found: Confusion, documents: Many) -> Many:
-    """The adjusted Rand index, from pairs of documents that clusters have in common; 1 if both are all alone."""
+    """Return the adjusted Rand index from the pairs within clusters; 1 if all clusters have one document."""
     all_pairs = documents * (documents - 1) / 2
     true, predicted = found.right + found.missed, found.right + found.wrong
     expected = np.nan_to_num(_share(true * predicted, all_pairs))  # a document alone makes no pairs
@@ -64,7 +64,7 @@ def adjusted_rand_index(found: Confusion, documents: Many) -> Many:
 
 @dataclass(frozen=True, eq=False)
 class Contingency:
-    """How many documents each true cluster has in each found one: only the cells in which there are any."""
+    """The number of documents that each true cluster has in each found one; only cells that have any."""
 
     true: Integers
     found: Integers
@@ -72,26 +72,26 @@ class Contingency:
 
     @classmethod
     def of(cls, true: Integers, found: Integers) -> Contingency:
-        """The table of two clusterings, which are the numbers of each document's clusters, counted from 0."""
+        """Count two clusterings, given as each document's cluster number, counted from 0."""
         columns = int(found.max(initial=-1)) + 1
         cells, counts = np.unique(true * columns + found, return_counts=True)
         return cls(cells // columns, cells % columns, counts)
 
     def pairs(self, times: Many) -> Confusion:
-        """Pairs within clusters, where each true cluster comes so many ``times``, each time as one of its own."""
+        """Count pairs within clusters, where each true cluster occurs as that many separate clusters."""
         counts = self.counts.astype(np.float64)
         own = times[self.true]
         right = (own * counts * (counts - 1) / 2).sum()
         sizes = np.bincount(self.true, counts, len(times))
         true = (times * sizes * (sizes - 1) / 2).sum()
-        # In a found cluster, those of unequal true ones: half of what the square of the sum has beside the squares.
+        # Pairs of unequal true clusters in a found one: half of the square of the sum less the sum of squares.
         together = np.bincount(self.found, own * counts)
         apart = np.bincount(self.found, (own * counts) ** 2)
         wrong = ((together**2 - apart) / 2).sum()
         return Confusion(*map(np.asarray, (right, wrong, true - right)))
 
     def b_cubed(self) -> tuple[Many, Many]:
-        """For each true cluster the sums of its documents' precision and of their recall."""
+        """Return for each true cluster the sums of its documents' precision and recall."""
         counts = self.counts.astype(np.float64)
         true_sizes = np.bincount(self.true, counts)
         found_sizes = np.bincount(self.found, counts)
@@ -101,7 +101,7 @@ class Contingency:
 
 
 def harmonic_mean(a: Many, b: Many) -> Many:
-    """The harmonic mean of two numbers."""
+    """Return the harmonic mean of two numbers."""
     return _share(2 * a * b, a + b)
 
 

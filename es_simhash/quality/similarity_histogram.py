@@ -1,4 +1,4 @@
-"""How similar the pairs of a sample are, with examples of each level, so that a threshold can be chosen by eye."""
+"""A histogram of similarities in a sample, with examples of each level, for choosing a threshold by eye."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _EXCERPT = 200
 
 @dataclass(frozen=True)
 class Example:
-    """Two documents by their ids, how similar they are, and what differs; nothing where the scheme sees no difference.
+    """Two documents by their ids, their similarity, the beginning of the first, and the difference.
 
-    ``beginning`` is that of the first one.
+    ``difference`` is empty if the scheme sees none.
     """
 
     first: str
@@ -36,7 +36,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Level:
-    """The pairs from a similarity on and below another, with some of them; those of the last level have just 1."""
+    """The number of pairs from ``least`` to ``below``, with examples; the last level has those of exactly 1."""
 
     least: float
     below: float | None
@@ -46,10 +46,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Histogram:
-    """All pairs of so many documents by the Jaccard similarity of their features, which weigh by their rarity.
+    """The pairs among ``documents`` by the Jaccard similarity of their features, weighted by rarity.
 
-    ``threshold`` is the scheme's, None if it goes by something else, and so many pairs are near by it; without what it
-    asks for beside similarity.
+    ``threshold`` is the scheme's, None if it uses another measure; ``near`` counts the pairs at or above it, whatever
+    its other conditions.
     """
 
     documents: int
@@ -59,7 +59,7 @@ class Histogram:
 
 
 def histogram(settings: Settings, documents: Sequence[tuple[str, str]], examples: int = EXAMPLES) -> Histogram:
-    """The similarities of documents, (id, text) pairs."""
+    """Count the pairs of documents, given as (id, text), by similarity."""
     ids, texts = [id_ for id_, _ in documents], [text for _, text in documents]
     found = measure_pairs(plain(settings), texts, first_positions(texts))
     similarities = found.similarities["jaccard"]
@@ -100,6 +100,6 @@ def _example(
 
 
 def _spread(count: int, most: int) -> list[int]:
-    """The places of up to ``most`` among so many, from the middle of as many parts."""
+    """Choose up to ``most`` of ``count`` places, each from the middle of an equal part."""
     chosen = min(count, most)
     return [(2 * place + 1) * count // (2 * chosen) for place in range(chosen)]

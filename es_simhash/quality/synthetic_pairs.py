@@ -1,7 +1,7 @@
-"""Pairs of a wanted similarity where a sample has too few: features of its texts, with some of them replaced.
+"""Synthetic pairs of a given similarity, for samples that have too few: features of texts, some of them replaced.
 
-Of a text with m features a copy keeps c and gets m - c new ones, so that their Jaccard similarity is c / (2 m - c), as
-little above the wanted one as whole numbers allow. Fingerprints depend on nothing else of texts than their features.
+The copy of a text with m features keeps c and gets m - c new ones, so the Jaccard similarity is c / (2 m - c), as
+little above the wanted one as whole numbers allow. Fingerprints depend on nothing but features.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from es_simhash.text.features import FeatureBatch
 
 @dataclass(frozen=True, eq=False)
 class SyntheticPairs:
-    """The features of texts, followed by those of their copies; the pairs, as numbers; and their similarities."""
+    """The features of texts and then of their copies, the pairs as numbers, and their similarities."""
 
     features: FeatureBatch
     pairs: Numbers
@@ -31,7 +31,7 @@ class SyntheticPairs:
 
 
 def synthetic_pairs(settings: Settings, texts: Sequence[str], similarity: float, seed: int = 0) -> SyntheticPairs:
-    """Copies of texts, but of those without features."""
+    """Copy the features of texts; texts without features have no copy."""
     features = plain_features(settings, texts)
     ends = features.offsets.tolist()
     sizes = np.diff(features.offsets)

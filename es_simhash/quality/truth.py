@@ -1,4 +1,4 @@
-"""What labels say of the documents at hand, by their positions: which pairs are duplicates, and which are known."""
+"""Labels applied to documents, by their positions: which pairs are duplicates, and which are known."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from es_simhash.quality.labels import Kind, Label, LabelledPair, Labels, Member
 class Truth:
     """Pairs as numbers (see `es_simhash.groups.pairs.candidates.codes`), in ascending order.
 
-    ``positives`` are duplicates. ``negatives`` are not; None where all other pairs are not. ``units`` has for each
-    document the number of its true cluster: what positives connect, or itself. ``unknown`` ids have no document;
-    ``contradictory`` labels were left out.
+    ``positives`` are duplicates. ``negatives`` are not; None if no other pair is one. ``units`` has the number of each
+    document's true cluster: what positives connect, or itself. ``unknown`` ids have no document; ``contradictory``
+    labels were left out.
     """
 
     kind: Kind
@@ -35,20 +35,20 @@ class Truth:
     contradictory: tuple[str, ...] = ()
 
     def are_positive(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
-        """Whether pairs are duplicates."""
+        """Return whether pairs are duplicates."""
         return _are_in(pairs, self.positives)
 
     def are_known(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
-        """Whether it is known of pairs, be they duplicates or not."""
+        """Return whether pairs are known to be duplicates or not."""
         if self.negatives is None:
             return np.ones(len(pairs), dtype=np.bool_)
         return self.are_positive(pairs) | _are_in(pairs, self.negatives)
 
 
 def truth_of(labels: Labels, ids: Sequence[str], on_reject: OnReject = lambda _: None) -> Truth:
-    """What labels say of documents with these ids, which are distinct.
+    """Apply labels to documents with these distinct ids.
 
-    Labels of documents that are not there are told and left out, and so are those that contradict others.
+    Labels of missing documents, and contradictory ones, go to ``on_reject`` and are left out.
     """
     places = {id_: place for place, id_ in enumerate(ids)}
     known, unknown = list[Label](), dict[str, None]()
@@ -61,7 +61,7 @@ def truth_of(labels: Labels, ids: Sequence[str], on_reject: OnReject = lambda _:
             known.append(label)
     if not known:
         raise InputError(
-            f"None of the {len(unknown):,} ids in the labels is that of a document, as {next(iter(unknown), '')!r}. "
+            f"No document has any of the {len(unknown):,} ids in the labels, such as {next(iter(unknown), '')!r}. "
             "Name the field with the ids by --id-field, or give the labels of these documents."
         )
     read = _of_clusters if labels.kind == "clusters" else _of_pairs
@@ -96,7 +96,7 @@ def _of_clusters(
 def _of_pairs(
     labels: Iterable[Label], places: Mapping[str, int], unknown: tuple[str, ...], on_reject: OnReject
 ) -> Truth:
-    told: dict[tuple[int, int], LabelledPair] = {}
+    labelled: dict[tuple[int, int], LabelledPair] = {}
     contradicted: dict[tuple[int, int], str] = {}
     for label in labels:
         assert isinstance(label, LabelledPair)
@@ -104,14 +104,14 @@ def _of_pairs(
         if a == b:
             on_reject(label.origin.rejected("This is one document, and no pair. Name two.", label.a))
             continue
-        before = told.setdefault((a, b), label)
+        before = labelled.setdefault((a, b), label)
         if before.are_duplicates != label.are_duplicates:
             contradicted[a, b] = f"{label.a} and {label.b}"
             reason = (
                 f"The pair with {label.b!r} is labelled as duplicates and as none. Neither counts; say which it is."
             )
             on_reject(label.origin.rejected(reason, label.a))
-    rows = [(*pair, label.are_duplicates) for pair, label in told.items() if pair not in contradicted]
+    rows = [(*pair, label.are_duplicates) for pair, label in labelled.items() if pair not in contradicted]
     first, second, label_array = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     are_positive = label_array.astype(np.bool_)
     coded = pair_codes(first, second)
@@ -123,10 +123,10 @@ def _of_pairs(
 
 
 def pairs_within(classes: Integers) -> Numbers:
-    """All pairs of documents of the same class, in ascending order."""
+    """Return all pairs of documents of the same class, in ascending order."""
     order = np.argsort(classes, kind="stable")
     _, counts = np.unique(classes, return_counts=True)
-    # Each document with those of its class that follow it.
+    # Each document is paired with those of its class that follow it.
     _, place = spread(counts)
     following = np.repeat(counts, counts) - 1 - place
     which, ahead = spread(following)

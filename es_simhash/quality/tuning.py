@@ -1,4 +1,4 @@
-"""The way in: a scheme for one's own documents, by labels or for a wanted similarity, measured on these documents."""
+"""Tunes a scheme on documents, by labels or for a given similarity."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from es_simhash.scheme.settings import Layout, MinHash, Verification, check_simi
 from es_simhash.scheme.verification import Similarities
 from es_simhash.text.tokens.kinds import Chars, Tokens, Words
 
-# The features that are tried on labels; of equally good ones the first.
+# The features to try on labels; the first of equally good ones is chosen.
 FEATURES: tuple[Tokens, ...] = (Chars(5), Chars(4), Chars(3), Chars(8), Words(1), Words(2), Words(3))
-# Candidates and costs are measured on so many random texts, and recall on so many pairs.
+# The numbers of random texts to measure candidates and costs on, and of pairs to measure recall on.
 _TEXTS, _PAIRS = 700, 300
 _UNSEEN = 3.0
-# Of the pairs that are near, all but this share are at least as similar as a scheme's MinHash says.
+# All near pairs but this share are at least as similar as the scheme's MinHash says.
 _LEAST_SIMILAR = 0.01
-# So few pairs tell no such share.
+# Fewer pairs are too few to estimate that share.
 _FEW = 20
 _LOWEST = 0.05
-# Texts are short if half of them have fewer characters than this; ideographs tell more.
+# Texts are short if half of them have fewer characters; an ideograph counts for more than a letter.
 _SHORT, _SHORT_IDEOGRAPHS = 100, 40
 
 OnStep = Callable[[str], object]
@@ -46,9 +46,9 @@ OnStep = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Tried:
-    """Features with the best rule for them: pairs that are near have the plain Jaccard similarity ``jaccard`` or more.
+    """Features with their best rule, and the minimum plain Jaccard similarity (``jaccard``) of near pairs.
 
-    So similar as that are also so many other documents to each one, by the size of the corpus: ``others``.
+    ``others`` is the number of other documents in the corpus that are at least as similar to a document.
     """
 
     tokens: Tokens
@@ -58,15 +58,15 @@ class Tried:
 
     @property
     def merit(self) -> float:
-        """The rule's, less what has to be gained by ten times the candidates."""
+        """The rule's merit, less a penalty for each tenfold increase of candidates."""
         return self.rule.merit - SIMPLER * math.log10(1 + self.others)
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """What came of it: the options of which none is beaten, and the place of the one that is chosen.
+    """The options that no other beats (``front``), and the position of the ``choice``.
 
-    ``tried`` are the rules by features, the best first; none without labels. ``documents`` were looked at.
+    ``tried`` has the rules by features, the best first; it is empty without labels. ``documents`` counts those read.
     """
 
     documents: int
@@ -78,36 +78,36 @@ class Tuned:
 
     @property
     def texts(self) -> int:
-        """How many random texts tell what is compared in vain."""
+        """The number of random texts that false candidates are measured on."""
         return min(self.documents, _TEXTS)
 
     @property
     def unseen(self) -> float:
-        """How many documents a query may compare in vain although no pair of these texts tells of it.
+        """How many false candidates a query may have that these texts do not show.
 
-        Of N pairs that show nothing, up to 3 / N of all may be otherwise, with a confidence of 95% (Hanley and
-        Lippman-Hand, "If nothing goes wrong, is everything all right?", 1983).
+        If none of N pairs is one, up to 3 / N of all pairs may be, with a confidence of 95% (Hanley and Lippman-Hand,
+        "If nothing goes wrong, is everything all right?", 1983).
         """
         pairs = self.texts * (self.texts - 1) / 2
         return (self.goal.documents - 1) * min(_UNSEEN / max(pairs, 1.0), 1.0)
 
     @property
     def warning(self) -> str:
-        """What is wrong with the numbers of candidates in vain; empty where they rest on texts enough."""
+        """The warning that false candidates were measured on too few texts; empty if on enough."""
         if self.unseen <= self.goal.candidates:
             return ""
         return (
-            f"What is compared in vain rests on {self.texts:,} texts: among {self.goal.documents:,} documents it may "
-            f"be up to {self.unseen:,.0f} a query more than is told. Expect that, or give more texts: {_TEXTS} count."
+            f"False candidates were measured on {self.texts:,} texts: among {self.goal.documents:,} documents a query "
+            f"may have up to {self.unseen:,.0f} more than shown. Expect that, or give more texts, up to {_TEXTS}."
         )
 
     @property
     def scheme(self) -> Scheme:
-        """The scheme that is chosen."""
+        """The chosen scheme."""
         return self.front[self.choice].scheme
 
     def with_choice(self, place: int) -> Tuned:
-        """The same with another option."""
+        """Choose another option."""
         if not 0 <= place < len(self.front):
             raise InputError(f"There is no row {place + 1}. Choose one from 1 to {len(self.front)}.")
         return self if place == self.choice else replace(self, choice=place, why="The row was chosen by hand.")
@@ -121,18 +121,18 @@ def tune_by_labels(
     on_step: OnStep = lambda _: None,
     on_reject: OnReject = lambda _: None,
 ) -> Tuned:
-    """The scheme that tells documents, (id, text) pairs, apart as their labels do.
+    """Find the scheme that fits the labels of documents, (id, text) pairs, best.
 
-    ``base`` says how texts are read; the corpus is as large as the sample, unless the ``goal`` says otherwise.
+    ``base`` defines how texts are read; the corpus is as large as the sample, unless the ``goal`` says otherwise.
     """
     texts = [text for _, text in documents]
     goal, base = goal or Goal(len(texts)), _base(base)
     truth = truth_of(labels, [id_ for id_, _ in documents], on_reject)
-    judge, apart = RuleSearch(truth), first_positions(texts)
+    judge, originals = RuleSearch(truth), first_positions(texts)
     found: list[tuple[Tokens, MeasuredPairs]] = []
     for tokens in FEATURES:
         on_step(f"Comparing all texts by {describe_tokens(tokens)}")
-        found.append((tokens, measure_pairs(replace(base, tokens=tokens), texts, apart)))
+        found.append((tokens, measure_pairs(replace(base, tokens=tokens), texts, originals)))
     on_step("Trying rules")
     pairs = np.unique(np.concatenate([each.pairs for _, each in found]))
     agreements = agreements_of(base, texts, pairs)
@@ -145,8 +145,7 @@ def tune_by_labels(
     best = learnt[0].tried
     if not len(learnt[0].right):
         raise InputError(
-            "None of the labelled duplicates are alike in their texts. Name the fields that hold them, or look at the "
-            "labels."
+            "No labelled duplicates have similar texts. Name the fields that hold the texts, or check the labels."
         )
     on_step("Measuring keys")
     scheme = replace(
@@ -168,7 +167,7 @@ def tune_by_labels(
 
 @dataclass(frozen=True, eq=False)
 class _Learnt:
-    """A rule with the pairs that it finds, and those of them that are right, with their plain similarities."""
+    """A rule with the pairs that it finds, the right ones among them, and their plain similarities."""
 
     tried: Tried
     near: Numbers
@@ -176,9 +175,9 @@ class _Learnt:
     jaccards: Similarities
 
     def probe(self, texts: Sequence[str]) -> Probe:
-        """What keys for the rule are measured on."""
+        """Choose the texts and pairs to measure keys on."""
         random = _spread(len(texts), _TEXTS)
-        # Copies are found by any keys, and tell nothing of them.
+        # Any keys find copies, so copies say nothing about keys.
         unequal = self.jaccards < 1 if (self.jaccards < 1).any() else self.jaccards <= 1
         pairs = self.right[unequal][_spread(int(unequal.sum()), _PAIRS)]
         rows = np.unique(np.concatenate(positions(pairs)))
@@ -210,9 +209,9 @@ def tune_by_similarity(
     base: Scheme | None = None,
     on_step: OnStep = lambda _: None,
 ) -> Tuned:
-    """The scheme that finds pairs from a similarity on: the Jaccard similarity of features that weigh by their rarity.
+    """Find a scheme for a minimum similarity: the Jaccard similarity of features weighted by rarity.
 
-    Without a ``base`` features are chosen by the length of texts.
+    Without a ``base``, features are chosen by the length of texts.
     """
     check_similarity(similarity)
     texts = [text for text in texts if text]
@@ -238,9 +237,7 @@ def tune_by_similarity(
     random = _spread(len(texts), _TEXTS)
     copies = synthetic_pairs(scheme, [texts[place] for place in _spread(len(texts), _PAIRS).tolist()], level)
     if not len(copies.pairs):
-        raise InputError(
-            f"No text has a single feature, as {describe_tokens(tokens)}. Name the fields that hold texts."
-        )
+        raise InputError(f"No text has any {describe_tokens(tokens)}. Name the fields that hold texts.")
     probe = Probe(
         [texts[place] for place in random.tolist()],
         _among(near.pairs[alike], random),
@@ -255,7 +252,7 @@ def tune_by_similarity(
 
 
 def features_for(texts: Iterable[str]) -> Tokens:
-    """Character n-grams that suit the length of texts: shorter ones for titles, names and posts."""
+    """Choose character n-grams by the length of texts: shorter ones for titles, names and posts."""
     lengths, dense = [], 0
     for text in texts:
         lengths.append(len(text))
@@ -269,18 +266,18 @@ def _base(base: Scheme | None) -> Scheme:
 
 
 def _level(jaccards: Similarities, otherwise: float) -> float:
-    """The plain similarity of nearly all pairs that are near."""
+    """Return the minimum plain similarity of nearly all near pairs."""
     level = float(np.quantile(jaccards, _LEAST_SIMILAR)) if len(jaccards) else otherwise
     return max(math.floor(1_000 * level) / 1_000, _LOWEST)
 
 
 def _spread(count: int, most: int) -> Integers:
-    """The positions of up to ``most`` among so many, evenly spread."""
+    """Choose up to ``most`` of ``count`` positions, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 
 def _among(pairs: Numbers, rows: Integers) -> Numbers:
-    """Those of the pairs that are of these rows, by the places of the rows."""
+    """Return the pairs among these rows, by the positions of the rows."""
     first, second = positions(pairs)
     both = np.isin(first, rows) & np.isin(second, rows)
     return pair_codes(np.searchsorted(rows, first[both]), np.searchsorted(rows, second[both]))

@@ -1,4 +1,4 @@
-"""What tuning came to, and what a sample looks like, as JSON."""
+"""The results of tuning, and the histogram of a sample, as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from es_simhash.text.tokens.kinds import tokens_to_json
 
 
 def tuning_json(tuned: Tuned) -> Json:
-    """All options, the rules that were tried, and the scheme that was chosen."""
+    """Return all options, the rules that were tried, and the chosen scheme."""
     return {
         "documents": tuned.documents,
         "texts": tuned.texts,
@@ -59,7 +59,7 @@ def _tried(tried: Tried) -> Json:
 
 
 def histogram_json(histogram: Histogram) -> Json:
-    """The levels with their examples."""
+    """Return the levels with their examples."""
     return {
         "documents": histogram.documents,
         "threshold": histogram.threshold,
@@ -87,6 +87,6 @@ def _level(level: Level) -> Json:
 
 
 def marked(pieces: Sequence[Piece]) -> str:
-    """Pieces as one text: ``[-removed-]``, ``{+added+}``, and ``…`` for what is not shown."""
+    """Join pieces to one text: ``[-removed-]``, ``{+added+}``, and ``…`` for what is left out."""
     marks = {"both": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
     return "".join(marks.get(piece.kind, "…").format(piece.text) for piece in pieces)

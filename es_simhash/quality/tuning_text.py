@@ -1,4 +1,4 @@
-"""Features, rules and keys as people call them."""
+"""Features, rules and keys described in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MEASURES = {"jaccard": "Jaccard"}
 
 
 def describe_tokens(tokens: Tokens) -> str:
-    """Tokens by their name."""
+    """Name tokens."""
     if isinstance(tokens, Chars):
         return f"character {tokens.n}-grams"
     if isinstance(tokens, Words):
@@ -20,17 +20,17 @@ def describe_tokens(tokens: Tokens) -> str:
 
 
 def describe_rule(verification: Verification) -> str:
-    """From which similarity on texts are near, and on which conditions."""
+    """Describe the minimum similarity and the conditions of a rule."""
     levels = [(_MEASURES.get(verification.measure, verification.measure), verification.similarity)]
     levels += [(name.replace("_", " "), getattr(verification, name)) for name in CONDITIONS]
     return ", ".join(f"{name} ≥ {least:g}" for name, least in levels if least)
 
 
 def describe_keys(option: KeyOption, goal: Goal, pairs: str = "such pairs") -> str:
-    """What keys find, at which cost, and why they were chosen."""
+    """Describe what keys find, their cost, and why they were chosen."""
     minhash = option.scheme.minhash
     assert minhash
-    in_vain = "candidates in vain a query"
+    in_vain = "false candidates a query"
     cost = f"in the fewest bytes with at most {goal.candidates:,.0f} {in_vain}"
     if option.candidates > goal.candidates:
         cost = f"with the fewest {in_vain}, which are {option.candidates:,.0f}"
@@ -41,5 +41,5 @@ def describe_keys(option: KeyOption, goal: Goal, pairs: str = "such pairs") -> s
 
 
 def capitalized(words: str) -> str:
-    """The words as the beginning of a sentence."""
+    """Capitalize the first letter."""
     return words[:1].upper() + words[1:]

@@ -1,4 +1,4 @@
-"""The worst errors, with their texts: pairs found wrongly that are most alike, pairs missed that are least alike."""
+"""The worst errors: the most similar wrong pairs, and the least similar missed pairs."""
 
 from __future__ import annotations
 
@@ -22,18 +22,17 @@ from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.sketches.set_cache import SetCache
 
 EXAMPLES = 10
-# Of more pairs that were missed than these, only so many are compared, evenly spread.
+# The most missed pairs to compare; of more, evenly spread ones are taken.
 _MOST_MISSED = 20_000
 
 
 @dataclass(frozen=True)
 class PairError:
-    """A pair that was judged wrongly: the positions, and what is known of it.
+    """A wrong or missed pair: its positions, and how near it is.
 
-    ``similarity`` is the one that decides; None if it is below all that were looked at, or does not count. Unless it
-    ``is_exact`` it is estimated, with the ``standard_error``. ``distance`` is in bits, None if the scheme has no
-    SimHash; ``jaccard`` is the exact Jaccard similarity of the features.
-    ``keys_meet`` tells whether an index would compare the pair at all.
+    ``similarity`` is the decisive one; None if it is below the lowest threshold, or does not count. An estimate has a
+    ``standard_error``. ``distance`` is in bits, None if the scheme has no SimHash; ``jaccard`` is the exact Jaccard
+    similarity of the features. ``keys_meet`` says whether an index would compare the pair.
     """
 
     first: int
@@ -46,37 +45,38 @@ class PairError:
 
 
 class ErrorFinder:
-    """What tells the worst errors: the texts, the first of equal ones, the keys of a scheme, and ``similar`` pairs."""
+    """Finds the worst errors among pairs of texts."""
 
     def __init__(
-        self, settings: Settings, texts: Sequence[str], apart: Integers, keys: KeyMatcher, similar: PredictedPairs
+        self, settings: Settings, texts: Sequence[str], originals: Integers, keys: KeyMatcher, similar: PredictedPairs
     ) -> None:
         self._verifier = Verifier(plain(settings), Verification(weights="scheme"))
-        self._held = SetCache.of(self._verifier.prepared, texts)
+        self._features = SetCache.of(self._verifier.prepared, texts)
         self._settings = settings
         self._texts = texts
-        self._apart = apart
+        self._originals = originals
         self._keys = keys
         self._similar = similar
 
     def wrong(self, pairs: Numbers, predicted: PredictedPairs, count: int) -> list[PairError]:
-        """Pairs found wrongly, the most similar or nearest first; of those with the same texts only one."""
+        """Return wrong pairs, the most similar or nearest first, each pair of texts once."""
         order = np.lexsort((pairs, predicted.distances_of(pairs), -np.nan_to_num(predicted.similarities_of(pairs))))
         return self._errors(pairs, order, predicted, count)
 
     def missed(self, pairs: Numbers, known: PredictedPairs, count: int) -> list[PairError]:
-        """Pairs missed, the least similar first; ``known`` are similarities and distances below the threshold, too."""
+        """Return missed pairs, the least similar first; ``known`` has pairs below the threshold, too."""
         if len(pairs) > _MOST_MISSED:
             pairs = pairs[np.linspace(0, len(pairs) - 1, _MOST_MISSED).astype(np.int64)]
         order = np.lexsort((pairs, self.jaccards(pairs)))
         return self._errors(pairs, order, known, count)
 
     def jaccards(self, pairs: Numbers) -> npt.NDArray[np.float64]:
-        """The exact Jaccard similarity of each pair."""
+        """Return the exact Jaccard similarity of each pair."""
         found = self._similar.similarities_of(pairs)
         unknown = np.isnan(found)
         first, second = positions(pairs[unknown])
-        found[unknown] = self._verifier.of_cached(self._held, np.stack([self._apart[first], self._apart[second]]))
+        both = np.stack([self._originals[first], self._originals[second]])
+        found[unknown] = self._verifier.of_cached(self._features, both)
         return found
 
     def _errors(self, pairs: Numbers, order: Integers, known: PredictedPairs, count: int) -> list[PairError]:
@@ -92,7 +92,7 @@ class ErrorFinder:
         return [PairError(*row) for row in rows]
 
     def _similarities(self, pairs: Numbers, known: PredictedPairs) -> tuple[list[float | None], list[float | None]]:
-        """The similarities that are known, and the standard errors of those that are estimates."""
+        """Return the known similarities, and the standard errors of estimates."""
         similarities = known.similarities_of(pairs).tolist()
         size = self._settings.minhash.size if self._settings.minhash else 0
         errors = [
@@ -116,9 +116,9 @@ class ErrorFinder:
         return made.simhashes
 
     def _unequal(self, pairs: Numbers, order: Integers) -> Integers:
-        """The order without pairs of the same texts as one before them."""
+        """Drop pairs with the same texts as an earlier pair from the order."""
         first, second = positions(pairs[order])
-        texts = np.stack([self._apart[first], self._apart[second]])
+        texts = np.stack([self._originals[first], self._originals[second]])
         _, places = np.unique(pair_codes(texts.min(axis=0), texts.max(axis=0)), return_index=True)
         unequal: Integers = order[np.sort(places)]
         return unequal

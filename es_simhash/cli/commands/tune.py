@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from es_simhash.quality.tuning import Tuned
 
 _LEGEND = """\
-expected: the share of the pairs that should be found that keys are expected to let meet; measured: what they did.
-random: documents that have the keys of a query by chance alone; in vain: with those that only share phrases, as texts
-of the sample do. bytes: what the fields add to a document's JSON. µs: processor time of a document."""
+expected: the expected share of wanted pairs that keys find; measured: the same, measured. random: candidates of a
+query that share keys by chance alone; false: those and documents that share phrases, as texts of the sample do.
+bytes: what the fields add to a document's JSON. µs: processor time per document."""
 
 
 @click.command(name="tune", cls=EngineVerb)
@@ -43,7 +43,7 @@ of the sample do. bytes: what the fields add to a document's JSON. µs: processo
     "--max-candidates",
     type=float,
     metavar="N",
-    help="How many documents a query may compare in vain.  [default: 1% of all, 20 to 1,000]",
+    help="Maximum number of false candidates a query.  [default: 1% of all, 20 to 1,000]",
 )
 @click.option(
     "--choose", type=click.IntRange(1), metavar="ROW", help="Take this row, in place of the one that is best."
@@ -130,9 +130,9 @@ def _show(output: Output, tuned: Tuned) -> None:
             ["features", "near", "F1", "as similar, a query"], rows, "Rules, by labels that they were not chosen on"
         )
         output.line()
-    columns = ["row", "keys", "expected", "measured", "random", "in vain", "bytes", "µs"]
+    columns = ["row", "keys", "expected", "measured", "random", "false", "bytes", "µs"]
     rows = [[_number(tuned, place), *_row(option)] for place, option in enumerate(tuned.front)]
-    output.table(columns, rows, f"Keys, for {tuned.goal.documents:,} documents; in vain by {tuned.texts:,} texts")
+    output.table(columns, rows, f"Keys, for {tuned.goal.documents:,} documents; false candidates by {tuned.texts:,} texts")
     output.line(_LEGEND)
 
 

@@ -103,12 +103,12 @@ def test_each_command_names_a_document_of_an_index_that_it_cannot_read_and_goes_
 
 def test_people_read_tables_and_a_sentence(folder: Path) -> None:
     done = run("tune", "news.jsonl", "--similarity", "0.6", "--size", "30", "--choose", "1", cwd=folder)
-    assert "row\tkeys\texpected\tmeasured\trandom\tin vain\tbytes\tµs\n" in done.out
+    assert "row\tkeys\texpected\tmeasured\trandom\tfalse\tbytes\tµs\n" in done.out
     assert "The row was chosen by hand." in done.out
     assert "Write the scheme by --output FILE." in done.err
-    assert "rests on" not in done.err
+    assert "were measured on" not in done.err
     done = run("tune", "news.jsonl", "--similarity", "0.6", "--documents", "1000000", "--quiet", cwd=folder)
-    assert done.err.startswith("What is compared in vain rests on 40 texts: among 1,000,000 documents")
+    assert done.err.startswith("False candidates were measured on 40 texts: among 1,000,000 documents")
     done = run("tune", "news.jsonl", "--labels", "clusters.jsonl", "--output", "s.json", cwd=folder)
     assert "features\tnear\tF1\t" in done.out
     assert "fit these labels best" in done.out

@@ -55,7 +55,7 @@ def test_ids_that_no_document_has_are_named_and_told() -> None:
     assert named(truth.positives) == ["ab"]
     assert truth.unknown == ("x", "y")
     assert [each.id for each in rejected] == ["x", "y", "x"]
-    with pytest.raises(InputError, match="None of the 1 ids"):
+    with pytest.raises(InputError, match="any of the 1 ids"):
         truth_of(Labels.of_clusters([["nobody"]]), IDS)
 
 

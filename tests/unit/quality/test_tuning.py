@@ -100,16 +100,16 @@ def test_another_row_may_be_chosen(by_labels: Tuned) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "told"),
+    ("labels", "error"),
     [
-        (Labels.of_clusters([["0", "1"], ["2", "3"]]), "2 clusters of duplicates.*Label 5"),
-        (Labels.of_clusters([[f"{2 * n}", f"{2 * n + 1}"] for n in range(6)]), "duplicates are alike"),
-        (Labels.of_pairs({(f"{2 * n}", f"{2 * n + 1}"): True for n in range(6)}), "none of duplicates"),
+        (Labels.of_clusters([["0", "1"], ["2", "3"]]), "2 clusters of duplicates.*Label at least 5"),
+        (Labels.of_clusters([[f"{2 * n}", f"{2 * n + 1}"] for n in range(6)]), "duplicates have similar texts"),
+        (Labels.of_pairs({(f"{2 * n}", f"{2 * n + 1}"): True for n in range(6)}), "not of duplicates"),
     ],
 )
-def test_labels_that_tell_too_little_are_refused(labels: Labels, told: str) -> None:
+def test_labels_with_too_little_information_are_refused(labels: Labels, error: str) -> None:
     documents = [(str(number), each["body"]) for number, each in enumerate(corpus(12))]
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=error):
         tune_by_labels(documents, labels)
 
 
@@ -168,9 +168,9 @@ def test_what_texts_have_in_common_makes_candidates() -> None:
     ("texts", "documents", "told"),
     [
         (4, 4, ""),
-        (60, 6_000_000, "rests on 60 texts"),
+        (60, 6_000_000, "measured on 60 texts"),
         (700, 10_000_000, ""),
-        (5_000, 1_000_000_000, "rests on 700 texts"),
+        (5_000, 1_000_000_000, "measured on 700 texts"),
     ],
 )
 def test_few_texts_do_not_tell_of_many_documents(texts: int, documents: int, told: str) -> None:
