@@ -132,7 +132,9 @@ def _show(output: Output, tuned: Tuned) -> None:
         output.line()
     columns = ["row", "keys", "expected", "measured", "random", "false", "bytes", "µs"]
     rows = [[_number(tuned, place), *_row(option)] for place, option in enumerate(tuned.front)]
-    output.table(columns, rows, f"Keys, for {tuned.goal.documents:,} documents; false candidates by {tuned.texts:,} texts")
+    output.table(
+        columns, rows, f"Keys, for {tuned.goal.documents:,} documents; false candidates by {tuned.texts:,} texts"
+    )
     output.line(_LEGEND)
 
 
