@@ -18,7 +18,7 @@ _KEPT_BYTES = 31 << 20
 
 @cache
 def keep_freed_memory() -> None:
-    """Let the C library keep up to 62 MiB of freed memory for the next arrays, instead of giving it back each time.
+    """Let the C library keep up to 62 MiB of freed memory for the next arrays, instead of returning it each time.
 
     glibc maps a large array anew whenever one is made, and the system clears its pages, which takes longer than most
     of what is done with them here. When a mapped block is freed, glibc keeps blocks of up to its size from then on, and
@@ -29,20 +29,20 @@ def keep_freed_memory() -> None:
 
 
 def offsets_from_counts(counts: Integers) -> Integers:
-    """Where each row begins and ends: 0, and the running totals of the rows' lengths."""
+    """Return where each row begins and ends: 0, and the running totals of the rows' lengths."""
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
 def spread(counts: Integers) -> tuple[Integers, Integers]:
-    """For rows of ``counts`` elements, each element's row and its place, from 0, in its row."""
+    """Return, for rows of ``counts`` elements, each element's row and its position in it, from 0."""
     rows = np.repeat(np.arange(len(counts)), counts)
     return rows, np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def spread_chunks(counts: Integers, limit: int) -> Iterator[tuple[Integers, Integers]]:
-    """What `spread` gives, in chunks of at most ``limit`` elements, so that the memory stays bounded."""
+    """Yield what `spread` returns, in chunks of at most ``limit`` elements, so that the memory stays bounded."""
     ends = np.cumsum(counts)
     starts = ends - counts
     total = int(ends[-1]) if len(ends) else 0
@@ -56,18 +56,18 @@ def spread_chunks(counts: Integers, limit: int) -> Iterator[tuple[Integers, Inte
 
 
 def positions_in_rows(counts: Integers) -> Integers:
-    """0, 1, … for each row, as many as it is long."""
+    """Count up from 0 in each row."""
     return spread(counts)[1]
 
 
 def rows_of(offsets: Integers) -> Integers:
-    """The row to which each element belongs."""
+    """Return the row of each element."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def select(
     values: npt.NDArray[Scalar], offsets: Integers, kept: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[Scalar], Integers]:
-    """The kept values, and the offsets of what is left of each row."""
+    """Return the kept values, and the offsets of what is left of each row."""
     positions = np.flatnonzero(kept)
     return values[positions], np.searchsorted(positions, offsets)

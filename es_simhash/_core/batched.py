@@ -11,7 +11,7 @@ Items: TypeAlias = Iterable[Item] | AsyncIterable[Item]
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[int, list[Item]]]:
-    """Lists of consecutive items, each with the place of its first."""
+    """Yield lists of consecutive items, each with the position of its first."""
     rest = iter(items)
     first = 0
     while chunk := list(islice(rest, size)):

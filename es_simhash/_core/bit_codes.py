@@ -31,7 +31,7 @@ def check_bits(bits: int) -> int:
 
 
 def words_per_code(bits: int) -> int:
-    """The number of 64-bit words that hold ``bits`` bits."""
+    """Return the number of 64-bit words in a code of ``bits`` bits."""
     return 1 if bits <= _WORD else 2
 
 
@@ -52,7 +52,7 @@ def check_codes(codes: Codes, bits: int) -> Codes:
 
 
 def from_ints(values: Iterable[int], bits: int) -> Codes:
-    """The codes of Python integers, each of which must fit into ``bits`` bits."""
+    """Convert Python integers, which must fit into ``bits`` bits, to codes."""
     check_bits(bits)
     try:
         listed = [operator.index(value) for value in values]
@@ -68,13 +68,13 @@ def from_ints(values: Iterable[int], bits: int) -> Codes:
 
 
 def to_ints(codes: Codes) -> list[int]:
-    """Codes as Python integers."""
+    """Convert codes to Python integers."""
     listed: list[Any] = codes.tolist()
     return listed if codes.ndim == 1 else [high << _WORD | low for high, low in listed]
 
 
 def extract(codes: Codes, bits: int, start: int, width: int) -> Codes:
-    """The ``width`` (1 to 64) bits from position ``start`` of each code, as an array of shape ``(N,)``."""
+    """Return ``width`` (1 to 64) bits of each code from position ``start``, as an array of shape ``(N,)``."""
     after = bits - start - width
     mask = np.uint64((1 << width) - 1)
     if codes.ndim == 1:

@@ -17,7 +17,7 @@ BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 def code_points(values: npt.NDArray[np.uint64], digits: int, alphabet: str) -> npt.NDArray[np.uint32]:
-    """The last ``digits`` digits of each value, most significant first, as code points on a new last axis.
+    """Write the last ``digits`` digits of each value, most significant first, as code points on a new last axis.
 
     The alphabet's length is a power of two (`HEX` or `BASE64URL`).
     """
@@ -26,7 +26,7 @@ def code_points(values: npt.NDArray[np.uint64], digits: int, alphabet: str) -> n
 
 
 def values_of(text: str, digits: int, alphabet: str) -> npt.NDArray[np.uint64]:
-    """The numbers that `code_points` wrote with ``digits`` digits each, one after the other."""
+    """Read the numbers that `code_points` wrote with ``digits`` digits each, one after the other."""
     # What is not ASCII becomes a question mark, which is no digit.
     read = _places(alphabet)[np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)]
     if len(read) % digits or (len(read) and read.max() == len(alphabet)):
@@ -36,38 +36,38 @@ def values_of(text: str, digits: int, alphabet: str) -> npt.NDArray[np.uint64]:
 
 @cache
 def _shifts(digits: int, base: int) -> npt.NDArray[np.uint64]:
-    """By how many bits each digit of a number must be shifted to be its last."""
+    """Return how far to shift a number so that each of its digits comes last."""
     bits = base.bit_length() - 1
     return np.arange((digits - 1) * bits, -1, -bits, dtype=np.uint64)
 
 
 @cache
 def _points(alphabet: str) -> npt.NDArray[np.uint32]:
-    """The code point of each digit."""
+    """Return the code point of each digit."""
     return np.array([ord(digit) for digit in alphabet], dtype=np.uint32)
 
 
 @cache
 def _places(alphabet: str) -> npt.NDArray[np.uint64]:
-    """The value of each byte as a digit; that of what is none is one more than a digit can be."""
+    """Return the value of each byte as a digit; of no digit, one more than the largest."""
     places = np.full(256, len(alphabet), dtype=np.uint64)
     places[_points(alphabet)] = np.arange(len(alphabet), dtype=np.uint64)
     return places
 
 
 def strings(points: npt.NDArray[np.uint32]) -> npt.NDArray[np.str_]:
-    """The texts whose code points lie along the last axis."""
+    """Return the texts whose code points lie along the last axis."""
     texts: npt.NDArray[np.str_] = np.ascontiguousarray(points).view(f"U{points.shape[-1]}")[..., 0]
     return texts
 
 
 def joined(points: npt.NDArray[np.uint32]) -> list[str]:
-    """For each row of texts, whose code points lie along the last axis, these with spaces between them."""
+    """Join each row of texts, whose code points lie along the last axis, with spaces."""
     spaced = np.insert(points, 0, ord(" "), axis=-1)
     rows: list[str] = strings(spaced.reshape(len(points), -1)[:, 1:]).tolist()
     return rows
 
 
 def base36(value: int, digits: int) -> str:
-    """``value`` in lower-case base 36, filled with zeros to ``digits`` digits."""
+    """Write ``value`` in lower-case base 36, padded with zeros to ``digits`` digits."""
     return np.base_repr(value, 36).lower().zfill(digits)

@@ -30,7 +30,7 @@ class _Work:
 
 
 def compiled(elements: int) -> ModuleType | None:
-    """The compiled kernels, if they are installed, wanted, and worthwhile for so many elements."""
+    """Return the compiled kernels if they are installed, wanted, and worthwhile for this many elements."""
     if elements < _WORTHWHILE:
         return None
     if _Work.elements < _PAYS and os.environ.get(NATIVE) != "1":
@@ -41,7 +41,7 @@ def compiled(elements: int) -> ModuleType | None:
 
 
 def forget() -> None:
-    """Look anew, at the next call, at what is installed and wanted, and at how much there is to do."""
+    """Check again, at the next call, what is installed and wanted, and start counting anew."""
     _kernels.cache_clear()
     _Work.elements = 0
 

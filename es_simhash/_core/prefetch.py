@@ -64,7 +64,7 @@ class Stop:
             raise StoppedError
 
     def sleep(self, seconds: float) -> None:
-        """Let time go by; the end of the work ends that, too."""
+        """Sleep, unless the work is ended meanwhile."""
         if self._is_set.wait(seconds):
             raise StoppedError
 
@@ -85,7 +85,7 @@ class Stop:
 def ahead(
     make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1, stop: Stop | None = None
 ) -> Generator[Result, None, None]:
-    """What is made of each item, in their order, of as many at once as there are threads.
+    """Yield what ``make`` returns for each item, in order, working on one item per thread ahead of the caller.
 
     Items are read in the caller's thread, as many more than results were taken; an error comes where its item stands. A
     caller that stops, or is interrupted, does not wait for what is being made; nor does one of whose work ``stop`` is
@@ -106,7 +106,7 @@ def ahead(
 
 
 def in_a_moment(do: Callable[[], object], seconds: float = MOMENT) -> bool:
-    """Do what need not succeed, and wait a moment only; return whether it was done.
+    """Run something that need not succeed, waiting at most a moment; return whether it was done.
 
     So a server that does not answer keeps nobody from ending.
     """
@@ -121,7 +121,7 @@ def in_a_moment(do: Callable[[], object], seconds: float = MOMENT) -> bool:
 
 
 def _begun(crew: _Crew, make: Callable[[Item], Result], rest: Iterator[Item]) -> Future[Result] | None:
-    """The result of the next item, if there is one, or the error with which it could not be read."""
+    """Begin the next item, if there is one; an error of reading it becomes its result."""
     try:
         item = next(rest)
     except StopIteration:
@@ -142,7 +142,7 @@ class _Crew:
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
 
     def begin(self, make: Callable[[], Result]) -> Future[Result]:
-        """What is to be made by the next thread that has nothing else to do."""
+        """Queue a task for the next idle thread."""
         future: Future[Result] = Future()
         self._tasks.put(partial(_settle, future, make))
         if self._started < self._size:
@@ -151,14 +151,14 @@ class _Crew:
         return future
 
     def dismiss(self) -> None:
-        """Drop what is not begun, and let each thread end."""
+        """Drop what has not begun, and let each thread end."""
         with suppress(Empty):
             while True:
                 self._tasks.get_nowait()
         self.release()
 
     def release(self) -> None:
-        """Let each thread end when all is made."""
+        """Let each thread end once the queue is empty."""
         for _ in range(self._started):
             self._tasks.put(None)
 

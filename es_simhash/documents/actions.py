@@ -84,7 +84,7 @@ class Task:
             raise DocumentError(f"has the _op_type {kind!r}. Give index, create, update or delete.")
 
     def result(self) -> Json:
-        """The action with the fields; its problem is a `DocumentError`."""
+        """Return the action with the fields; raise its problem as a `DocumentError`."""
         if self.problem:
             raise DocumentError(self.problem)
         body = dict(self._body)
@@ -110,7 +110,7 @@ class Task:
         self.slots[name] = Slot(document, text_of(document, self.target.sources))
 
     def _read_update(self) -> None:
-        """An update that gives all source fields is fingerprinted; one that gives some of them is deferred."""
+        """Fingerprint an update that gives all source fields; defer one that gives only some."""
         if self._body.get("upsert") is not None:
             upsert = check_mapping(self._body["upsert"], "has an upsert")
             if self._body.get("scripted_upsert"):
@@ -133,7 +133,7 @@ class Task:
             self.slots["doc"].emptied = dict.fromkeys((*self.target.names, group_fields.GROUP))
 
     def _with_fields(self, slot: Slot) -> Json:
-        """A copy of the document with the fields; what else lies in our object stays."""
+        """Copy the document with the fields; whatever else our object holds stays."""
         prefix, own = self.target.prefix, self.target.names
         there = slot.document.get(prefix)
         if there is None or there == []:
@@ -147,13 +147,13 @@ def _without(names: Collection[str], document: Document) -> Json:
 
 
 def id_of(action: Any) -> str | None:
-    """The id that an action names, if it does."""
+    """Return the id that an action names, if any."""
     named = action.get("_id") if isinstance(action, Mapping) else None
     return None if named is None else str(named)
 
 
 def check_mapping(value: Any, has_what: str) -> Document:
-    """The value, if it is a mapping; ``has_what`` is how the problem begins."""
+    """Return the value if it is a mapping; ``has_what`` begins the problem otherwise."""
     if not isinstance(value, dict | Mapping):  # dict before all: it is told at once
         raise DocumentError(f"{has_what} of type {type(value).__name__}. Give a mapping.")
     return value

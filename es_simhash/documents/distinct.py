@@ -10,7 +10,7 @@ from es_simhash.scheme.mapping import DEFAULT_PREFIX
 
 
 def canonical_only(prefix: str = DEFAULT_PREFIX) -> Json:
-    """A filter for documents that stand for their group, or are in none.
+    """Return a filter for canonical documents and those in no group.
 
     The total of hits and all aggregations then count each group once. A group is found only if the document that stands
     for it is.
@@ -20,7 +20,7 @@ def canonical_only(prefix: str = DEFAULT_PREFIX) -> Json:
 
 
 def collapsed(body: Json, prefix: str = DEFAULT_PREFIX) -> Json:
-    """A search request of which each group gives its best hit only, with the number of groups as ``aggs.groups``.
+    """Return a search request that shows only the best hit of each group, and counts the groups as ``aggs.groups``.
 
     Every document must be in a group, be it one of its own: the engines take all documents without a group for one.
     So write groups with ``singles``.
@@ -35,7 +35,7 @@ def collapsed(body: Json, prefix: str = DEFAULT_PREFIX) -> Json:
 def first_of_each_group(
     hits: Iterable[Json], prefix: str = DEFAULT_PREFIX, seen: Sequence[str] | set[str] = ()
 ) -> Iterator[Json]:
-    """The hits of which none before is in the same group; those in no group all stay.
+    """Yield the first hit of each group, and all hits in no group.
 
     ``seen`` holds groups that were shown on pages before; a set is added to. The hits' sources must have the group.
     """

@@ -39,21 +39,21 @@ class Documents:
         check_prefix(self.prefix)
 
     def text_of(self, document: Document) -> str:
-        """The text of a document (see `es_simhash.documents.sources`)."""
+        """Return the text of a document (see `es_simhash.documents.sources`)."""
         return text_of(document, self.fields)
 
     def add_fields(self, document: Document) -> Json:
-        """The document with the fields of its fingerprint."""
+        """Return the document with the fields of its fingerprint."""
         [action] = self._results(self._prepared((0, [{"_source": document}])), None)
         fingerprinted: Json = action["_source"]
         return fingerprinted
 
     def add_fields_to_all(self, documents: Iterable[Document]) -> Iterator[Json]:
-        """The documents, which are read as they are needed, with the fields of their fingerprints."""
+        """Yield documents with the fields of their fingerprints; documents are read as they are needed."""
         return (action["_source"] for action in self.actions({"_source": document} for document in documents))
 
     def actions(self, actions: Iterable[Document], on_reject: OnReject | None = None) -> Iterator[Json]:
-        """Actions as one gives them to ``helpers.bulk`` of either client, with the fields.
+        """Yield actions, as either client's ``helpers.bulk`` takes them, with the fields.
 
         A document that is indexed or created gets them, and so does an ``update`` that gives all source fields. One
         that gives only some of them gets the status ``deferred``, since the whole text is not known here. Scripts and
@@ -66,7 +66,7 @@ class Documents:
             yield from self._results(batch, on_reject)
 
     async def async_actions(self, actions: Items[Document], on_reject: OnReject | None = None) -> AsyncIterator[Json]:
-        """The same for ``helpers.async_bulk``."""
+        """Yield the same for ``helpers.async_bulk``."""
         async for chunk in async_chunks(actions, _BATCH):
             for done in self._results(await asyncio.to_thread(self._prepared, chunk), on_reject):
                 yield done
@@ -86,14 +86,14 @@ class Documents:
         return Target(self.scheme, self.fields, self.prefix)
 
     def fields_of(self, texts: Sequence[str]) -> list[Json | InputError]:
-        """The fields of each text, or why it has none."""
+        """Return the fields of each text, or why it has none."""
         made: list[Json | InputError] = []
         for batch in self.batches(texts):
             made += [batch] if isinstance(batch, InputError) else batch[1]
         return made
 
     def batches(self, texts: Sequence[str]) -> Iterator[tuple[Fingerprints, list[Json]] | InputError]:
-        """Fingerprints and their fields, a batch after the other, and in its place why a text has none."""
+        """Yield fingerprints and their fields, batch by batch; where a text has none, yield the reason."""
         done = 0
         while done < len(texts):
             try:
@@ -110,14 +110,14 @@ class Documents:
                 yield error
 
     def _prepared(self, batch: tuple[int, Sequence[Document]]) -> tuple[int, list[Task]]:
-        """A batch of actions, fingerprinted, with the place of its first among all."""
+        """Fingerprint a batch of actions; return it with the position of its first."""
         first, actions = batch
         tasks = [Task(self._target, action) for action in actions]
         self._fill([(task, slot) for task in tasks for slot in task.slots.values() if slot.text is not None])
         return first, tasks
 
     def _results(self, prepared: tuple[int, list[Task]], on_reject: OnReject | None) -> Iterator[Json]:
-        """The actions of a batch with their fields."""
+        """Yield the actions of a batch with their fields."""
         first, tasks = prepared
         for position, task in enumerate(tasks, first):
             try:
@@ -128,7 +128,7 @@ class Documents:
                 yield result
 
     def _fill(self, slots: Sequence[tuple[Task, Slot]]) -> None:
-        """Fingerprint the texts of slots; a text that cannot be is a problem of its task."""
+        """Fingerprint the texts of slots; a text that cannot be fingerprinted is its task's problem."""
         made = self.fields_of([slot.text or "" for _, slot in slots])
         for (task, slot), fields in zip(slots, made, strict=True):
             if isinstance(fields, InputError):

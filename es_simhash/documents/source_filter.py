@@ -26,7 +26,7 @@ class SourceFilter:
 
     @classmethod
     def of(cls, source: Any) -> SourceFilter:
-        """The filter that ``_source`` of a request means."""
+        """Parse ``_source`` of a request."""
         if isinstance(source, bool):
             return cls(source)
         if isinstance(source, str | list | tuple):
@@ -36,11 +36,11 @@ class SourceFilter:
         return _of_paths(_paths(source.get("includes")), _paths(source.get("excludes")))
 
     def apply(self, source: bytes) -> Json | None:
-        """The part of a document, given as JSON, that the filter lets through; None if no source is wanted."""
+        """Return the part of a document, given as JSON, that passes; None if no source is wanted."""
         return self.part_of(json.loads(source)) if self.wanted else None
 
     def part_of(self, document: Json) -> Json:
-        """The part of a document that the paths let through."""
+        """Return the part of a document that passes the paths."""
         if self.includes is None and self.excludes is None:
             return document
         return self._part(document, "", self.includes is None)
@@ -57,7 +57,7 @@ class SourceFilter:
         return part
 
     def _kept(self, name: str, value: Any, path: str, included: bool) -> Json:
-        """The value under its name, or nothing if nothing of it is let through."""
+        """Return the value under its name, or nothing if no part of it passes."""
         if isinstance(value, dict):
             kept: Any = self._part(value, path + ".", included)
             return {name: kept} if kept or included else {}
@@ -91,7 +91,7 @@ def _matching(patterns: Sequence[str], and_below: bool) -> re.Pattern[str]:
 
 
 def _leading_to(patterns: Sequence[str]) -> re.Pattern[str]:
-    """What the paths of objects match in which a path may lie that matches one of the patterns."""
+    """Match the paths of objects that may hold a path matching one of the patterns."""
     starts = []
     for pattern in patterns:
         for i, character in enumerate(pattern):

@@ -18,7 +18,7 @@ from es_simhash.errors import DocumentError, InputError
 
 
 def check_sources(paths: Iterable[str]) -> tuple[str, ...]:
-    """The source fields as a tuple, if they can be read."""
+    """Return the source fields as a tuple, if they can be read."""
     paths = (paths,) if isinstance(paths, str) else tuple(paths or ())
     if not paths or not all(isinstance(path, str) and all(path.split(".")) for path in paths):
         raise InputError(f"Texts cannot be read from the fields {paths!r}. Give the names of one or more text fields.")
@@ -26,7 +26,7 @@ def check_sources(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
-    """The text of a document."""
+    """Return the text of a document."""
     try:
         text = "\n".join(value for path in paths for value in _strings(document, path))
     except RecursionError:
@@ -42,7 +42,7 @@ def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
 
 
 def patterns(expressions: Iterable[str]) -> list[re.Pattern[str]]:
-    """Regular expressions, whose finds are left out of texts."""
+    """Compile regular expressions whose matches are left out of texts."""
     found = []
     for expression in expressions:
         try:

@@ -19,7 +19,7 @@ STATUSES: tuple[Status, ...] = ("ok", "short", "empty")
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """The fingerprint of one text.
+    """Return the fingerprint of one text.
 
     ``status`` is ``ok``; or ``short`` if the text has so few features that only an exact comparison means much; or
     ``empty`` if it has none, and then there is no fingerprint. ``minhash`` holds the values of the signature, four
@@ -31,7 +31,7 @@ class Fingerprint:
     minhash: bytes | None
 
     def __str__(self) -> str:
-        """The fingerprint in one short line."""
+        """Write the fingerprint in one short line."""
         parts: list[str] = [self.status]
         if self.simhash is not None:
             parts.append(f"simhash={self.simhash:x}")
@@ -54,11 +54,11 @@ class Fingerprints:
     signatures: Signatures | None
 
     def __len__(self) -> int:
-        """The number of texts."""
+        """Return the number of texts."""
         return len(self.statuses)
 
     def __iter__(self) -> Iterator[Fingerprint]:
-        """Each text's fingerprint."""
+        """Yield each text's fingerprint."""
         simhashes: list[int] | list[None] = [None] * len(self)
         signatures: list[bytes] | list[None] = [None] * len(self)
         if self.simhashes is not None:

@@ -34,7 +34,7 @@ _CHUNK_ITEMS = 1 << 12
 
 
 def in_batches(items: Iterable[Item], make: Callable[[Sequence[Item]], Result]) -> Iterator[Result]:
-    """What ``make`` makes of any number of texts, or lists of tokens, which are read as they are needed.
+    """Yield what ``make`` returns for batches of texts, or of lists of tokens, which are read as they are needed.
 
     What stands before one that cannot be used is made, before the error says which it is.
     """
@@ -48,7 +48,7 @@ def in_batches(items: Iterable[Item], make: Callable[[Sequence[Item]], Result]) 
 
 
 def _made(chunk: Sequence[Item], make: Callable[[Sequence[Item]], Result], first: int) -> Iterator[Result]:
-    """What is made of a chunk, or of what stands in it before the first item that cannot be used."""
+    """Make a chunk, or what stands in it before the first item that cannot be used."""
     try:
         made = make(chunk)
     except InputError as error:
@@ -61,7 +61,7 @@ def _made(chunk: Sequence[Item], make: Callable[[Sequence[Item]], Result], first
 
 
 def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Lists of consecutive items of a bounded length together; a longer item makes a longer chunk."""
+    """Yield lists of consecutive items of a bounded total length; a longer item makes a longer chunk."""
     chunk: list[Item] = []
     length = 0
     for item in items:
@@ -79,7 +79,7 @@ def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def normalised(settings: Settings, texts: Sequence[str]) -> TextBatch:
-    """The texts as they are cut into tokens."""
+    """Normalise texts, ready to be cut into tokens."""
     if settings.html:
         check_texts(texts)
         texts = [strip_html(text) for text in texts]
@@ -87,7 +87,7 @@ def normalised(settings: Settings, texts: Sequence[str]) -> TextBatch:
 
 
 def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
-    """The weighted features of texts."""
+    """Return the weighted features of texts."""
     batch = normalised(settings, texts)
     if isinstance(settings.tokens, Chars) and _by_poly64(settings):
         return _weigh(settings, char_features(batch, settings.tokens.n, settings.hash_bits))
@@ -95,12 +95,12 @@ def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
 
 
 def features_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> FeatureBatch:
-    """The weighted features of texts that are given as tokens, or as (token, weight) pairs."""
+    """Return the weighted features of texts given as tokens, or as (token, weight) pairs."""
     return _weigh(settings, _hash(settings, cut_given(lists)))
 
 
 def fingerprints(settings: Settings, features: FeatureBatch) -> Fingerprints:
-    """The fingerprints of weighted features."""
+    """Condense weighted features to fingerprints."""
     counts = np.diff(features.offsets) if _is_distinct(settings) else distinct_counts(features, settings.floor)
     simhashes = _simhashes(settings, features)
     signatures = _signatures(settings, features)
@@ -113,7 +113,7 @@ def fingerprints(settings: Settings, features: FeatureBatch) -> Fingerprints:
 
 
 def bit_sums(settings: Settings, features: FeatureBatch) -> BitSums:
-    """The sums of the SimHash's bits, one row a document."""
+    """Return the sums of the SimHash's bits, one row a document."""
     if settings.simhash is None:
         raise SchemeError(f"The scheme {settings.name!r} has no SimHash, so no sums of its bits. Give it one.")
     # The SimHash is made of the first bits of the hashes.
@@ -131,12 +131,12 @@ def _hash(settings: Settings, cut: Cut) -> FeatureBatch:
 
 
 def _by_poly64(settings: Settings) -> bool:
-    """Whether features are hashed by poly64, which reads units and needs no strings."""
+    """Return whether features are hashed by poly64, which reads units and needs no strings."""
     return settings.hash_function.name == DEFAULT
 
 
 def _weigh(settings: Settings, features: FeatureBatch) -> FeatureBatch:
-    """The features with the weights that the settings ask for; features that repeat add up their weights."""
+    """Weigh features as the settings ask; features that repeat add up their weights."""
     if _is_distinct(settings):
         features = distinct(features)
     if settings.idf is None:
@@ -145,7 +145,7 @@ def _weigh(settings: Settings, features: FeatureBatch) -> FeatureBatch:
 
 
 def _is_distinct(settings: Settings) -> bool:
-    """Whether each feature of a text counts once, however often it occurs."""
+    """Return whether each feature of a text counts once, however often it occurs."""
     return settings.weights in ("set", "idf")
 
 

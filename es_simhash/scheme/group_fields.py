@@ -28,12 +28,12 @@ _DIGITS = 4
 
 
 def of_member(name: str, size: int, is_canonical: bool, distance: int | None, similarity: float | None) -> Json:
-    """The fields of a member of a group."""
+    """Return the fields of a member of a group."""
     found = {GROUP: name, "group_size": size, "is_canonical": is_canonical}
     near = {"similarity": None if similarity is None else round(similarity, _DIGITS), "distance": distance}
     return found | {name: value for name, value in near.items() if value is not None}
 
 
 def stored_in(own: Json) -> Json:
-    """The fields of a group among ours in a document."""
+    """Return the fields of a group in our object of a document."""
     return {name: own[name] for name in NAMES if own.get(name) is not None}

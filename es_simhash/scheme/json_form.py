@@ -24,12 +24,12 @@ _ID_DIGITS = 12
 
 
 def to_json(settings: Settings) -> str:
-    """The settings as JSON."""
+    """Write the settings as JSON."""
     return json.dumps({"format": _FORMAT} | _to_dict(settings), ensure_ascii=False, indent=2)
 
 
 def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str, Any]:
-    """The settings of `to_json`, as keyword arguments."""
+    """Read the settings that `to_json` wrote, as keyword arguments."""
     form = _read(text)
     parsers: dict[str, Callable[[Any], Any]] = {
         "normalisation": lambda value: Normalisation(**value),
@@ -48,7 +48,7 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
 
 
 def identity(settings: Settings) -> str:
-    """A short hash of what the fingerprints, their keys and their fields depend on.
+    """Hash all that the fingerprints, their keys and their fields depend on.
 
     A setting that is added later must be left out of the form where it changes nothing, lest all ids change.
     """
@@ -72,7 +72,7 @@ def identity(settings: Settings) -> str:
 
 
 def is_identity(text: object) -> bool:
-    """Return whether this has the form of what `identity` returns."""
+    """Return whether a text has the form of an `identity`."""
     return isinstance(text, str) and re.fullmatch(f"[0-9a-f]{{{_ID_DIGITS}}}", text) is not None
 
 
@@ -118,7 +118,7 @@ def _idf(name: str | None, table: IdfTable | None) -> IdfTable | None:
 
 
 def _hash_to_json(function: HashFunction) -> str | dict[str, Any]:
-    """The name; of a caller's function also what else its hashes depend on."""
+    """Return the name; for a caller's function, with whatever else its hashes depend on."""
     if function.name in HASH_FUNCTIONS:
         return function.name
     return {"name": function.name, "bits": function.bits, "is_mixed": function.is_mixed}

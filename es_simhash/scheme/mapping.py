@@ -29,7 +29,7 @@ def check_prefix(prefix: str) -> str:
 
 
 def mapping(settings: Settings, scheme: Json, scheme_id: str, prefix: str, sources: Sequence[str]) -> Json:
-    """The mapping to put: the fields, and in ``_meta`` the scheme and the fields that the texts come from.
+    """Return the mapping: the fields, and in ``_meta`` the scheme and the source fields.
 
     ``scheme`` is the scheme's JSON form.
     """
@@ -44,14 +44,14 @@ def mapping(settings: Settings, scheme: Json, scheme_id: str, prefix: str, sourc
 
 @dataclass(frozen=True)
 class Change:
-    """What is to be put to an index: ``body`` (None if nothing), and the full names of the fields that are new."""
+    """What to add to an index: ``body`` (None if nothing), and the full names of the new fields."""
 
     body: Json | None
     added: list[str]
 
 
 def merge(index: str, present: Json, wanted: Json) -> Change:
-    """The change that brings ``wanted`` (see `mapping`) into an index's mapping; what cannot be brought is an error.
+    """Return the change that adds ``wanted`` (see `mapping`) to an index's mapping; a conflict is an error.
 
     Everything else in the mapping, and in its ``_meta``, stays.
     """
@@ -79,7 +79,7 @@ def merge(index: str, present: Json, wanted: Json) -> Change:
 
 
 def entries(mappings: Mapping[str, Json], prefix: str) -> dict[str, Json | None]:
-    """What each index's ``_meta`` says of its fingerprints under a prefix; None for indices without any.
+    """Return what each index's ``_meta`` says of its fingerprints under a prefix; None for indices without any.
 
     Whoever may change a mapping may change that, too: what `mapping` would not have written is a `MappingError`.
     """
@@ -98,7 +98,7 @@ def _entry(index: str, meta: Any, prefix: str) -> Json | None:
 
 
 def _is_whole(entry: Any) -> bool:
-    """Whether an entry has the form that `mapping` gives it."""
+    """Return whether an entry has the form that `mapping` gives it."""
     match entry:
         case {"id": str(), "scheme": dict(), **others}:
             sources = others.get("fields", [])
@@ -107,12 +107,12 @@ def _is_whole(entry: Any) -> bool:
 
 
 def component_template(wanted: Json, description: str) -> Json:
-    """A component template that gives new indices the fields; for `PUT _component_template/NAME` of either engine."""
+    """Return a component template that gives new indices the fields; for ``PUT _component_template/NAME``."""
     return {"template": {"mappings": wanted}, "_meta": {"description": description}}
 
 
 def _merged_meta(present: Json, wanted: Json, prefix: str) -> Json:
-    """The ``_meta`` that is there with our entry; source fields that it names already are kept."""
+    """Add our entry to the present ``_meta``; keep the source fields that it already names."""
     ours: Json = present.get(META) or {}
     entry = {**wanted[META][prefix]}
     there = ours.get(prefix) or {}
@@ -139,7 +139,7 @@ def _check_scheme(index: str, present: Json, wanted: Json, prefix: str) -> None:
 
 
 def _properties_there(index: str, present: Json, prefix: str) -> Json:
-    """The fields of the object ``prefix`` that the index has already."""
+    """Return the fields of the object ``prefix`` that the index already has."""
     there: Json = (present.get("properties") or {}).get(prefix) or {}
     if there.get("type", "object") != "object":
         raise MappingError(
@@ -156,7 +156,7 @@ def _properties_there(index: str, present: Json, prefix: str) -> Json:
 
 
 def _check_maker(index: str, present: Json, wanted: Json, there: Json) -> None:
-    """Refuse fields that somebody else has made where ours go; without our note they are known by their names."""
+    """Refuse fields of somebody else's where ours belong; without our note, judge by their names."""
     [prefix] = wanted["properties"]
     names = {*wanted["properties"][prefix]["properties"], *group_fields.NAMES}
     paths = {prefix, *(f"{prefix}.{name}" for name in names)}
@@ -175,7 +175,7 @@ def _check_maker(index: str, present: Json, wanted: Json, there: Json) -> None:
 
 
 def _check_field(index: str, name: str, there: Json, wanted: Json) -> None:
-    """Refuse a field that could not be searched as ours must be; what else differs only costs or saves room."""
+    """Refuse a field that cannot be searched as ours must be; other differences only cost or save space."""
     problem = ""
     for key in ("type", "analyzer"):
         if key in wanted and there.get(key) != wanted[key]:
@@ -196,13 +196,13 @@ def _is_false(value: Any) -> bool:
 
 
 def number_of_fields(mapping: Any) -> int:
-    """The fields of a mapping, as total_fields.limit counts them: objects, multi-fields and runtime fields too."""
+    """Count the fields of a mapping as total_fields.limit does: objects, multi-fields and runtime fields too."""
     parts = [mapping.get(part) for part in ("properties", "fields", "runtime")] if isinstance(mapping, dict) else []
     return sum(1 + number_of_fields(inner) for part in parts if isinstance(part, dict) for inner in part.values())
 
 
 def leaf_paths(properties: Json, prefix: str = "") -> Iterator[str]:
-    """The full names of all fields of a mapping's properties that hold values."""
+    """Yield the full names of all fields that hold values."""
     for name, field in properties.items():
         path = f"{prefix}{name}"
         if "properties" in field:

@@ -49,12 +49,12 @@ _SPACED: Json = {"type": "text", "analyzer": "whitespace", "index_options": "doc
 
 
 def properties(settings: Settings) -> Json:
-    """The mapping of each field."""
+    """Return the mapping of each field."""
     return deepcopy(_properties(settings))
 
 
 def names(settings: Settings) -> list[str]:
-    """The names of the fields."""
+    """Return the names of the fields."""
     return list(_properties(settings))
 
 
@@ -77,14 +77,14 @@ def _key_properties(settings: Settings, kind: str, count: int) -> Json:
 
 
 def block_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
-    """The (field, key) pairs by which a query finds the blocks of a fingerprint."""
+    """Return the (field, key) pairs by which a query finds the blocks of a fingerprint."""
     if settings.simhash is None or fingerprint.simhash is None:
         return []
     return _placed(settings, "block", settings.simhash.layout.keys(fingerprint.simhash))
 
 
 def band_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
-    """The (field, key) pairs by which a query finds the bands of a fingerprint."""
+    """Return the (field, key) pairs by which a query finds the bands of a fingerprint."""
     if settings.minhash is None or fingerprint.minhash is None:
         return []
     return _placed(settings, "band", settings.minhash.layout.keys(fingerprint.signature[None])[0])
@@ -97,7 +97,7 @@ def _placed(settings: Settings, kind: str, keys: Sequence[str]) -> list[tuple[st
 
 
 def content_hash(text: str) -> str:
-    """The first 48 bits of the SHA-256 of the text in UTF-8, in base64url.
+    """Return the first 48 bits of the SHA-256 of the text in UTF-8, in base64url.
 
     Unequal texts have the same with probability 2**-48, so it tells equal texts among those with equal fingerprints,
     and whether a text has changed.
@@ -106,7 +106,7 @@ def content_hash(text: str) -> str:
 
 
 def write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints) -> Iterator[Json]:
-    """The fields of each text."""
+    """Yield the fields of each text."""
     columns = _columns(settings, fingerprints)
     for i, (text, number) in enumerate(zip(texts, fingerprints.statuses.tolist(), strict=True)):
         status = STATUSES[number]
@@ -115,12 +115,12 @@ def write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints
 
 
 def deferred(settings: Settings) -> Json:
-    """The fields of a text that changed and whose fingerprint is still to be made: what was there is taken out."""
+    """Return the fields of a text whose fingerprint is still to be made: they remove those of the old text."""
     return dict.fromkeys(names(settings)) | {"status": DEFERRED}
 
 
 def _columns(settings: Settings, fingerprints: Fingerprints) -> dict[str, list[str]]:
-    """For each field of the fingerprint, its values in all documents."""
+    """Return the values of each field of the fingerprint in all documents."""
     columns: dict[str, Any] = {}
     if settings.simhash and fingerprints.simhashes is not None:
         hex_digits = -(-settings.simhash.bits // 4)
@@ -134,7 +134,7 @@ def _columns(settings: Settings, fingerprints: Fingerprints) -> dict[str, list[s
 
 
 def _key_columns(settings: Settings, kind: str, points: npt.NDArray[np.uint32]) -> dict[str, Any]:
-    """The columns of keys, given by their code points."""
+    """Return the columns of keys, given by their code points."""
     if settings.layout.keys == "text":
         return {f"{kind}s": digits.joined(points)}
     keys = digits.strings(points)
@@ -145,7 +145,7 @@ def _key_columns(settings: Settings, kind: str, points: npt.NDArray[np.uint32]) 
 
 @dataclass(frozen=True)
 class StoredFingerprint:
-    """What a document's fields tell of its fingerprint; None where the scheme has no such part.
+    """The fingerprint that a document's fields hold; None where the scheme has no such part.
 
     ``band_keys`` has all of them in their order, with nothing between.
     """
@@ -157,7 +157,7 @@ class StoredFingerprint:
 
 
 def read(settings: Settings, scheme_id: str, stored: Any) -> StoredFingerprint | None:
-    """The fingerprint in a document's fields; None if they hold no whole one of this scheme."""
+    """Read the fingerprint in a document's fields; None if they hold no whole one of this scheme."""
     if not isinstance(stored, dict) or stored.get("scheme") != scheme_id:
         return None
     simhash = _read_simhash(settings, stored)
@@ -197,7 +197,7 @@ def _read_band_keys(settings: Settings, stored: Json) -> str | None:
 
 @cache
 def _keys_pattern(count: int, width: int) -> re.Pattern[str]:
-    """What the keys of a document look like, with spaces between them."""
+    """Match the keys of a document, with spaces between them."""
     key = f"[A-Za-z0-9_-]{{{width}}}"
     return re.compile(f"{key}(?: {key}){{{count - 1}}}")
 
@@ -214,6 +214,6 @@ def _read_signature(settings: Settings, stored: Json) -> str | None:
 
 
 def signature_codec(settings: Settings) -> SignatureCodec:
-    """How signatures that are stored apart are written."""
+    """Return the codec of signatures that are stored apart."""
     assert settings.minhash
     return SignatureCodec(settings.minhash.size, settings.layout.signature_bits)

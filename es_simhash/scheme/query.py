@@ -23,7 +23,7 @@ Filter: TypeAlias = Json | Sequence[Json] | None
 
 @dataclass(frozen=True)
 class Criteria:
-    """What a match is: within ``distance`` bits, from ``similarity`` on, or either; None where it does not count.
+    """What makes a match: a maximum ``distance`` in bits, a minimum ``similarity``, or either; None does not count.
 
     With a ``verification`` the similarity is that of the texts, compared as it says; else that of the signatures.
     """
@@ -41,7 +41,7 @@ class Criteria:
         similarity: float | None = None,
         verification: Verification | None = None,
     ) -> Criteria:
-        """The criteria by SimHash, by MinHash or by both, with the scheme's thresholds where none is given.
+        """Choose criteria by SimHash, by MinHash or by both, with the scheme's thresholds where none is given.
 
         Without ``by``: by the kind for which a threshold is given, else by MinHash if the scheme has it. With a
         ``verification`` its threshold stands in for that of MinHash.
@@ -61,7 +61,7 @@ class Criteria:
         return cls(within, _similarity(settings, similarity), verification)
 
     def are_met(self, distance: int | None, similarity: float | None) -> bool:
-        """Whether a pair of this distance and similarity is a match; what is None is not known."""
+        """Return whether a pair of this distance and similarity is a match; None means unknown."""
         near = self.distance is not None and distance is not None and distance <= self.distance
         return near or (self.similarity is not None and similarity is not None and similarity >= self.similarity)
 
@@ -94,7 +94,7 @@ def clause(
     *,
     scored: bool = True,
 ) -> Json:
-    """The clause that candidates match, to drop into any request.
+    """Return the clause that candidates match, to drop into any request.
 
     ``scored``: each key scores 1, so that candidates with more keys in common come first where a list is cut off.
     Without that a search by bands is a little quicker.
@@ -113,7 +113,7 @@ def clause(
 
 
 def _found(terms: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The terms, if there are any: a query without any clause would match everything."""
+    """Return the terms if there are any: a query without any clause would match everything."""
     if not terms:
         raise InputError("The fingerprint lacks what is to be found by. Make it by the scheme of the index.")
     return terms
@@ -125,14 +125,14 @@ def _should(prefix: str, terms: Sequence[tuple[str, str]], least: int) -> Json:
 
 
 def _terms(prefix: str, terms: Sequence[tuple[str, str]]) -> Json:
-    """Whatever has one of the keys, which are all of one field."""
+    """Match documents that have one of the keys, which are all of one field."""
     return {"constant_score": {"filter": {"terms": {f"{prefix}.{terms[0][0]}": [key for _, key in terms]}}}}
 
 
 def body(
     candidates: Json, *, size: int, source: Sequence[str] | bool, filter: Filter = None, exclude: Sequence[str] = ()
 ) -> Json:
-    """The search request for the first ``size`` candidates that pass the user's filter, without these ids."""
+    """Return a search request for the first ``size`` candidates that pass the user's filter, without these ids."""
     return {
         "query": restricted(candidates, filter, exclude),
         "size": size,
@@ -142,7 +142,7 @@ def body(
 
 
 def restricted(query: Json, filter: Filter, exclude: Sequence[str]) -> Json:
-    """The query with the user's own filter, and without documents of these ids."""
+    """Restrict a query by the user's filter, and to documents with other ids."""
     if not filter and not exclude:
         return query
     bool_query: Json = {"must": [query]}
@@ -161,17 +161,17 @@ def _filters(filter: Filter) -> list[Any]:
 
 
 def names(given: Sequence[str]) -> list[str]:
-    """Names as a list, also if only one was given."""
+    """Return names as a list, even if only one was given."""
     return [given] if isinstance(given, str) else list(given)
 
 
 def compared_fields(settings: Settings, prefix: str) -> list[str]:
-    """The paths of the fields that a re-rank reads: all but the blocks, which the SimHash tells as well."""
+    """Return the paths of the fields that a re-rank reads: all but the blocks, which the SimHash implies."""
     return [f"{prefix}.{name}" for name in own_fields.names(settings) if not name.startswith("block")]
 
 
 def more_like_this(texts: Mapping[str, str]) -> Json:
-    """Candidates from an index without our fields: documents with most of the weightiest words of one of the texts.
+    """Match candidates in an index without our fields: documents with most of the weightiest words of one of the texts.
 
     ``texts`` has the text that each source field is compared with.
 

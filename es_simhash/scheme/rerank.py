@@ -60,21 +60,21 @@ class Matches(Sequence[Match]):
     @overload
     def __getitem__(self, place: slice) -> tuple[Match, ...]: ...
     def __getitem__(self, place: int | slice) -> Match | tuple[Match, ...]:
-        """The match, or the matches, at a place."""
+        """Return the match at a position, or the matches of a slice."""
         return self.matches[place]
 
     def __len__(self) -> int:
-        """The number of matches."""
+        """Return the number of matches."""
         return len(self.matches)
 
     def __iter__(self) -> Iterator[Match]:
-        """Each match."""
+        """Yield each match."""
         return iter(self.matches)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Hits with fingerprints of the scheme, and what these tell of each; ``foreign`` counts the others."""
+    """Hits with fingerprints of the scheme, and how near each is; ``foreign`` counts the others."""
 
     hits: list[Json]
     distances: Sequence[int | None]
@@ -93,7 +93,7 @@ def compare(
     prefix: str,
     text: str | None = None,
 ) -> Compared:
-    """The exact distance, and the estimated similarity, of a fingerprint and each hit that has one of this scheme.
+    """Compare a fingerprint with those of hits: their exact distances, and their estimated similarities.
 
     Given the text of the fingerprint, hits with the same text are told as well.
     """
@@ -115,7 +115,7 @@ def compare(
 def _estimates(
     settings: Settings, fingerprint: Fingerprint, found: Sequence[StoredFingerprint]
 ) -> tuple[list[float], list[float]]:
-    """Similarities, and their standard errors."""
+    """Estimate similarities, with their standard errors."""
     assert settings.minhash
     bands, bits = settings.minhash.layout, settings.layout.signature_bits
     if bits:
@@ -138,7 +138,7 @@ def matches_of(
     complete: bool = True,
     with_source: bool = False,
 ) -> Matches:
-    """The hits that meet the criteria, nearest first; ties in the order of index and id.
+    """Return the hits that meet the criteria, nearest first; ties in the order of index and id.
 
     ``exact`` has the exact similarities of compared hits, which then count in place of estimates; None where one is not
     known.

@@ -40,46 +40,46 @@ class Scheme(Settings):
 
     @classmethod
     def preset(cls, name: str) -> Scheme:
-        """The preset of that name (see `es_simhash.scheme.presets`)."""
+        """Return the preset of that name (see `es_simhash.scheme.presets`)."""
         if name not in PRESETS:
             raise SchemeError(f"There is no preset {name!r}. Choose from: {', '.join(PRESETS)}.")
         return cls(name=name, **PRESETS[name].settings)
 
     def with_idf(self, texts: Iterable[str], weights: Literal["idf", "tfidf"] = "idf") -> Scheme:
-        """The scheme with idf weights learnt from a corpus, or from a sample of an index."""
+        """Learn idf weights from a corpus, or from a sample of an index, and return the scheme with them."""
         plain = replace(self, weights="set", idf=None)
         return replace(self, weights=weights, idf=IdfTable.learn(plain.features(texts)))
 
     # --- from texts to fingerprints ---
 
     def fingerprint(self, text: str) -> Fingerprint:
-        """The fingerprint of one text."""
+        """Return the fingerprint of one text."""
         return next(self.fingerprints([text]))
 
     def fingerprints(self, texts: Iterable[str]) -> Iterator[Fingerprint]:
-        """The fingerprints of any number of texts, which are read as they are needed."""
+        """Yield the fingerprints of any number of texts, which are read as they are needed."""
         for batch in self.fingerprint_batches(texts):
             yield from batch
 
     def fingerprint_batches(self, texts: Iterable[str]) -> Iterator[Fingerprints]:
-        """The same as columns of arrays, as many texts at a time as are quickest together."""
+        """Yield the same as columns of arrays, in batches of whatever size is quickest."""
         return fingerprinting.in_batches(texts, self._fingerprint_texts)
 
     def fingerprint_tokens(self, tokens: TokenList) -> Fingerprint:
-        """The fingerprint of a text given as tokens, or as (token, weight) pairs for the weights "own"."""
+        """Return the fingerprint of a text given as tokens, or as (token, weight) pairs for the weights "own"."""
         return next(self.fingerprints_of_tokens([tokens]))
 
     def fingerprints_of_tokens(self, lists: Iterable[TokenList]) -> Iterator[Fingerprint]:
-        """The fingerprints of any number of texts given as tokens, or as (token, weight) pairs."""
+        """Yield the fingerprints of any number of texts given as tokens, or as (token, weight) pairs."""
         for batch in self.fingerprint_batches_of_tokens(lists):
             yield from batch
 
     def fingerprint_batches_of_tokens(self, lists: Iterable[TokenList]) -> Iterator[Fingerprints]:
-        """The same as columns of arrays."""
+        """Yield the same as columns of arrays."""
         return fingerprinting.in_batches(lists, self._fingerprint_tokens)
 
     def features(self, texts: Iterable[str]) -> Iterator[FeatureBatch]:
-        """The hashed and weighted features of texts, in any order, as many texts at a time as are quickest together."""
+        """Yield the hashed and weighted features of texts, in any order, in batches of whatever size is quickest."""
         return fingerprinting.in_batches(texts, partial(fingerprinting.features_of_texts, self))
 
     def _fingerprint_texts(self, texts: Sequence[str]) -> Fingerprints:
@@ -89,14 +89,14 @@ class Scheme(Settings):
         return fingerprinting.fingerprints(self, fingerprinting.features_of_tokens(self, lists))
 
     def bit_sums(self, text: str) -> BitSums:
-        """The sums of the SimHash of a text, which add up to those of a whole (see `simhash_of_sums`).
+        """Return the sums of a text's SimHash; those of parts add up to those of a whole (see `simhash_of_sums`).
 
         With the weights "set" and "idf" a feature counts once for each part that it is in.
         """
         return fingerprinting.bit_sums(self, fingerprinting.features_of_texts(self, [text]))[0]
 
     def simhash_of_sums(self, sums: BitSums) -> int:
-        """The SimHash of a document that has these sums."""
+        """Return the SimHash of a document that has these sums."""
         if self.simhash is None or sums.shape != (self.simhash.bits,):
             raise InputError(f"Sums of shape {sums.shape} are not of this scheme. Make them by its bit_sums.")
         return bit_codes.to_ints(from_sums(sums[np.newaxis]))[0]
@@ -104,31 +104,31 @@ class Scheme(Settings):
     # --- from fingerprints to keys and comparisons ---
 
     def block_keys(self, fingerprint: Fingerprint) -> list[str]:
-        """The keys of the SimHash's blocks; none without a SimHash."""
+        """Return the keys of the SimHash's blocks; none without a SimHash."""
         if self.simhash is None or fingerprint.simhash is None:
             return []
         return self.simhash.layout.keys(fingerprint.simhash)
 
     def band_keys(self, fingerprint: Fingerprint) -> list[str]:
-        """The keys of the signature's bands; none without a signature."""
+        """Return the keys of the signature's bands; none without a signature."""
         if self.minhash is None or fingerprint.minhash is None:
             return []
         return self.minhash.layout.keys(self._signature(fingerprint)[np.newaxis])[0]
 
     def distance(self, a: Fingerprint, b: Fingerprint) -> int:
-        """The Hamming distance of two SimHashes."""
+        """Return the Hamming distance of two SimHashes."""
         if a.simhash is None or b.simhash is None:
             raise InputError("One of the fingerprints has no SimHash to compare. Compare texts that are not empty.")
         return hamming.distance(a.simhash, b.simhash)
 
     def estimated_jaccard(self, a: Fingerprint, b: Fingerprint) -> float:
-        """The Jaccard similarity that two signatures tell (see `sketches.minhash.estimate` for its error)."""
+        """Estimate the Jaccard similarity by two signatures (see `standard_error` for its error)."""
         if a.minhash is None or b.minhash is None:
             raise InputError("One of the fingerprints has no signature to compare. Compare texts that are not empty.")
         return estimate(self._signature(a), self._signature(b))
 
     def exact_jaccard(self, a: str, b: str) -> float:
-        """The Jaccard similarity of two texts' features, that of their weights if the scheme has any."""
+        """Return the Jaccard similarity of two texts' features, weighted if the scheme has weights."""
         return verification.similarities_to(self, a, [b])[0]
 
     def _signature(self, fingerprint: Fingerprint) -> npt.NDArray[np.uint32]:
@@ -140,7 +140,7 @@ class Scheme(Settings):
     # --- what an index needs ---
 
     def mapping(self, prefix: str = DEFAULT_PREFIX, fields: Sequence[str] = ()) -> Json:
-        """The mapping of an index that holds fingerprints of texts in these source fields (see `scheme.own_fields`)."""
+        """Return the mapping of an index that holds fingerprints of texts in these source fields."""
         return mapping.mapping(self, json.loads(self.to_json()), self.id, prefix, fields)
 
     def dedupe_clause(
@@ -152,7 +152,7 @@ class Scheme(Settings):
         similarity: float | None = None,
         prefix: str = DEFAULT_PREFIX,
     ) -> Json:
-        """A clause that matches whatever may be a near-duplicate, to drop into a search request of your own."""
+        """Return a clause that matches all possible near-duplicates, to drop into a search request of your own."""
         return query.clause(self, fingerprint, Criteria.of(self, by, distance, similarity), prefix)
 
     def query(
@@ -167,7 +167,7 @@ class Scheme(Settings):
         size: int = 100,
         prefix: str = DEFAULT_PREFIX,
     ) -> Json:
-        """A search request for ``size`` candidates, whose reply `rerank` reads.
+        """Return a search request for ``size`` candidates, whose reply `rerank` reads.
 
         ``filter`` is a query of your own, or a list of them; documents with the ids ``exclude`` are left out.
         """
@@ -185,7 +185,7 @@ class Scheme(Settings):
         similarity: float | None = None,
         prefix: str = DEFAULT_PREFIX,
     ) -> Matches:
-        """The matches among the candidates of a search's reply, nearest first."""
+        """Return the matches among the candidates of a search's reply, nearest first."""
         criteria = Criteria.of(self, by, distance, similarity)
         compared = rerank.compare(self, self.id, fingerprint, reply["hits"]["hits"], prefix=prefix)
         return rerank.matches_of(compared, criteria, status=fingerprint.status)
@@ -198,10 +198,10 @@ class Scheme(Settings):
         return json_form.identity(self)
 
     def to_json(self) -> str:
-        """The scheme as JSON, in which the idf table and a caller's functions have their names only."""
+        """Write the scheme as JSON, with the idf table and a caller's functions by their names only."""
         return json_form.to_json(self)
 
     @classmethod
     def from_json(cls, text: str, *, idf: IdfTable | None = None, functions: Functions | None = None) -> Scheme:
-        """The scheme of `to_json`, given the idf table and the functions that it names."""
+        """Read what `to_json` wrote, given the idf table and the functions that it names."""
         return cls(**json_form.from_json(text, idf, functions or {}))

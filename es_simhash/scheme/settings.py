@@ -272,7 +272,7 @@ def _resolved(function: HashFunction | str) -> HashFunction:
 
 
 def _with_normalised_stop_words(tokens: Any, normalisation: Normalisation) -> Any:
-    """The tokens with their stop words as the normalised texts have them."""
+    """Normalise the stop words of tokens as texts are."""
     stop_words = getattr(tokens, "stop_words", None)
     if not stop_words:
         return tokens

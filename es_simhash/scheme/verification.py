@@ -42,25 +42,25 @@ _OTHERS = 100  # documents that are taken to have none of the features of a samp
 
 
 def measure_named(name: str) -> Callable[[similarity.Features, similarity.Features], float]:
-    """The measure of that name."""
+    """Return the measure of that name."""
     if name not in MEASURES:
         raise SchemeError(f"There is no measure {name!r}. Choose from: {', '.join(MEASURES)}.")
     return MEASURES[name]
 
 
 def rarity_of(settings: Settings, texts: Iterable[str]) -> IdfTable:
-    """How rare features are in some documents, by these texts of theirs."""
+    """Learn how rare features are from the texts of some documents."""
     features = fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(plain(settings), some))
     return IdfTable.learn(features, weight=_rarity)
 
 
 def is_by_rarity(settings: Settings, verification: Verification | None) -> bool:
-    """Whether features weigh the more the rarer they are; those of a scheme with weights have these."""
+    """Return whether features weigh the more the rarer they are; a scheme with weights uses its own."""
     return verification is not None and verification.weights == "rarity" and settings.weights == "set"
 
 
 def estimates_below(verification: Verification) -> float:
-    """By how much, beside its error, the estimate of a Jaccard similarity may fall short of what texts tell.
+    """Return how far, beside its error, an estimated Jaccard similarity may fall short of that of the texts.
 
     That of weighed features seldom differs by more; those of other measures may by any amount.
     """
@@ -72,7 +72,7 @@ def _rarity(documents: int, frequency: int) -> int:
 
 
 def plain(settings: Settings) -> Settings:
-    """The settings with features that all weigh the same."""
+    """Return the settings with features that all weigh the same."""
     return replace(settings, weights="set", idf=None)
 
 
@@ -90,7 +90,7 @@ class Verifier:
     common: Codes | None = None
 
     def similarities(self, texts: Sequence[str], pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
-        """The similarity of each pair of texts, given as two rows of positions; see `of_cached`.
+        """Return the similarity of each pair of texts, given as two rows of positions; see `of_cached`.
 
         Equal texts are looked at once.
         """
@@ -104,12 +104,12 @@ class Verifier:
         return found
 
     def to_others(self, text: str, others: Sequence[str]) -> list[float]:
-        """The similarity of a text and each of some others."""
+        """Compare a text with each of some others."""
         rows = np.arange(1, len(others) + 1)
         return self.similarities([text, *others], np.stack([np.zeros_like(rows), rows])).tolist()
 
     def of_cached(self, cache: SetCache, pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
-        """The similarity of each pair of texts, given as two rows of their numbers.
+        """Return the similarity of each pair of cached texts, given as two rows of their numbers.
 
         It is 0 where a condition is not met, and where it is below ``least``, which may be another for each pair.
         """
@@ -120,7 +120,7 @@ class Verifier:
         return found
 
     def _of_part(self, cache: SetCache, pairs: Integers, least: Similarities) -> Similarities:
-        """First by the features that weigh the most: where these leave no hope, the others need not be looked at."""
+        """Compare first by the heaviest features: where these leave no hope, the others need no look."""
         rows, places = _numbered(pairs)
         outlines = cache.outlines(rows)
         found = self._at_most(outlines, places)
@@ -138,7 +138,7 @@ class Verifier:
         return found
 
     def _at_most(self, texts: Sequence[WeightedSet], pairs: Integers) -> Similarities:
-        """The similarity of each pair; more than that where it takes what a text lacks here for shared."""
+        """Return the similarity of each pair, or more where features that are missing here count as shared."""
         if self._depends_on_texts:
             compare = measure_named(self.verification.measure)
             sides = [(text.hashes, text.weights) for text in texts]
@@ -159,7 +159,7 @@ class Verifier:
         return self.weights is None and self.settings.weights not in ("set", "idf")
 
     def prepared(self, texts: Iterable[str]) -> Iterator[WeightedSet]:
-        """What is compared of each text."""
+        """Yield what is compared of each text."""
         if self._depends_on_texts:
             yield from map(self._counted, comparable_features(self.settings, texts))
             return
@@ -174,12 +174,12 @@ class Verifier:
             yield from weighted_sets(batch, weights, heavy)
 
     def _features(self, texts: Sequence[str]) -> FeatureBatch:
-        """The features of texts, each once."""
+        """Return the features of texts, each once."""
         batch = fingerprinting.features_of_texts(plain(self.settings), texts)
         return FeatureBatch(batch.first_words, batch.offsets)
 
     def _counted(self, features: similarity.ArrayFeatures) -> WeightedSet:
-        """Features with weights of their own."""
+        """Weigh features by weights of their own."""
         hashes, weights = features if isinstance(features, tuple) else (features, np.ones(len(features)))
         if self.common is not None:
             stays = ~np.isin(hashes, self.common)
@@ -188,7 +188,7 @@ class Verifier:
 
 
 def _numbered(pairs: Integers) -> tuple[Integers, Integers]:
-    """The numbers in pairs, in ascending order, and the pairs as places among these."""
+    """Return the numbers in pairs, in ascending order, and the pairs as positions among these."""
     rows, places = np.unique(pairs, return_inverse=True)
     return rows, places.reshape(pairs.shape)
 
@@ -210,7 +210,7 @@ _OF_SHARED: dict[str, Callable[[Integers, Integers, Integers], Similarities]] = 
 def similarities_to(
     settings: Settings, text: str, others: Sequence[str], measure: str = "jaccard", idf: IdfTable | None = None
 ) -> list[float]:
-    """The exact similarity of a text and each of the others.
+    """Compare a text with each of the others by a measure, exactly.
 
     Features weigh as the scheme says, or by an idf table.
     """
@@ -221,7 +221,7 @@ def similarities_to(
 def comparable_features(
     settings: Settings, texts: Iterable[str], idf: IdfTable | None = None
 ) -> Iterator[similarity.ArrayFeatures]:
-    """The features of each text, each once and in order, with their weights if they have any."""
+    """Yield the features of each text, each once and in order, with their weights if they have any."""
     for features in fingerprinting.in_batches(texts, lambda batch: fingerprinting.features_of_texts(settings, batch)):
         yield from _by_document(_weighted(settings, features, idf))
 

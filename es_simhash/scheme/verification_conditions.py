@@ -36,7 +36,7 @@ _N = 3
 def meet_conditions(
     settings: Settings, verification: Verification, texts: Sequence[str], pairs: Integers
 ) -> npt.NDArray[np.bool_]:
-    """Whether each pair of texts, given as two rows of positions, meets the conditions."""
+    """Return whether each pair of texts, given as two rows of positions, meets the conditions."""
     met = np.ones(pairs.shape[1], dtype=np.bool_)
     for name in CONDITIONS:
         least = getattr(verification, name)
@@ -46,7 +46,7 @@ def meet_conditions(
 
 
 def condition_values(settings: Settings, name: str, texts: Sequence[str], pairs: Integers) -> npt.NDArray[np.float64]:
-    """How far each pair of texts agrees in what a condition compares."""
+    """Return how far each pair of texts agrees in what a condition compares."""
     trait, agreement = CONDITIONS[name]
     stripped = map(strip_html, texts) if settings.html else texts
     traits = [trait(settings.normalisation, text) for text in stripped]
@@ -70,7 +70,7 @@ def _of_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> float:
 
 
 def _first_line(normalise: Normalisation, text: str) -> AbstractSet[str]:
-    """The n-grams of the first line; of a shorter one the line itself."""
+    """Return the n-grams of the first line; of a shorter one, the line itself."""
     line = next(filter(None, map(normalise, text.splitlines())), "")
     return frozenset(line[i : i + _N] for i in range(max(len(line) - _N + 1, 1)))
 

@@ -45,7 +45,7 @@ _FACTORS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 def self_join(codes: Codes, bits: int, k: int) -> tuple[Pairs, Distances]:
-    """All pairs of rows of ``codes`` within Hamming distance ``k``, and their distances.
+    """Find all pairs of rows of ``codes`` within Hamming distance ``k``, with their distances.
 
     The pairs are an array of shape ``(P, 2)``, each with its smaller row first, in ascending order.
     """
@@ -57,7 +57,7 @@ def self_join(codes: Codes, bits: int, k: int) -> tuple[Pairs, Distances]:
 
 
 def iter_self_join(codes: Codes, bits: int, k: int, chunk: int = 1 << 16) -> Iterator[tuple[Pairs, Distances]]:
-    """The pairs of `self_join` in no particular order, each once, in chunks of 1 to ``chunk`` pairs.
+    """Yield the pairs of `self_join` in no particular order, each once, in chunks of 1 to ``chunk`` pairs.
 
     The memory in use stays bounded by the number of codes and ``chunk``, however many pairs there are.
     """
@@ -88,7 +88,7 @@ class _Groups:
         self.distinct: Codes = ordered[self._starts]
 
     def pairs_within(self, limit: int) -> Iterator[tuple[Pairs, Distances]]:
-        """The pairs of rows of the same group."""
+        """Yield the pairs of rows of the same group."""
         group_ends = np.repeat(self._starts + self._sizes, self._sizes)
         later = group_ends - 1 - np.arange(len(self._rows))
         for place, further in spread_chunks(later, limit):
@@ -98,7 +98,7 @@ class _Groups:
     def pairs_between(
         self, left: Integers, right: Integers, distances: Distances, limit: int
     ) -> Iterator[tuple[Pairs, Distances]]:
-        """The pairs of a row of each group in ``left`` and a row of the group in ``right`` beside it."""
+        """Yield the pairs of a row of each group in ``left`` and a row of the group in ``right`` beside it."""
         for which, place in spread_chunks(self._sizes[left] * self._sizes[right], limit):
             in_left, in_right = np.divmod(place, self._sizes[right[which]])
             first = self._rows[self._starts[left[which]] + in_left]
@@ -111,7 +111,7 @@ def _pairs(first: Integers, second: Integers) -> Pairs:
 
 
 def _join_distinct(codes: Codes, bits: int, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:
-    """The pairs of rows of distinct codes that are within ``k``."""
+    """Yield the pairs of rows of distinct codes that are within ``k``."""
     blocks = _cheapest_blocks(codes, bits, k)
     if blocks is None:
         yield from _compare_all(codes, k)
@@ -138,7 +138,7 @@ class _Table:
     """The blocks before the last chosen one that were not chosen."""
 
     def is_first_for(self, differing: Codes) -> npt.NDArray[np.bool_]:
-        """Whether this is the first table in which pairs meet that differ in the given bits, ``(N, words)``.
+        """Return whether this is the first table where pairs meet that differ in the given bits, ``(N, words)``.
 
         A pair that agrees on more blocks than it must meets in several tables; only the first one reports it.
         """
@@ -158,7 +158,7 @@ def _tables(blocks: Blocks, k: int) -> Iterator[_Table]:
 
 
 def _join_in_table(codes: Codes, table: _Table, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:
-    """The pairs of rows within ``k`` that this table is the first to bring together."""
+    """Yield the pairs of rows within ``k`` that meet in this table first."""
     row_mask = np.uint64((1 << len(codes).bit_length()) - 1)
     entries = _hash(codes, table.chosen)
     entries &= ~row_mask
@@ -175,14 +175,14 @@ def _join_in_table(codes: Codes, table: _Table, k: int) -> Iterator[tuple[Intege
 
 
 def _hash(codes: Codes, mask: Codes) -> npt.NDArray[np.uint64]:
-    """A hash of each code's bits under the mask, best in its high bits (Dietzfelbinger et al., 1997)."""
+    """Hash each code's bits under the mask, best in the high bits (Dietzfelbinger et al., 1997)."""
     if codes.ndim == 1:
         return (codes & mask) * _FACTORS[0]
     return (codes[:, 0] & mask[0]) * _FACTORS[0] + (codes[:, 1] & mask[1]) * _FACTORS[1]
 
 
 def _neighbours(entries: npt.NDArray[np.uint64], row_mask: np.uint64) -> Iterator[tuple[Integers, Integers]]:
-    """The places of all pairs of sorted entries that have the same hash, in chunks."""
+    """Yield the positions of all pairs of sorted entries with the same hash, in chunks."""
     followed = np.flatnonzero((entries[1:] ^ entries[:-1]) <= row_mask)
     if not len(followed):
         return
@@ -195,7 +195,7 @@ def _neighbours(entries: npt.NDArray[np.uint64], row_mask: np.uint64) -> Iterato
 
 
 def _cheapest_blocks(codes: Codes, bits: int, k: int) -> Blocks | None:
-    """The blocks whose tables join the codes in the least time, or none if comparing all pairs takes less."""
+    """Find the blocks whose tables join the codes fastest; None if comparing all pairs is faster."""
     n = len(codes)
     pairs = n * (n - 1) / 2
     sample = codes[np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False, shuffle=False)]
@@ -212,7 +212,7 @@ def _cheapest_blocks(codes: Codes, bits: int, k: int) -> Blocks | None:
 
 
 def _agreements(sample: Codes, blocks: Blocks) -> list[float]:
-    """How likely two codes agree on each block: as in the sample, but no less than random bits would."""
+    """Return how likely two codes agree on each block: as in the sample, but no less than random bits would."""
     return [
         max(_collisions(values), 2.0**-width)
         for values, width in zip(blocks.values(sample).T, blocks.widths, strict=True)
@@ -220,7 +220,7 @@ def _agreements(sample: Codes, blocks: Blocks) -> list[float]:
 
 
 def _collisions(values: npt.NDArray[np.uint64]) -> float:
-    """The share of the pairs of values that are equal."""
+    """Return the share of the pairs of values that are equal."""
     ordered = np.sort(values)
     sizes = np.diff(np.flatnonzero(ordered[1:] != ordered[:-1]), prepend=-1, append=len(ordered) - 1)
     return float((sizes * (sizes - 1)).sum() / max(len(ordered) * (len(ordered) - 1), 1))

@@ -77,7 +77,7 @@ class Bands:
         return self.count * self.rows
 
     def values(self, signatures: Signatures) -> npt.NDArray[np.uint64]:
-        """The keys of signatures of shape ``(N, size)`` as numbers, an array of shape ``(N, count)``."""
+        """Return the keys of signatures of shape ``(N, size)`` as numbers, an array of shape ``(N, count)``."""
         if signatures.dtype != np.uint32 or signatures.ndim != 2 or signatures.shape[1] < self.size:
             raise HashError(
                 f"An array of {signatures.dtype} of shape {signatures.shape} does not hold signatures for "
@@ -91,13 +91,13 @@ class Bands:
         return (packed + self._shifts) & self._key_mask
 
     def signatures(self, values: npt.NDArray[np.uint64]) -> Signatures:
-        """The lowest ``value_bits`` bits of the rows that these keys hold, an array of shape ``(N, size)``."""
+        """Return the lowest ``value_bits`` bits of the rows that these keys hold, an array of shape ``(N, size)``."""
         packed = (values - self._shifts) & self._key_mask
         rows = (packed[:, :, np.newaxis] >> self._row_shifts).astype(np.uint32) & self._value_mask
         return rows.reshape(len(values), self.size)
 
     def keys(self, signatures: Signatures) -> list[list[str]]:
-        """The keys of each signature as texts: the key in base64url digits, most significant first.
+        """Write the keys of each signature in base64url digits, most significant first.
 
         ``key_bits`` must be a multiple of 6, so that every digit counts.
         """
@@ -105,11 +105,11 @@ class Bands:
         return keys
 
     def key_points(self, signatures: Signatures) -> npt.NDArray[np.uint32]:
-        """The code points of the keys, along the last axis."""
+        """Return the code points of the keys, along the last axis."""
         return digits.code_points(self.values(signatures), self.key_digits, digits.BASE64URL)
 
     def signatures_of_keys(self, joined: Sequence[str]) -> Signatures:
-        """What `signatures` gives for the keys of each document, as one text: in their order, with nothing between."""
+        """Return `signatures` of the keys of each document, given as one text: in order, with nothing between."""
         if any(len(keys) != self.count * self.key_digits for keys in joined):
             raise FormatError(
                 f"These are not the {self.count} keys of {self.key_digits} characters that each document of this "

@@ -33,7 +33,7 @@ _EVERY_4TH = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 
 def bit_counts(hashes: Words, offsets: Integers) -> Counts:
-    """How many of each document's 64-bit hashes have each bit set: shape (documents, 64), bit 0 (of value 1) first."""
+    """Count how many of each document's 64-bit hashes set each bit: shape (documents, 64), bit 0 (of value 1) first."""
     if kernels := compiled(len(hashes)):
         return cast("Counts", kernels.bit_counts(hashes, offsets))
     counts = np.empty((len(offsets) - 1, 64), dtype=np.int64)
@@ -44,7 +44,7 @@ def bit_counts(hashes: Words, offsets: Integers) -> Counts:
 
 
 def _chunks(offsets: Integers) -> list[tuple[int, int]]:
-    """Runs of documents that have about `_CHUNK` features together."""
+    """Return runs of documents that have about `_CHUNK` features together."""
     marks = np.searchsorted(offsets, np.arange(offsets[0], offsets[-1], _CHUNK), side="right") - 1
     bounds = np.unique(np.concatenate(([0], marks, [len(offsets) - 1]))).tolist()
     return list(pairwise(bounds))
@@ -59,7 +59,7 @@ def _count_chunk(hashes: Words, offsets: Integers) -> Counts:
 
 
 def _columns(hashes: Words, offsets: Integers, group_offsets: Integers) -> Words:
-    """The hashes as 15 rows: row i holds the i-th hash of each group."""
+    """Lay out the hashes as 15 rows: row i holds the i-th hash of each group."""
     padded = np.zeros(group_offsets[-1] * _GROUP, dtype=np.uint64)
     targets = (group_offsets[:-1] * _GROUP).tolist()
     bounds = offsets.tolist()
@@ -69,7 +69,7 @@ def _columns(hashes: Words, offsets: Integers, group_offsets: Integers) -> Words
 
 
 def _nibble_counts(rows: Words) -> Words:
-    """The counts of each group, four bits each: row i has those of the bits i, i + 4, i + 8, …"""
+    """Count each group in four bits: row i has the counts of the bits i, i + 4, i + 8, …"""
     planes = _add_fifteen(rows)
     _swap(planes[0::2], planes[1::2], 1, _EVERY_1ST)
     _swap(planes[:2], planes[2:], 2, _EVERY_2ND)
@@ -100,7 +100,7 @@ def _add_fifteen(rows: Words) -> Words:
 
 
 def _add(a: Words, b: Words, c: Words, scratch: Words) -> None:
-    """Full adders, row by row: the sum of three words overwrites ``a``, the carry ``b``."""
+    """Add three words, row by row: the sum overwrites ``a``, the carry ``b``."""
     room = scratch[: len(a)]
     np.bitwise_xor(a, b, out=room)
     np.bitwise_and(a, b, out=b)

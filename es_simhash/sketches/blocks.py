@@ -59,7 +59,7 @@ class Blocks:
         return tuple(accumulate(self.widths[:-1], initial=0))
 
     def min_shared(self, distance: int) -> int:
-        """The number of blocks that any two codes within ``distance`` are sure to share: m - k."""
+        """Return how many blocks any two codes within ``distance`` are sure to share: m - k."""
         if check_distance(distance) < self.count:
             return self.count - distance
         if distance < self.bits:
@@ -69,7 +69,7 @@ class Blocks:
         raise SchemeError(f"{self.count} blocks of {self.bits} bits can all differ at distance {distance}. {advice}")
 
     def values(self, codes: Codes) -> npt.NDArray[np.uint64]:
-        """The blocks of each code as numbers, an array of shape ``(N, count)``."""
+        """Return the blocks of each code as numbers, an array of shape ``(N, count)``."""
         bit_codes.check_codes(codes, self.bits)
         columns = [bit_codes.extract(codes, self.bits, *block) for block in zip(self.starts, self.widths, strict=True)]
         return np.stack(columns, axis=1)
@@ -79,7 +79,7 @@ class Blocks:
     @overload
     def keys(self, codes: Codes) -> list[list[str]]: ...
     def keys(self, codes: int | Codes) -> list[str] | list[list[str]]:
-        """The blocks of one code (an integer) as texts, or those of each code of an array.
+        """Write the blocks of one code (an integer), or of each code of an array, as texts.
 
         A key is the block's position as one base-36 digit, then its value in base64url digits, most significant first,
         as many as the widest block needs: of blocks of 12 bits, block 2 of value 67 is ``"2BD"``.
@@ -90,7 +90,7 @@ class Blocks:
         return keys
 
     def key_points(self, codes: Codes) -> npt.NDArray[np.uint32]:
-        """The code points of the keys of an array of codes, along the last axis."""
+        """Return the code points of the keys of an array of codes, along the last axis."""
         if self.count > MAX_KEYED_BLOCKS:
             raise SchemeError(
                 f"Keys cannot number {self.count} blocks with one base-36 digit. "

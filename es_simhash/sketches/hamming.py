@@ -23,12 +23,12 @@ def check_distance(distance: int) -> int:
 
 
 def distance(a: int, b: int) -> int:
-    """The Hamming distance of two codes given as integers."""
+    """Return the Hamming distance of two codes given as integers."""
     return (a ^ b).bit_count()
 
 
 def distances(a: Codes, b: Codes) -> Distances:
-    """The Hamming distances of two arrays of codes; shapes broadcast as numpy's do, so one code may meet many.
+    """Return the Hamming distances of two arrays of codes; shapes broadcast, so one code may meet many.
 
     Codes of more than 64 bits have a last axis of two words (see `_core.bit_codes`), which both must have: one such
     code has the shape (1, 2), for (2,) would be two codes of 64 bits.

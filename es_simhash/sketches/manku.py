@@ -62,7 +62,7 @@ class PrefixTables:
         return tuple(sum(self.blocks.widths[block] for block in choice) for choice in self.choices)
 
     def prefixes(self, codes: Codes) -> Iterator[Codes]:
-        """Table by table, each code's prefix: the chosen blocks one after another as a code of that width."""
+        """Yield, table by table, each code's prefix: the chosen blocks one after another as a code of that width."""
         check_codes(codes, self.bits)
         for choice, width in zip(self.choices, self.prefix_bits, strict=True):
             yield self._concatenated(codes, choice, width)
@@ -82,7 +82,7 @@ class PrefixTables:
     @overload
     def keys(self, codes: Codes) -> list[list[str]]: ...
     def keys(self, codes: int | Codes) -> list[str] | list[list[str]]:
-        """The prefixes of one code (an integer) as texts, or those of each code of an array.
+        """Write the prefixes of one code (an integer), or of each code of an array, as texts.
 
         A key is the table's number in base 36 (one digit for up to 36 tables, else two), then the prefix in
         lower-case hex with as many digits as its width needs.

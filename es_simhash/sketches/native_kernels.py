@@ -37,7 +37,7 @@ _RUN = 255
 
 @_compile
 def look_up(table: npt.NDArray[np.uint16], units: Units) -> npt.NDArray[np.uint16]:
-    """``table.take(units)``, without making indices of 64 bits first."""
+    """Return ``table.take(units)``, without making indices of 64 bits first."""
     found = np.empty(len(units), np.uint16)
     for i in range(len(units)):
         found[i] = table[units[i]]
@@ -65,7 +65,7 @@ def _fmix64(x: Number) -> Number:
 
 @_inline
 def _hash_span(units: Units, start: Number, end: Number) -> Number:
-    """The hash of one token. Indices are unsigned, because for signed ones numba allows for counts from the end."""
+    """Hash one token. Indices are unsigned, because numba lets signed ones count from the end."""
     p = end - start
     i = start
     while i < end:
@@ -87,7 +87,7 @@ def _unit(units: Units, i: Number, shift: Number) -> Number:
 
 @_inline
 def _first_units(n: Number) -> Number:
-    """The mask of the first n units of a word, of at most four."""
+    """Return the mask of the first n units of a word, of at most four."""
     return _ALL >> (_16 * (_4 - min(n, _4)))
 
 
@@ -102,7 +102,7 @@ def hash_spans(units: Units, starts: Integers, ends: Integers) -> Words:
 
 @_compile
 def hash_windows(units: Units, offsets: Integers, counts: Integers, n: int) -> Words:
-    """The hashes of the first ``counts`` windows of ``n`` units of each text; a shorter text is its only window."""
+    """Hash the first ``counts`` windows of ``n`` units of each text; a shorter text is its only window."""
     hashes = np.empty(counts.sum(), np.uint64)
     longest, at = 0, 0
     for text in range(len(counts)):
@@ -121,7 +121,7 @@ def hash_windows(units: Units, offsets: Integers, counts: Integers, n: int) -> W
 
 @_compile
 def _words_from_each_unit(units: Units, words: Words) -> None:
-    """The words of four units that begin at each unit; simple loops, so that they become vector instructions."""
+    """Return the words of four units that begin at each unit, by simple loops that become vector instructions."""
     length = len(units)
     for i in range(length):
         words[i] = np.uint64(units[i])
@@ -178,7 +178,7 @@ def distinct(hashes: Words, offsets: Integers) -> tuple[Words, Integers]:
 
 @_inline
 def _add(a: Number, b: Number, c: Number) -> Number:
-    """A full adder for 64 bits at once: sums and carries."""
+    """Add three words bit by bit: sums and carries."""
     both = a ^ b
     return both ^ c, (a & b) | (both & c)
 
@@ -289,7 +289,7 @@ def _traits_with_joined_middles(
 
 @_compile
 def _edges(traits: npt.NDArray[np.uint8], offsets: Integers, joins: Number, in_word: Number) -> Any:
-    """Whether a word starts at each unit, and whether one ends before it."""
+    """Return whether a word starts at each unit, and whether one ends before it."""
     count = len(traits)
     is_start, is_end = np.zeros(count + 1, np.uint8), np.zeros(count + 1, np.uint8)
     before, here, inner_start, inner_end = traits[:-1], traits[1:], is_start[1:-1], is_end[1:-1]

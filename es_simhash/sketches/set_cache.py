@@ -24,7 +24,7 @@ Prepare = Callable[[Iterable[str]], Iterator[WeightedSet]]
 
 
 class SetCache:
-    """Texts by their numbers; what is held of their features has about ``limit`` bytes, or those of a single pair."""
+    """Texts by their numbers, with about ``limit`` bytes of their features cached, or those of a single pair."""
 
     def __init__(self, prepare: Prepare, take: Take, sizes: Sizes, limit: int) -> None:
         self._prepare = prepare
@@ -36,12 +36,12 @@ class SetCache:
 
     @classmethod
     def of(cls, prepare: Prepare, texts: Sequence[str]) -> SetCache:
-        """Texts that are all in memory."""
+        """Cache texts that are all in memory."""
         sizes = np.array([len(text) for text in texts], dtype=np.int64)
         return cls(prepare, lambda rows: [texts[row] for row in rows.tolist()], sizes.__getitem__, _MEMORY)
 
     def parts(self, pairs: Integers) -> Iterator[Integers]:
-        """The places of the pairs, two rows of numbers, in parts of whose texts all features can be held at once.
+        """Split the pairs, two rows of numbers, into parts whose texts' features all fit in memory; yield positions.
 
         The texts are cut into blocks; the pairs of two blocks are a part.
         """
@@ -55,15 +55,15 @@ class SetCache:
         yield from np.split(order, cuts)
 
     def texts(self, rows: Integers) -> list[str]:
-        """The texts themselves."""
+        """Return the texts themselves."""
         return list(self._take(rows))
 
     def whole(self, rows: Integers) -> list[WeightedSet]:
-        """All features of texts."""
+        """Return all features of texts."""
         return list(self._prepare(self._take(rows)))
 
     def outlines(self, rows: Integers) -> list[WeightedSet]:
-        """The outlines of texts: they stay at hand while there is room."""
+        """Return the outlines of texts, which stay cached while there is room."""
         missing = np.array([row for row in rows.tolist() if row not in self._outlines], dtype=np.int64)
         for row, features in zip(missing.tolist(), self._prepare(self._take(missing)), strict=True):
             outline = features.outline
@@ -74,7 +74,7 @@ class SetCache:
         return found
 
     def _make_room(self, needed: set[int]) -> None:
-        """Let go of those that came first."""
+        """Drop the outlines that came first."""
         if self._bytes > self._limit:
             for row in [row for row in self._outlines if row not in needed]:
                 self._bytes -= _size(self._outlines.pop(row))

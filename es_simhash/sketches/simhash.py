@@ -32,12 +32,12 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 def simhashes(features: FeatureBatch, bits: int) -> Codes:
-    """The SimHash of each document, of as many bits as its features' hashes have."""
+    """Return the SimHash of each document, of as many bits as its features' hashes have."""
     return from_sums(bit_sums(features, bits))
 
 
 def from_sums(sums: BitSums) -> Codes:
-    """The SimHashes of documents whose sums, one a bit and the most significant first, are the rows of ``sums``."""
+    """Return the SimHashes of documents, given their sums as rows: one a bit, the most significant first."""
     bits = sums.shape[1]
     signs = np.zeros((len(sums), bits + -bits % 64), dtype=np.bool_)
     np.greater(sums, 0, out=signs[:, -bits:])
@@ -46,7 +46,7 @@ def from_sums(sums: BitSums) -> Codes:
 
 
 def bit_sums(features: FeatureBatch, bits: int) -> BitSums:
-    """The sums of each document: one row a document, one column a bit of the hashes, the most significant first.
+    """Return the sums of each document: a row a document, a column a bit of the hashes, the most significant first.
 
     Sums of integer weights are exact integers. Sums of other weights are floats whose signs are always exact.
     """
@@ -56,7 +56,7 @@ def bit_sums(features: FeatureBatch, bits: int) -> BitSums:
 
 
 def simhash_of_hashes(weighted: Iterable[tuple[int, float]], bits: int) -> int:
-    """The SimHash of (hash, weight) pairs, the hashes being integers of ``bits`` bits."""
+    """Return the SimHash of (hash, weight) pairs, the hashes being integers of ``bits`` bits."""
     pairs = list(weighted)
     hashes = bit_codes.from_ints((value for value, _ in pairs), bits)
     return bit_codes.to_ints(simhashes(_one_document(hashes, [weight for _, weight in pairs]), bits))[0]
@@ -65,7 +65,7 @@ def simhash_of_hashes(weighted: Iterable[tuple[int, float]], bits: int) -> int:
 def simhash_of_vector(
     vector: Mapping[Any, float], bits: int = 64, dimension_hash: Callable[[Any], int] | None = None
 ) -> int:
-    """The SimHash of a sparse numeric vector, whose values may be negative and fractional.
+    """Return the SimHash of a sparse numeric vector, whose values may be negative and fractional.
 
     A dimension is hashed by its name (a number by its decimal digits) with poly64, or by ``dimension_hash``, which
     must return integers of ``bits`` bits. Widths other than 32, 64 and 128 take the upper bits of the next one.
@@ -83,7 +83,7 @@ def _one_document(hashes: Codes, weights: list[float]) -> FeatureBatch:
 
 
 def _word_sums(hashes: Codes, features: FeatureBatch) -> BitSums:
-    """The sums of 64 bits."""
+    """Return the sums of 64 bits."""
     weights = features.weights
     if weights is None:
         counts = bit_counts(hashes, features.offsets)[:, ::-1]
@@ -109,7 +109,7 @@ def _integer_sums(hashes: Codes, offsets: npt.NDArray[np.int64], weights: npt.ND
 
 
 def _float_sums(hashes: Codes, weights: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Sums in the order of the hashes; those which rounding could have moved across 0 are summed exactly."""
+    """Sum in the order of the hashes; sum exactly where rounding could have moved a sum across 0."""
     with np.errstate(over="ignore"):
         total = float(np.abs(weights).sum(dtype=np.float64))
     if not math.isfinite(total):

@@ -34,7 +34,7 @@ Features: TypeAlias = PythonFeatures | ArrayFeatures
 
 
 def jaccard(a: Features, b: Features) -> float:
-    """The share of all features that both documents have, whatever their weights."""
+    """Return the share of all features that both documents have, whatever their weights."""
     if _is_array(a) and _is_array(b):
         both = np.concatenate((_hashes(a), _hashes(b)))
         both.sort(kind="stable")  # merges the two sorted halves
@@ -48,13 +48,13 @@ def jaccard(a: Features, b: Features) -> float:
 
 
 def weighted_jaccard(a: Features, b: Features) -> float:
-    """The share of the weight of all features that both documents have."""
+    """Return the share of the weight of all features that both documents have."""
     v, w = _non_negative(*_aligned(a, b))
     return _share(np.minimum(v, w), _total(np.maximum(v, w)))
 
 
 def containment(a: Features, b: Features) -> float:
-    """The share of the weight of ``a`` that ``b`` has as well: near 1 where ``a`` is a part of ``b``."""
+    """Return the share of the weight of ``a`` that ``b`` has as well: near 1 where ``a`` is a part of ``b``."""
     v, w = _non_negative(*_aligned(a, b))
     if v.any() != w.any():
         return 0.0
@@ -62,7 +62,7 @@ def containment(a: Features, b: Features) -> float:
 
 
 def overlap(a: Features, b: Features) -> float:
-    """The share of the lighter document's weight that the other has as well: near 1 if one is part of the other.
+    """Return the share of the lighter document's weight that the other has too: near 1 if one is part of the other.
 
     With its idf as the weight of a feature in both documents this is the idf containment,
     Σ idf(A ∩ B) / min(Σ idf(A), Σ idf(B)).
@@ -74,7 +74,7 @@ def overlap(a: Features, b: Features) -> float:
 
 
 def cosine(a: Features, b: Features) -> float:
-    """The cosine of the angle between the weights as vectors, from -1 to 1; weights may be negative."""
+    """Return the cosine of the angle between the weights as vectors, from -1 to 1; weights may be negative."""
     v, w = (_scaled(vector) for vector in _aligned(a, b))
     if v.any() != w.any():
         return 0.0
@@ -97,7 +97,7 @@ def _total(vector: Vector) -> float:
 
 
 def _scaled(vector: Vector) -> Vector:
-    """The vector times the power of two that keeps its squares in range."""
+    """Scale the vector by the power of two that keeps its squares in range."""
     _, exponent = np.frexp(np.abs(vector).max(initial=0.0))
     scaled: Vector = np.ldexp(vector, -exponent)
     return scaled
@@ -111,7 +111,7 @@ def _non_negative(v: Vector, w: Vector) -> tuple[Vector, Vector]:
 
 
 def _aligned(a: Features, b: Features) -> tuple[Vector, Vector]:
-    """The weights in both documents of every feature that one of them has."""
+    """Return the weights in both documents of every feature that one of them has."""
     if _is_array(a) and _is_array(b):
         v, w = _aligned_arrays(a, b)
     else:

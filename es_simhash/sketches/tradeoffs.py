@@ -94,7 +94,7 @@ class BandPlan:
 
 
 def block_candidates(bits: int, blocks: int, min_shared: int, documents: int) -> float:
-    """The expected number of random documents that share at least ``min_shared`` of the blocks with a query.
+    """Return the expected number of random documents that share at least ``min_shared`` of the blocks with a query.
 
     Manku's tables with prefixes of ``min_shared`` blocks meet the same documents.
     """
@@ -102,7 +102,7 @@ def block_candidates(bits: int, blocks: int, min_shared: int, documents: int) ->
 
 
 def manku_postings(bits: int, blocks: int, distance: int, documents: int) -> float:
-    """The expected number of random entries in all of Manku's tables that have the query's prefix.
+    """Return the expected number of random entries in all of Manku's tables that have the query's prefix.
 
     A document in several tables counts each time; `block_candidates` says how many different ones there are.
     """
@@ -110,17 +110,17 @@ def manku_postings(bits: int, blocks: int, distance: int, documents: int) -> flo
 
 
 def band_candidates(bands: int, key_bits: int, documents: int) -> float:
-    """The expected number of documents whose random keys collide with a query's: N (1 - (1 - 2**-key_bits)**b)."""
+    """Return how many documents' random keys should collide with a query's: N (1 - (1 - 2**-key_bits)**b)."""
     return documents * -math.expm1(bands * math.log1p(-(2.0**-key_bits)))
 
 
 def band_probability(similarity: float, bands: int, rows: int) -> float:
-    """The probability that a pair of Jaccard similarity j shares at least one band: 1 - (1 - j**r)**b."""
+    """Return the probability that a pair of Jaccard similarity j shares at least one band: 1 - (1 - j**r)**b."""
     return 1.0 - (1.0 - similarity**rows) ** bands
 
 
 def plan_blocks(bits: int, distance: int, documents: int, max_candidates: float) -> BlockPlan:
-    """The fewest blocks that find all pairs within ``distance`` and meet at most ``max_candidates``."""
+    """Choose the fewest blocks that find all pairs within ``distance`` and meet at most ``max_candidates``."""
     fewest, most = max(check_distance(distance) + 1, words_per_code(check_bits(bits))), min(bits, MAX_KEYED_BLOCKS)
     if fewest > most:
         raise SchemeError(
@@ -138,7 +138,7 @@ def plan_blocks(bits: int, distance: int, documents: int, max_candidates: float)
 
 
 def plan_bands(similarity: float, recall: float, size: int, documents: int, key_bits: int = 30) -> BandPlan:
-    """The most selective bands of ``size`` rows in all that find ``recall`` of the pairs of ``similarity``.
+    """Choose the most selective bands of ``size`` rows in all that find ``recall`` of the pairs of ``similarity``.
 
     More rows a band make the curve of `band_probability` steeper, so that fewer pairs below ``similarity``
     are met. So as many rows are taken as leave room for the bands that the recall needs, and no more bands
@@ -161,7 +161,7 @@ def plan_bands(similarity: float, recall: float, size: int, documents: int, key_
 
 
 def _bands_for(similarity: float, recall: float, rows: int, most: int) -> int | None:
-    """The fewest bands that reach ``recall``, if ``most`` do."""
+    """Return the fewest bands that reach ``recall``, if ``most`` do."""
     fewer = bisect_left(range(1, most + 1), recall, key=lambda bands: band_probability(similarity, bands, rows))
     return fewer + 1 if fewer < most else None
 
@@ -177,7 +177,7 @@ def _check_similarity(similarity: float) -> None:
 
 
 def at_least(probabilities: Sequence[float], count: int) -> float:
-    """The probability that at least ``count`` of independent events of these probabilities happen."""
+    """Return the probability that at least ``count`` of independent events of these probabilities happen."""
     happened = [1.0] + [0.0] * len(probabilities)
     for probability in probabilities:
         for events in range(len(probabilities), 0, -1):
@@ -187,7 +187,7 @@ def at_least(probabilities: Sequence[float], count: int) -> float:
 
 
 def expected_choices(probabilities: Sequence[float], count: int) -> float:
-    """The expected number of choices of ``count`` events of these probabilities that all happen.
+    """Return the expected number of choices of ``count`` events of these probabilities that all happen.
 
     It is the elementary symmetric polynomial of that degree.
     """

@@ -47,7 +47,7 @@ class WeightedSet:
 
 
 def weighted_sets(features: FeatureBatch, weights: Integers, are_heavy: npt.NDArray[np.bool_]) -> Iterator[WeightedSet]:
-    """The features of each text, given what they weigh, and which of them are heavy."""
+    """Yield the features of each text, given what they weigh, and which of them are heavy."""
     starts, rows = features.offsets[:-1], rows_of(features.offsets)
     before = offsets_from_counts(are_heavy.astype(np.int64))
     heavy = np.diff(before[features.offsets])
@@ -65,7 +65,7 @@ def weighted_sets(features: FeatureBatch, weights: Integers, are_heavy: npt.NDAr
 
 
 def shared_weights(texts: Sequence[WeightedSet], first: Integers, second: Integers) -> Integers:
-    """The weight of the features that both texts of each pair have here, given their positions among the texts."""
+    """Return the weight of the features that both texts of each pair have here, given their positions."""
     found = np.zeros(len(first), dtype=np.int64)
     sizes = np.array([len(text.hashes) for text in texts], dtype=np.int64)
     order = np.argsort(first, kind="stable")
@@ -79,7 +79,7 @@ def shared_weights(texts: Sequence[WeightedSet], first: Integers, second: Intege
 
 
 def _looked_up(texts: Sequence[WeightedSet], first: Integers, second: Integers) -> Integers:
-    """The same, of so few pairs that all their features are at hand at once."""
+    """Return the same, for so few pairs that all their features are in memory at once."""
     owners, which = np.unique(first, return_inverse=True)
     salts = constants(len(owners))
     own, own_salts = _joined([texts[owner] for owner in owners.tolist()], salts)
@@ -92,12 +92,12 @@ def _looked_up(texts: Sequence[WeightedSet], first: Integers, second: Integers) 
 
 
 def _joined(texts: Sequence[WeightedSet], salts: Codes) -> tuple[Codes, Codes]:
-    """The features of texts, one after the other, with the salt of its text for each."""
+    """Join the features of texts, each with the salt of its text."""
     return np.concatenate([text.hashes for text in texts]), np.repeat(salts, [len(text.hashes) for text in texts])
 
 
 def _are_in(there: Codes, keys: Codes, asked: Codes, asked_keys: Codes, factors: Codes) -> npt.NDArray[np.bool_]:
-    """Whether each feature that is asked for is there: the same hash, with the same key.
+    """Return whether each feature that is asked for is there: the same hash, with the same key.
 
     Of those that come to the same place of the table only one stays there: the others have a table of their own.
     """

@@ -55,12 +55,12 @@ class FeatureBatch:
         return self.hashes if self.hashes.ndim == 1 else np.ascontiguousarray(self.hashes[:, 0])
 
     def __len__(self) -> int:
-        """The number of documents."""
+        """Return the number of documents."""
         return len(self.offsets) - 1
 
 
 def distinct(features: FeatureBatch) -> FeatureBatch:
-    """Each feature of a document once, in any order, with the sum of its weights.
+    """Return each feature of a document once, in any order, with the sum of its weights.
 
     Features are the same if the first 64 bits of their hashes are.
     """
@@ -80,7 +80,7 @@ def distinct(features: FeatureBatch) -> FeatureBatch:
 
 
 def distinct_counts(features: FeatureBatch, enough: int) -> Integers:
-    """The number of distinct features of each document, or any number from ``enough`` if there are so many."""
+    """Count the distinct features of each document, or return any number from ``enough`` on if there are that many."""
     narrow = FeatureBatch(features.first_words, features.offsets)
     if enough > _GLANCE:
         return np.diff(distinct(narrow).offsets)
@@ -94,7 +94,7 @@ def distinct_counts(features: FeatureBatch, enough: int) -> Integers:
 
 
 def _distinct_among_first(first: int, features: FeatureBatch, documents: Integers) -> Integers:
-    """How many of each document's ``first`` features are distinct: nearly always they already tell enough."""
+    """Count how many of each document's ``first`` features are distinct: nearly always these suffice."""
     places = features.offsets[documents, np.newaxis] + np.arange(first)
     glance = features.hashes[np.minimum(places, features.offsets[documents + 1, np.newaxis] - 1)]
     glance.sort(axis=1)
@@ -103,7 +103,7 @@ def _distinct_among_first(first: int, features: FeatureBatch, documents: Integer
 
 
 def check_weights(weights: Iterable[float]) -> Weights:
-    """The weights as an array; NaN, infinite and non-numeric ones are a `WeightError`."""
+    """Return the weights as an array; NaN, infinite and non-numeric ones are a `WeightError`."""
     listed = list(weights)
     for weight in listed:
         if not _is_finite(weight):
@@ -134,7 +134,7 @@ def _order_in_documents(features: FeatureBatch) -> Integers:
 
 
 def _is_first(ordered: Codes, offsets: Integers) -> npt.NDArray[np.bool_]:
-    """Whether each hash is the first of its value in its document, the hashes being in order."""
+    """Return whether each hash is the first of its value in its document, the hashes being in order."""
     first = np.empty(len(ordered) + 1, dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:-1])
     first[offsets] = True

@@ -8,7 +8,7 @@ _UNSEEN = ("script", "style", "template", "noscript", "head")
 
 
 def strip_html(html: str) -> str:
-    """What a reader sees: the text nodes outside of scripts and styles, with a space between each two."""
+    """Return what a reader sees: the text nodes outside of scripts and styles, with a space between each two."""
     try:
         from selectolax.lexbor import LexborHTMLParser
     except ImportError:

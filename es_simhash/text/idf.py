@@ -85,15 +85,15 @@ class IdfTable:
         return sha256(self._arrays() + self.unseen.to_bytes(8, "little")).hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        """Tables are equal if all features have the same weights."""
+        """Compare tables, which are equal if all features have the same weights."""
         return isinstance(other, IdfTable) and self.name == other.name
 
     def __hash__(self) -> int:
-        """Equal tables have equal hashes."""
+        """Hash equal tables equally."""
         return hash(self.name)
 
     def weights_of(self, hashes: Codes) -> npt.NDArray[np.int64]:
-        """The weights of features by their 64-bit hashes, in units of 1 / `UNIT`."""
+        """Return the weights of features by their 64-bit hashes, in units of 1 / `UNIT`."""
         found = np.full(len(hashes), self.unseen, dtype=np.int64)
         if len(self.hashes):
             order = np.argsort(hashes)  # in order they are found several times as fast
@@ -104,7 +104,7 @@ class IdfTable:
         return found
 
     def to_bytes(self) -> bytes:
-        """The table's bytes, as `from_bytes` reads them."""
+        """Write the table as bytes, which `from_bytes` reads."""
         header = {"documents": self.documents, "features": len(self.hashes), "unseen": self.unseen}
         return MAGIC + json.dumps(header).encode() + b"\n" + self._arrays()
 
@@ -113,7 +113,7 @@ class IdfTable:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> IdfTable:
-        """The table of these bytes; damaged ones are a `FormatError`."""
+        """Read the table from its bytes; damaged ones are a `FormatError`."""
         try:
             if not data.startswith(MAGIC):
                 raise ValueError
@@ -150,7 +150,7 @@ def _weight(documents: int, frequency: int) -> int:
 def _add_counts(
     hashes: npt.NDArray[np.uint64], counts: npt.NDArray[np.int64], seen: Sequence[npt.NDArray[np.uint64]]
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """The counts of hashes, one more for each time that it was seen."""
+    """Add one to the count of a hash for each time that it was seen."""
     together = np.concatenate((hashes, *seen))
     order = np.argsort(together, kind="stable")
     ordered = together[order]

@@ -33,13 +33,13 @@ class Normalisation:
                 raise SchemeError(f"A step of the normalisation cannot be {step!r}. Give True or False.")
 
     def __call__(self, text: str) -> str:
-        """The normalised text."""
+        """Normalise a text."""
         if self.nfkc or self.casefold:
             text = self.fold(text)
         return " ".join(text.split()) if self.whitespace else text
 
     def fold(self, text: str) -> str:
-        """The text after the first two steps, which look at characters and their combinations only."""
+        """Take the first two steps, which look at characters and their combinations only."""
         if text.isascii():
             return text.lower() if self.casefold else text
         parts = _unassigned().split(text)
@@ -57,12 +57,12 @@ class Normalisation:
 
 
 def is_unassigned(character: str) -> bool:
-    """Whether Unicode 13.0 has no such character."""
+    """Return whether Unicode 13.0 has no such character."""
     return _unassigned().match(character) is not None
 
 
 def unassigned_ranges() -> list[tuple[int, int]]:
-    """The first and the last of each run of code points that Unicode 13.0 has not assigned."""
+    """Return the first and the last of each run of code points that Unicode 13.0 has not assigned."""
     ranges = files(__package__).joinpath("unassigned.txt").read_text(encoding="ascii").split()
     bounds = (line.split("-") for line in ranges)
     return [(int(first, 16), int(last, 16)) for first, last in bounds]

@@ -15,7 +15,7 @@ _COMMENT = "#"
 
 
 def load_stop_words(path: str | os.PathLike[str]) -> frozenset[str]:
-    """The words in a UTF-8 file with one word a line, without blank lines and those beginning with ``#``.
+    """Read a UTF-8 file with one word a line; skip blank lines and those that begin with ``#``.
 
     White space around a word is no part of it.
     """

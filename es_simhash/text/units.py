@@ -26,18 +26,18 @@ class TextBatch:
     offsets: Offsets
 
     def __len__(self) -> int:
-        """The number of texts."""
+        """Return the number of texts."""
         return len(self.offsets) - 1
 
     def texts(self) -> list[str]:
-        """The texts as strings."""
+        """Return the texts as strings."""
         data = self.units.astype("<u2").tobytes()
         spans = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
         return [data[2 * start : 2 * end].decode("utf-16-le") for start, end in spans]
 
 
 def batch(texts: Sequence[str]) -> TextBatch:
-    """A batch of ``texts`` as they are; a lone surrogate or a non-string is a `TextError`."""
+    """Return a batch of ``texts`` as they are; a lone surrogate or a non-string is a `TextError`."""
     return TextBatch(*encode(texts))
 
 
@@ -47,7 +47,7 @@ def check_texts(texts: Sequence[str]) -> None:
 
 
 def encode(texts: Sequence[str]) -> tuple[Units, Offsets]:
-    """The UTF-16 units of ``texts`` one after the other, and the offsets at which each begins and ends."""
+    """Return the UTF-16 units of ``texts`` one after the other, and the offsets at which each begins and ends."""
     joined = join(texts)
     if joined.isascii():
         return np.frombuffer(joined.encode("ascii"), dtype=np.uint8), offsets_of(texts)
@@ -62,7 +62,7 @@ def encode(texts: Sequence[str]) -> tuple[Units, Offsets]:
 
 
 def join(texts: Sequence[str]) -> str:
-    """The texts as one string."""
+    """Join the texts to one string."""
     try:
         return "".join(texts)
     except TypeError:
@@ -70,7 +70,7 @@ def join(texts: Sequence[str]) -> str:
 
 
 def strip(texts: Sequence[str]) -> list[str]:
-    """The texts without white space at their beginnings and ends."""
+    """Strip the white space at the beginning and end of each text."""
     try:
         return list(map(str.strip, texts))
     except TypeError:
@@ -78,12 +78,12 @@ def strip(texts: Sequence[str]) -> list[str]:
 
 
 def offsets_of(items: Sequence[Sized]) -> Offsets:
-    """Where each of ``items`` begins and ends when they stand one after the other."""
+    """Return where each of ``items`` begins and ends when they stand one after the other."""
     return offsets_from_counts(np.fromiter(map(len, items), dtype=np.int64, count=len(items)))
 
 
 def is_continuation(units: Units) -> npt.NDArray[np.bool_]:
-    """Whether each unit is the second half of a code point beyond U+FFFF (a low surrogate)."""
+    """Return whether each unit is the second half of a code point beyond U+FFFF (a low surrogate)."""
     low, high = _LOW_SURROGATES
     if units.dtype == np.uint8:
         return np.zeros(len(units), dtype=np.bool_)

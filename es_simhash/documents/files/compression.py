@@ -36,7 +36,7 @@ class Stream(Protocol):
 
 @contextmanager
 def open_stream(path: str, on_bytes: OnBytes) -> Iterator[Stream]:
-    """The decompressed content of a file; ``on_bytes`` is told of each number of bytes that is read from disk."""
+    """Open the decompressed content of a file; call ``on_bytes`` with each number of bytes read from disk."""
     with ExitStack() as stack:
         file = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(open(path, "rb"))
         counted = stack.enter_context(io.BufferedReader(_Counted(file, on_bytes), _BLOCK))
@@ -45,7 +45,7 @@ def open_stream(path: str, on_bytes: OnBytes) -> Iterator[Stream]:
 
 
 def compression_of(head: bytes) -> str | None:
-    """The compression of a file, by its usual suffix, from the first ten bytes."""
+    """Return the usual suffix of a file's compression, judged by its first ten bytes."""
     if head.startswith(b"\x1f\x8b"):
         return ".gz"
     if head.startswith(b"BZh") and head[4:10] in {b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"}:
@@ -58,7 +58,7 @@ def compression_of(head: bytes) -> str | None:
 
 
 def zstd() -> Any:
-    """The module for zstd: of the standard library from Python 3.14 on."""
+    """Return the module for zstd, which is in the standard library from Python 3.14 on."""
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd
@@ -70,7 +70,7 @@ def zstd() -> Any:
 
 
 def reading_errors() -> tuple[type[Exception], ...]:
-    """The exceptions of a file that is cut off, damaged, or on a failing disk."""
+    """Return the exceptions of a file that is cut off, damaged, or on a failing disk."""
     known: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, lzma.LZMAError)
     try:
         return (*known, zstd().ZstdError)
@@ -79,13 +79,13 @@ def reading_errors() -> tuple[type[Exception], ...]:
 
 
 def breaks_off(error: Exception) -> str:
-    """The reason to give for one of these."""
+    """Return the reason to give for one of these errors."""
     detail = str(error).rstrip(".")
     return f"The file breaks off here ({detail}). What comes before is read; fetch the file anew for the rest."
 
 
 def _decompressed(suffix: str, file: IO[bytes]) -> Any:
-    """A stream of the decompressed content.
+    """Return a stream of the decompressed content.
 
     These are used as they are: a buffer around them would lose the good lines that lie before a damaged place.
     """
@@ -99,7 +99,7 @@ def _decompressed(suffix: str, file: IO[bytes]) -> Any:
 
 
 class _Counted(io.RawIOBase):
-    """A file that tells how many bytes were read from it."""
+    """A file that reports how many bytes were read from it."""
 
     def __init__(self, file: Any, on_bytes: OnBytes) -> None:
         super().__init__()

@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def harmless(cell: str) -> str:
-    """The content of a cell, behind an apostrophe if a spreadsheet would take it for a formula; numbers are none.
+    """Put an apostrophe before a cell that a spreadsheet would take for a formula; numbers are none.
 
     An apostrophe that is there is kept, so that without the first one each cell is again what it was.
     """
@@ -35,13 +35,13 @@ def write_rows(rows: Iterable[Iterable[Any]], out: IO[str]) -> None:
 
 
 def _written(value: Any) -> str:
-    """A value as a cell. The module csv would leave a carriage return, which ends a row, without quotes."""
+    """Write a value as a cell. The module csv would leave a carriage return, which ends a row, without quotes."""
     cell = "" if value is None else harmless(str(value))
     return '"{}"'.format(cell.replace('"', '""')) if _QUOTED.search(cell) else cell
 
 
 def read_table(file: DataFile, stream: Stream) -> Iterator[Numbered]:
-    """The rows of a table, each with the line that it begins on."""
+    """Yield the rows of a table, each with the line that it begins on."""
     delimiter = _DELIMITERS[file.format]
     rows = _rows(file, read_lines(file, stream), delimiter)
     line, names = _header(rows)
@@ -60,7 +60,7 @@ def read_table(file: DataFile, stream: Stream) -> Iterator[Numbered]:
 
 
 def _header(rows: Iterator[tuple[int, list[str] | None]]) -> tuple[int, list[str]]:
-    """The first row that is not blank; empty if it could not be read, since the next one is no header."""
+    """Return the first row that is not blank; empty if it cannot be read, since the next one is no header."""
     for expected, (line, row) in enumerate(rows, 1):
         if row is None or line != expected:
             break
@@ -83,7 +83,7 @@ def _problem_of_header(names: Sequence[str], delimiter: str) -> str | None:
 
 
 def _rows(file: DataFile, lines: Iterator[tuple[int, bytes]], delimiter: str) -> Iterator[tuple[int, list[str] | None]]:
-    """The rows: empty for a blank line, and None for one that was rejected.
+    """Yield the rows: empty for a blank line, and None for one that was rejected.
 
     When quotes are broken, the row is rejected and reading goes on with the line after the one where it began: so a
     quote that is never closed costs one row, not the rest of the file.
@@ -111,7 +111,7 @@ def _rows(file: DataFile, lines: Iterator[tuple[int, bytes]], delimiter: str) ->
 
 
 class _Feed:
-    """Lines of text for a csv reader. Those of the row at hand are kept, to be read again if it is broken.
+    """Lines of text for a csv reader; those of the current row are kept, to be read again if it is broken.
 
     They are kept as one array of bytes: a row of millions of short lines would take many times their size as objects.
     And only once a quote is known to be closed does the reader get the rest of the row, since it takes four bytes for
@@ -141,7 +141,7 @@ class _Feed:
         return bytes(self._kept[self._start : self._second])
 
     def go_back(self) -> None:
-        """Read the lines of the row anew, except the first."""
+        """Read the lines of the row again, except the first."""
         self._at = self._second
         self._number = self.first_line
 

@@ -31,7 +31,7 @@ class FileDocument(NamedTuple):
     routing: str | None = None
 
     def rejected(self, reason: str) -> Rejected:
-        """The document as one that cannot be used."""
+        """Reject the document."""
         return Rejected(file=self.file, line=self.line, reason=reason, id=self.id)
 
 
@@ -77,7 +77,7 @@ class DataFile:
         return as_text(os.path.realpath(self.path)) if self._is_kept else self.name
 
     def reject(self, line: int, reason: str, excerpt: str | bytes | Record = "") -> None:
-        """Tell of something that cannot be read."""
+        """Reject something that cannot be read."""
         if isinstance(excerpt, bytes):
             excerpt = decoded_excerpt(excerpt, self.options.line_encoding)
         elif isinstance(excerpt, dict):
@@ -85,7 +85,7 @@ class DataFile:
         self.options.on_reject(Rejected(file=self.name, line=line, reason=reason, excerpt=excerpt))
 
     def documents(self, records: Iterable[Numbered]) -> Iterator[FileDocument]:
-        """The documents of records; one without a usable id is rejected."""
+        """Yield the documents of records; reject one without a usable id."""
         name = self.name
         id_field = self.options.id_field
         for line, record in records:
@@ -107,11 +107,11 @@ class DataFile:
 
     @cached_property
     def _is_kept(self) -> bool:
-        """Whether it can be read again, and is no stream."""
+        """Whether the file can be read again, and is no stream."""
         return self.path != STANDARD_INPUT and os.path.isfile(self.path)
 
     def _made_id(self, line: int, record: Record) -> str:
-        """The id of a document that has none, by its place, so that it is the same whenever the file is read again.
+        """Make an id from a document's place, so that it is the same whenever the file is read again.
 
         Streams all have the same place, so a hash of the document keeps apart what they bring one day and another.
         """
@@ -122,12 +122,12 @@ class DataFile:
 
 
 def as_text(path: str) -> str:
-    """A path as text, with slashes; bytes that are no text are escaped."""
+    """Write a path as text, with slashes; escape bytes that are no text."""
     return os.fsencode(Path(path).as_posix()).decode("utf-8", errors="backslashreplace")
 
 
 def source_of(record: Record) -> Record:
-    """The document itself, if the record wraps it as search hits and exports do: ``{"_id": …, "_source": {…}}``."""
+    """Return the document, unwrapped if it is a search hit or an export: ``{"_id": …, "_source": {…}}``."""
     if "_source" not in record:
         return record
     source = record["_source"]
@@ -137,7 +137,7 @@ def source_of(record: Record) -> Record:
 
 
 def chosen_id(record: Record, document: Record, id_field: str | None) -> str | None:
-    """The id from ``id_field``; without one from ``_id`` or ``id``, or None if there is neither."""
+    """Return the id from ``id_field``; without one, from ``_id`` or ``id``, or None if there is neither."""
     if id_field is None and record.get("_id") is None:
         return as_id(document.get("id"))
     field = id_field or "_id"
@@ -152,7 +152,7 @@ def chosen_id(record: Record, document: Record, id_field: str | None) -> str | N
 
 
 def as_id(value: Any) -> str | None:
-    """A string or number as an id; None for anything else."""
+    """Return a string or number as an id; None for anything else."""
     if isinstance(value, str):
         return value or None
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -161,7 +161,7 @@ def as_id(value: Any) -> str | None:
 
 
 def routing_of(record: Record) -> str | None:
-    """The routing beside a document, if there is any."""
+    """Return the routing beside a document, if any."""
     value = record.get("_routing")
     routing = as_id(value)
     if routing is None and value is not None:

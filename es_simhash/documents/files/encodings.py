@@ -21,7 +21,7 @@ _BLOCK = 1 << 16
 
 
 def check_encoding(encoding: str) -> str:
-    """The name of a text encoding, as Python spells it."""
+    """Return the name of a text encoding, as Python spells it."""
     try:
         "\n".encode(encoding)
         return codecs.lookup(encoding).name
@@ -30,19 +30,19 @@ def check_encoding(encoding: str) -> str:
 
 
 def line_encoding_of(encoding: str) -> str:
-    """The encoding that the lines have once they are told apart: UTF-8 if a line feed is not just the byte 10."""
+    """Return the encoding of lines once they are split: UTF-8 if a line feed is not just the byte 10."""
     return encoding if "\n".encode(encoding) == b"\n" else "utf-8"
 
 
 def with_line_feeds(stream: Stream, options: Options) -> Stream:
-    """The stream in the encoding of its lines."""
+    """Return the stream in the encoding of its lines."""
     if options.line_encoding == options.encoding:
         return stream
     return io.BufferedReader(_AsUtf8(stream, options.encoding), _BLOCK)
 
 
 def decoded(raw: bytes, options: Options) -> str:
-    """The text of a line, if it is valid and has no NULs."""
+    """Decode a line; refuse one that is invalid or has NULs."""
     try:
         text = raw.decode(options.line_encoding)
     except UnicodeDecodeError as error:
@@ -55,7 +55,7 @@ def decoded(raw: bytes, options: Options) -> str:
 
 
 def new_decoder(encoding: str) -> codecs.IncrementalDecoder:
-    """A decoder that makes lone surrogates of invalid bytes."""
+    """Return a decoder that turns invalid bytes into lone surrogates."""
     return codecs.getincrementaldecoder(encoding)(INVALID_TO_SURROGATE)
 
 

@@ -21,7 +21,7 @@ _COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 
 
 def format_by_name(path: str) -> str | None:
-    """The format that a file name stands for, without the suffix of a compression."""
+    """Return the format that a file name stands for, ignoring the suffix of a compression."""
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
@@ -29,13 +29,13 @@ def format_by_name(path: str) -> str | None:
 
 
 def compression_by_name(path: str) -> str | None:
-    """The suffix of the compression that a file name promises."""
+    """Return the suffix of the compression that a file name promises."""
     suffix = PurePath(path).suffix.lower()
     return suffix if suffix in _COMPRESSED else None
 
 
 def format_of(path: str) -> str:
-    """The format of a file by its name."""
+    """Return the format of a file by its name; refuse an unknown one."""
     format = format_by_name(path)
     if format is None:
         known = ", ".join(_BY_SUFFIX)
@@ -47,7 +47,7 @@ def format_of(path: str) -> str:
 
 
 def check_format(format: str) -> str:
-    """The format, if there is such a one."""
+    """Return the format if it exists."""
     if format not in FORMATS:
         raise InputError(f"There is no format {format!r}. Choose one of {', '.join(FORMATS)}.")
     return format

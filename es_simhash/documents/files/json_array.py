@@ -22,13 +22,13 @@ _REMEDY = "Correct it; the rest of the file is not read."
 
 
 def read_json(file: DataFile, stream: Stream) -> Iterator[Numbered]:
-    """The records of a file that is one array, or else of one with JSON lines."""
+    """Read the records of one array, or else of JSON lines."""
     is_array = stream.peek(1).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"["
     return read_array(file, stream) if is_array else read_jsonl(file, stream)
 
 
 def read_array(file: DataFile, stream: Stream) -> Iterator[Numbered]:
-    """The elements of an array, each with the line that it begins on.
+    """Yield the elements of an array, each with the line that it begins on.
 
     Where the array is broken, reading ends, as nothing tells where the next element begins.
     """
@@ -55,7 +55,7 @@ class _BrokenArrayError(Exception):
 
 
 class _Window:
-    """The part of a text that is looked at: from ``at`` on, which is on line ``line``."""
+    """The part of a text being parsed: from ``at`` on, which is on line ``line``."""
 
     def __init__(self, stream: Stream, encoding: str, longest: int) -> None:
         self.text = ""
@@ -72,14 +72,14 @@ class _Window:
         self.at = to
 
     def next_character(self) -> str:
-        """The first character that is no space, where the window then stands; empty at the end of the text."""
+        """Move to the next character that is no space, and return it; empty at the end of the text."""
         while True:
             self.advance(_SPACE.match(self.text, self.at).end())  # type: ignore[union-attr]  # it matches anything
             if self.at < len(self.text) or not self._grow():
                 return self.text[self.at : self.at + 1]
 
     def end_of_value(self) -> int:
-        """Where the JSON value ends that begins here."""
+        """Find the end of the JSON value that begins here."""
         while True:
             try:
                 _, end = _ANY.raw_decode(self.text, self.at)
@@ -98,7 +98,7 @@ class _Window:
                     return end
 
     def _grow(self) -> bool:
-        """Read as much again as there is left, so that a long element is not looked at too often; False at the end."""
+        """Read as much again as is left, so that a long element is parsed few times; return False at the end."""
         if self._damage is not None:
             raise _BrokenArrayError(self._damage)
         if self._ended:
@@ -125,7 +125,7 @@ class _Window:
 
 
 def _elements(window: _Window) -> Iterator[tuple[int, str]]:
-    """The text of each element, with its line."""
+    """Yield the text of each element, with its line."""
     window.next_character()
     window.advance(window.at + 1)
     more = window.next_character() != "]"
@@ -147,14 +147,14 @@ def _elements(window: _Window) -> Iterator[tuple[int, str]]:
 
 
 def _short_enough(text: str, longest: int) -> str:
-    """The text, if it is no longer than a line may be; what is read at once may hold longer ones, too."""
+    """Return the text if it is no longer than a line may be; a block that is read at once may hold a longer one."""
     if len(text) > longest:
         raise RecordError(f"The element has more than {longest:,} characters. Split it, or allow longer lines.")
     return text
 
 
 def _valid(text: str, encoding: str) -> str:
-    """The text, if no invalid bytes were in it (see `es_simhash.documents.files.encodings`)."""
+    """Return the text if no invalid bytes were in it (see `es_simhash.documents.files.encodings`)."""
     try:
         text.encode()
     except UnicodeEncodeError:

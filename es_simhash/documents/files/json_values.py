@@ -13,7 +13,7 @@ from es_simhash.documents.files.data_file import Record, RecordError
 
 
 def parse_object(text: str) -> Record:
-    """The object that a text, without space around it, is."""
+    """Parse a text, without space around it, as an object."""
     try:
         value, end = _DECODER.raw_decode(text)
         if "\\" in text:
@@ -42,7 +42,7 @@ def parse_object(text: str) -> Record:
 
 
 def _check_surrogates(values: Iterable[Any]) -> None:
-    """Encode all strings, which fails for one that has a lone surrogate; to tell that one is ASCII takes no time."""
+    """Encode all strings, which fails for one that has a lone surrogate; testing for ASCII takes no time."""
     for value in values:
         kind = type(value)
         if kind is str:

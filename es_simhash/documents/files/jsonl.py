@@ -20,7 +20,7 @@ _METADATA = {
 
 
 def read_jsonl(file: DataFile, stream: Stream) -> Iterator[Numbered]:
-    """The records of a file of JSON lines; blank lines are skipped."""
+    """Yield the records of a file of JSON lines; skip blank lines."""
     objects = _objects(file, stream)
     first = next(objects, None)
     if first is None:
@@ -57,7 +57,7 @@ def is_action(record: Record) -> bool:
 
 
 def sources_of_bulk(file: DataFile, objects: Iterable[Numbered]) -> Iterator[Numbered]:
-    """The documents that a bulk request indexes or creates, each with id and routing beside it as in a search hit.
+    """Yield the documents that a bulk request indexes or creates, with id and routing beside them as in search hits.
 
     Updates and deletes are rejected, since they make no whole document.
     """

@@ -10,7 +10,7 @@ from es_simhash.documents.files.encodings import BYTE_ORDER_MARK
 
 
 def read_lines(file: DataFile, stream: Stream) -> Iterator[tuple[int, bytes]]:
-    """The lines with their numbers, from 1, each with its line feed.
+    """Yield the lines with their numbers, from 1, each with its line feed.
 
     A line of over ``max_line`` bytes is rejected and skipped, and where the stream breaks off, that line is rejected.
     """

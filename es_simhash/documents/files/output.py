@@ -51,7 +51,7 @@ class RejectFile:
 
 @contextmanager
 def whole_file(path: str) -> Iterator[IO[str]]:
-    """A file of text that takes its place, and that of a file there before, once all of it is written.
+    """Open a text file that appears at its path, in place of one there before, once it is written whole.
 
     Until then it lies beside its place, and it is removed when something goes wrong. What is there but is no file,
     such as a pipe or ``/dev/stdout``, is written to as it is.

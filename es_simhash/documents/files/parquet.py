@@ -16,7 +16,7 @@ _MOST_ROWS = 4096
 
 
 def parquet_module() -> Any:
-    """The module that reads Parquet."""
+    """Return the module that reads Parquet."""
     try:
         import pyarrow.parquet
     except ImportError:
@@ -25,7 +25,7 @@ def parquet_module() -> Any:
 
 
 def read_parquet(file: DataFile, on_bytes: OnBytes) -> Iterator[Numbered]:
-    """The rows of a Parquet file. A damaged row group is rejected from the row on where it breaks."""
+    """Yield the rows of a Parquet file; reject a damaged row group from the row on where it breaks."""
     try:
         # Without the buffer a whole column of a row group would be held at once.
         opened = parquet_module().ParquetFile(file.path, buffer_size=1 << 20, pre_buffer=False)
@@ -59,7 +59,7 @@ def _rows(file: DataFile, opened: Any, on_bytes: OnBytes) -> Iterator[Numbered]:
 
 
 def _batches(file: DataFile, opened: Any, group: int, first: int) -> Iterator[tuple[int, Any]]:
-    """The batches of a row group, each with its first row; of so many rows as have a few megabytes."""
+    """Yield the batches of a row group, of a few megabytes each, with the first row of each."""
     about = opened.metadata.row_group(group)
     rows = _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)
     row = first
@@ -104,7 +104,7 @@ def _one_line(error: Exception) -> str:
 
 
 class _Progress:
-    """Tells of the bytes of a file in proportion to the rows that were read."""
+    """Reports the bytes of a file in proportion to the rows read."""
 
     def __init__(self, path: str, rows: int, on_bytes: OnBytes) -> None:
         self._size = os.path.getsize(path)

@@ -18,7 +18,7 @@ Convert: TypeAlias = "Callable[[Any], Any] | None"
 
 
 def converts_of(schema: Any) -> dict[str, Convert]:
-    """How the values of each column are converted."""
+    """Return how to convert the values of each column."""
     twice = [name for name, count in Counter(schema.names).items() if count > 1]
     if twice:
         raise RecordError(f"Several columns have the name {twice[0]!r}. Rename them.")
@@ -26,12 +26,12 @@ def converts_of(schema: Any) -> dict[str, Convert]:
 
 
 def convert_row(values: Record, converts: dict[str, Convert]) -> Record:
-    """The values of a row, or of an object in it, without those that are missing."""
+    """Convert the values of a row, or of an object in it, without those that are missing."""
     return {name: _converted(converts[name], value) for name, value in values.items() if value is not None}
 
 
 def without_nanoseconds(batch: Any) -> Any:
-    """The batch with timestamps to the microsecond, which are those that Python has."""
+    """Round timestamps to microseconds, which Python has."""
     import pyarrow
 
     fields = [

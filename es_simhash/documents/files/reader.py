@@ -56,7 +56,7 @@ def read_documents(
     on_progress: OnProgress | None = None,
     max_line: int = MAX_LINE,
 ) -> Iterator[FileDocument]:
-    """The documents of the files, one after the other; ``-`` is standard input, which is JSON lines if not told else.
+    """Yield the documents of files, one by one; ``-`` is standard input, JSON lines by default.
 
     All paths are checked at once, before anything is read, and what is wrong with one of them raises an `InputError`.
     Later, what cannot be read is told to ``on_reject`` with its file and line, and the rest is read. No line, row or
@@ -78,7 +78,7 @@ def read_documents(
 
 
 def total_bytes(paths: AnyPath | Iterable[AnyPath]) -> int | None:
-    """The size of all files together, to measure progress by; None if it is not known, as of standard input."""
+    """Return the size of all files together; None if it is not known, as of standard input."""
     total = 0
     try:
         for path in _as_list(paths):
@@ -92,7 +92,7 @@ def total_bytes(paths: AnyPath | Iterable[AnyPath]) -> int | None:
 
 
 class _Progress:
-    """Counts the bytes read, and tells of them between documents.
+    """Counts the bytes read, and reports them between documents.
 
     Not while it reads: an error of the one that is told, such as a closed pipe, would look like one of the file.
     """
@@ -117,7 +117,7 @@ def _as_list(paths: AnyPath | Iterable[AnyPath]) -> list[str]:
 
 
 def _checked(path: str, format: str | None, options: Options) -> DataFile:
-    """The file with its format, if it can be read."""
+    """Return the file with its format, if it can be read."""
     if path == STANDARD_INPUT:
         if format == "parquet":
             raise InputError("Parquet cannot be read from standard input. Save it as a file, and give that.")
@@ -145,7 +145,7 @@ def _checked_directory(path: str, format: str | None, options: Options) -> DataF
 
 
 def _check_content(file: DataFile) -> None:
-    """Refuse a file that needs a library that is missing, or whose name does not tell the truth."""
+    """Refuse a file that needs a missing library, or whose name belies its content."""
     if file.format == "parquet":
         if compression_by_name(file.path):
             raise InputError(f"The Parquet file {file.path!r} is compressed as a whole. Unpack it first.")
@@ -176,7 +176,7 @@ def _documents(files: Iterable[DataFile], progress: _Progress) -> Iterator[FileD
 
 
 def _openable(directory: DataFile) -> Iterator[DataFile]:
-    """The files in a directory; what cannot be opened, such as a pipe, is rejected."""
+    """Yield the files in a directory; reject what cannot be opened, such as a pipe."""
     for path, id in files_below(directory.path):
         file = DataFile(path, "text", directory.options, id)
         if os.path.isfile(path) and os.access(path, os.R_OK):

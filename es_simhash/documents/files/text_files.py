@@ -13,7 +13,7 @@ from es_simhash.errors import InputError
 
 
 def read_text(file: DataFile, stream: Stream) -> Iterator[Numbered]:
-    """The one document of a text file; one that is cut off or too long is rejected."""
+    """Yield the one document of a text file; reject it if it is cut off or too long."""
     longest = file.options.max_line
     content = bytearray()
     try:
@@ -36,7 +36,7 @@ def read_text(file: DataFile, stream: Stream) -> Iterator[Numbered]:
 
 
 def files_below(directory: str) -> Iterator[tuple[str, str]]:
-    """The files in a directory and all below it, in a fixed order: the path of each, and that relative to it.
+    """Yield the files below a directory, in a fixed order: the path of each, and that relative to the directory.
 
     Hidden ones, whose names begin with a dot, are left out, and links to directories are not followed.
     """

@@ -14,22 +14,22 @@ _DIGITS_A_WORD = 16
 
 
 def distance(prefix: str, simhash: SimHash) -> str:
-    """A number: how many bits differ from ``params.simhash``; one more than there are without a fingerprint."""
+    """Return a script for how many bits differ from ``params.simhash``; without a fingerprint, one more than all."""
     return f"{_own(prefix)}\nreturn own.size() == 0 ? {simhash.bits + 1} : {_distance(simhash)};"
 
 
 def within(prefix: str, simhash: SimHash) -> str:
-    """Whether at most ``params.distance`` bits differ from ``params.simhash``."""
+    """Return a script for whether at most ``params.distance`` bits differ from ``params.simhash``."""
     return f"{_own(prefix)}\nreturn own.size() > 0 && {_distance(simhash)} <= params.distance;"
 
 
 def score(prefix: str, simhash: SimHash) -> str:
-    """A score: how many bits are as in ``params.simhash``; 0 without a fingerprint."""
+    """Return a script for how many bits are as in ``params.simhash``; 0 without a fingerprint."""
     return f"{_own(prefix)}\nreturn own.size() == 0 ? 0 : {simhash.bits} - {_distance(simhash)};"
 
 
 def may_be_within(prefix: str, simhash: SimHash, scheme_id: str, wanted: int, distance: int) -> Json:
-    """The query that leaves out whatever has a SimHash of this scheme, but is farther away than ``distance``.
+    """Return a query that drops documents with a SimHash of this scheme farther away than ``distance``.
 
     Documents of other schemes pass, so that who compares can count them. Only the parameters differ from one search to
     the next: a server compiles the script once.
@@ -44,7 +44,7 @@ def may_be_within(prefix: str, simhash: SimHash, scheme_id: str, wanted: int, di
 
 
 def digits(simhash: SimHash) -> int:
-    """How many hexadecimal digits a SimHash has."""
+    """Return the number of hexadecimal digits of a SimHash."""
     return -(-simhash.bits // 4)
 
 
@@ -53,7 +53,7 @@ def _own(prefix: str) -> str:
 
 
 def _distance(simhash: SimHash) -> str:
-    """The sum over words of 64 bits."""
+    """Add up the differing bits of 64-bit words."""
     count = digits(simhash)
     if count <= _DIGITS_A_WORD:
         return _of_words("own.value", "params.simhash")

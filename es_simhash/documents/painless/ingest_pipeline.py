@@ -32,12 +32,12 @@ _OURS = "es_simhash: fingerprints of "
 
 
 def name_of(index: str, prefix: str = DEFAULT_PREFIX) -> str:
-    """The name of the pipeline of an index."""
+    """Return the name of the pipeline of an index."""
     return f"es-simhash-{index}" + ("" if prefix == DEFAULT_PREFIX else f"-{prefix}")
 
 
 def pipeline(index: str, documents: Documents) -> Json:
-    """The body of the pipeline; a scheme that a script cannot do is a `SchemeError`.
+    """Return the body of the pipeline; a scheme that a script cannot compute is a `SchemeError`.
 
     The status of a document that the script fails on is ``deferred`` too.
     """
@@ -53,18 +53,18 @@ def pipeline(index: str, documents: Documents) -> Json:
 
 
 def description(index: str, prefix: str) -> str:
-    """By what a pipeline is known to be ours, and to be for that index."""
+    """Describe a pipeline, so that it is known to be ours, and for that index."""
     return f"{_OURS}{index} under {prefix}"
 
 
 def is_ours(text: object, prefix: str) -> bool:
-    """Whether this is the description of a pipeline for that prefix, of whatever index."""
+    """Return whether this describes a pipeline for that prefix, of any index."""
     return isinstance(text, str) and text.startswith(_OURS) and text.endswith(f" under {prefix}")
 
 
 @cache
 def source() -> str:
-    """The script."""
+    """Read the script."""
     return files(__package__).joinpath("fingerprint.painless").read_text(encoding="utf-8")
 
 
@@ -80,7 +80,7 @@ def _parameters(documents: Documents) -> Json:
 
 
 def _scheme(scheme: Scheme) -> Json:
-    """What the script must know of a scheme."""
+    """Return what the script needs of a scheme."""
     return {
         "id": scheme.id,
         "n": check_scheme(scheme),
@@ -120,7 +120,7 @@ def _minhash(scheme: Scheme) -> Json | None:
 
 
 def check_scheme(settings: Settings) -> int:
-    """Refuse a scheme that a script cannot do, naming the parts of it that are the reason; else its n is returned."""
+    """Return the scheme's n; refuse a scheme that a script cannot compute, naming the parts that are the reason."""
     if problems := "; ".join(_problems(settings)):
         raise SchemeError(
             f"A pipeline cannot compute the scheme {settings.name!r}: {problems}. Have the programs that write use "

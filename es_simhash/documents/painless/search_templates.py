@@ -76,7 +76,7 @@ _BLOCKS = {
 
 
 def by_id(settings: Settings, prefix: str) -> str:
-    """Documents that share keys with the one of the parameter ``id``, by the engine's score of what they share.
+    """Return a template for documents that share keys with the one of the parameter ``id``, best score first.
 
     The keys are the bands of MinHash, of which one must be ``shared`` unless that parameter says more; without MinHash
     the blocks of SimHash, as many of which must be shared as its distance needs.
@@ -91,7 +91,7 @@ def by_id(settings: Settings, prefix: str) -> str:
 
 
 def by_distance(settings: Settings, simhash: SimHash, prefix: str, within: str, distance: str) -> str:
-    """Documents within a distance, the nearest first; each is sorted by its distance.
+    """Return a template for documents within a distance, nearest first; ``sort`` holds the distance of each.
 
     The parameters are the fields as a document's ``_source`` has them, and if wanted an ``id`` to leave out, another
     ``distance``, and how many blocks must be ``shared``. ``within`` and ``distance`` name stored scripts.
@@ -108,10 +108,10 @@ def by_distance(settings: Settings, simhash: SimHash, prefix: str, within: str, 
 
 
 def _shared(least: int) -> str:
-    """How many keys must be shared: so many, unless the parameter says otherwise."""
+    """Return how many keys must be shared, unless the parameter ``shared`` says otherwise."""
     return f'"{{{{shared}}}}{{{{^shared}}}}{least}{{{{/shared}}}}"'
 
 
 def _least(simhash: SimHash) -> int:
-    """How many blocks are shared by all within the scheme's distance."""
+    """Return how many blocks all documents within the scheme's distance share."""
     return simhash.layout.min_shared(simhash.distance)

@@ -48,7 +48,7 @@ class StoredScript:
 
 
 def stored_scripts(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str | None = None) -> list[StoredScript]:
-    """All that serves indices with these fields; ``name`` is what each name begins with.
+    """Return the scripts and templates for indices with these fields; each name begins with ``name``.
 
     Where scripts cannot read a SimHash, there is only the template that needs none.
     """
@@ -97,12 +97,12 @@ def _by_distance(settings: Settings, simhash: SimHash, prefix: str, own: str) ->
 
 
 def default_name(prefix: str) -> str:
-    """What names begin with, if nobody says."""
+    """Return what names begin with by default."""
     return "es-simhash" if prefix == DEFAULT_PREFIX else f"es-simhash-{prefix}"
 
 
 def readable(settings: Settings) -> SimHash | None:
-    """The SimHash of the settings, if scripts can read it in the fields of a document."""
+    """Return the SimHash of the settings if scripts can read it in documents."""
     return settings.simhash if settings.layout.doc_values else None
 
 

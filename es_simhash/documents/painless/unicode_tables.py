@@ -13,13 +13,13 @@ _CODE_POINTS = 0x110000
 
 @cache
 def unassigned_bounds() -> list[int]:
-    """Where code points stop being assigned, and where they are again, in turn."""
+    """Return, in turn, where code points stop being assigned, and where they begin again."""
     return [bound for first, last in unassigned_ranges() for bound in (first, last + 1)]
 
 
 @cache
 def folding() -> Json:
-    """Full case folding as runs: from ``starts`` to ``ends``, each ``steps``-th code point moves by ``distances``.
+    """Return case folding as runs: from ``starts`` to ``ends``, each ``steps``-th code point moves by ``distances``.
 
     Those of a run whose distance is 0 become several, which ``expansions`` has by the decimal number of the code point.
     """
@@ -36,14 +36,14 @@ def folding() -> Json:
 
 
 def _folded() -> list[tuple[int, str]]:
-    """All assigned code points that case folding changes."""
+    """Return all assigned code points that case folding changes, with what they become."""
     assigned = pairwise([0, *unassigned_bounds(), _CODE_POINTS])
     points = chain.from_iterable(range(*bounds) for bounds in list(assigned)[::2])
     return [(point, folded) for point in points if (folded := chr(point).casefold()) != chr(point)]
 
 
 def _extend(run: list[int], point: int, distance: int) -> bool:
-    """Add a code point to a run that it goes on with; false if it does not."""
+    """Extend a run by a code point; return False if it does not continue the run."""
     start, end, step, own_distance = run
     gap = point - end
     goes_on = gap == step or (start == end and gap == 2)

@@ -50,10 +50,10 @@ class Search(ABC):
 
     @abstractmethod
     def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
-        """The fingerprints within ``k`` of each query."""
+        """Find the fingerprints within ``k`` of each query."""
 
     def search(self, query: int, k: int) -> SearchResult:
-        """The fingerprints within ``k`` of the query, a code given as an integer."""
+        """Find the fingerprints within ``k`` of the query, a code given as an integer."""
         return self.search_many(bit_codes.from_ints([query], self.bits), k)[0]
 
     def _check(self, queries: Codes, k: int) -> None:
@@ -65,6 +65,6 @@ class Search(ABC):
 
 
 def ranked(ids: Ids, distances: Distances, candidates: int, postings: int) -> SearchResult:
-    """The result with the ids in their order."""
+    """Return the result with the ids in their order."""
     order = np.lexsort((ids, distances))
     return SearchResult(ids[order], distances[order], candidates, postings)

@@ -29,7 +29,7 @@ class BitPositions(Search):
         ]
 
     def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
-        """The fingerprints within ``k`` of each query."""
+        """Find the fingerprints within ``k`` of each query."""
         self._check(queries, k)
         return [self._search(query, k) for query in bit_codes.to_ints(queries)]
 

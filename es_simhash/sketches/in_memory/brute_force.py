@@ -17,7 +17,7 @@ class BruteForce(Search):
     """No index: all N fingerprints are candidates of every query."""
 
     def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
-        """The fingerprints within ``k`` of each query."""
+        """Find the fingerprints within ``k`` of each query."""
         self._check(queries, k)
         return [self._search(query, k) for query in queries]
 

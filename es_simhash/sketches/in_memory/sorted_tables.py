@@ -28,12 +28,12 @@ class SortedTable:
         self._keys = keys[self._ids]
 
     def ranges(self, keys: Codes) -> tuple[Ids, Ids]:
-        """Where the matches of each key start in the table, and how many they are."""
+        """Return where the matches of each key start in the table, and how many there are."""
         starts = np.searchsorted(self._keys, keys, side="left")
         return starts, np.searchsorted(self._keys, keys, side="right") - starts
 
     def matches(self, starts: Ids, counts: Ids) -> tuple[Ids, Ids]:
-        """All matches within `ranges`: the row of the key, and an id that has this key."""
+        """Return all matches within `ranges`: the row of the key, and an id that has this key."""
         rows, places = spread(counts)
         return rows, self._ids[starts[rows] + places]
 
@@ -47,14 +47,14 @@ class TableSearch(Search):
 
     @abstractmethod
     def _keys(self, codes: Codes) -> Iterable[Codes]:
-        """Table by table, the key of each code, a number of up to 64 bits."""
+        """Yield, table by table, the key of each code, a number of up to 64 bits."""
 
     @abstractmethod
     def _min_tables(self, k: int) -> int:
-        """The number of tables in which a fingerprint within ``k`` is sure to be met."""
+        """Return the number of tables in which a fingerprint within ``k`` is sure to be met."""
 
     def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
-        """The fingerprints within ``k`` of each query."""
+        """Find the fingerprints within ``k`` of each query."""
         self._check(queries, k)
         ranges = [table.ranges(keys) for table, keys in zip(self._tables, self._keys(queries), strict=True)]
         postings = np.sum([counts for _, counts in ranges], axis=0)
@@ -71,7 +71,7 @@ class TableSearch(Search):
         return results
 
     def _candidates(self, ranges: list[tuple[Ids, Ids]], min_tables: int) -> tuple[Ids, Ids]:
-        """Rows of queries and ids of the fingerprints that they meet in enough tables, in ascending order."""
+        """Return rows of queries, and ids of the fingerprints they meet in enough tables, in ascending order."""
         matches = [table.matches(*range_) for table, range_ in zip(self._tables, ranges, strict=True)]
         # Row and id in one number, so that one sort counts the tables of every pair.
         pairs = np.concatenate([rows * len(self.codes) + ids for rows, ids in matches])

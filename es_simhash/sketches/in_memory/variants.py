@@ -23,7 +23,7 @@ _MAX_VARIANTS = 1 << 20
 
 
 def variant_count(bits: int, k: int) -> int:
-    """The number of codes within ``k`` of any one code: the sum of C(bits, i) for i from 0 to k."""
+    """Count the codes within ``k`` of any one code: the sum of C(bits, i) for i from 0 to k."""
     return sum(comb(bits, i) for i in range(min(k, bits) + 1))
 
 
@@ -47,7 +47,7 @@ class Variants(Search):
         self._masks = list(_masks(bits, k))
 
     def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
-        """The fingerprints within ``k`` of each query."""
+        """Find the fingerprints within ``k`` of each query."""
         self._check(queries, k)
         masks = self._masks[: variant_count(self.bits, k)]
         return [self._search(query, masks) for query in bit_codes.to_ints(queries)]
@@ -60,7 +60,7 @@ class Variants(Search):
 
 
 def _masks(bits: int, k: int) -> Iterator[int]:
-    """What to flip for each variant, the variants with fewer flipped bits first."""
+    """Yield what to flip for each variant, those with fewer flipped bits first."""
     single = [1 << position for position in range(bits)]
     for flips in range(min(k, bits) + 1):
         for chosen in combinations(single, flips):

@@ -24,7 +24,7 @@ _RANGE = 2.0**64
 
 
 def sketches(batch: FeatureBatch, k: int) -> list[Sketch]:
-    """The sketch of each document; weights and repetitions of a feature do not matter."""
+    """Return the sketch of each document; weights and repetitions of a feature do not matter."""
     _check_k(k)
     hashes = feature_hashes(batch)
     ends = batch.offsets.tolist()
@@ -32,12 +32,12 @@ def sketches(batch: FeatureBatch, k: int) -> list[Sketch]:
 
 
 def union(a: Sketch, b: Sketch, k: int) -> Sketch:
-    """The sketch of the union of two documents, from their sketches."""
+    """Return the sketch of the union of two documents, from their sketches."""
     return _distinct(np.sort(np.concatenate((a, b)), kind="stable"))[: _check_k(k)]
 
 
 def estimate(a: Sketch, b: Sketch, k: int) -> float:
-    """The Jaccard similarity: the share of the union's sketch that lies in both; without bias.
+    """Estimate the Jaccard similarity, without bias: the share of the union's sketch that lies in both.
 
     Beyer, Haas, Reinwald, Sismanis, Gemulla, "On synopses for distinct-value estimation under multiset
     operations", SIGMOD 2007. Two documents without features have the similarity 1.
@@ -50,7 +50,7 @@ def estimate(a: Sketch, b: Sketch, k: int) -> float:
 
 
 def cardinality(sketch: Sketch, k: int) -> float:
-    """The number of distinct features: (k - 1) / u, u the k-th smallest hash as a share of all; without bias.
+    """Estimate the number of distinct features, without bias: (k - 1) / u, u the k-th smallest hash as a share of all.
 
     Beyer et al., as for `estimate`. A sketch of fewer than k hashes is simply counted.
     """

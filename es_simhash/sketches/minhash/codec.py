@@ -51,7 +51,7 @@ class SignatureCodec:
         return -(-self.byte_length * 4 // 3)
 
     def pack(self, signatures: Signatures) -> Packed:
-        """The bytes of many signatures, one row each."""
+        """Return the bytes of many signatures, one row each."""
         if signatures.ndim != 2 or signatures.dtype != np.uint32 or signatures.shape[1] != self.size:
             raise FormatError(
                 f"An array of {signatures.dtype} of shape {signatures.shape} does not hold signatures of "
@@ -65,7 +65,7 @@ class SignatureCodec:
         return np.packbits(kept, axis=1, bitorder="little")
 
     def unpack(self, packed: Packed) -> Signatures:
-        """The signatures whose bytes are the rows of ``packed``; bits that were cut off are 0."""
+        """Return the signatures whose bytes are the rows of ``packed``; bits that were cut off are 0."""
         if packed.ndim != 2 or packed.dtype != np.uint8 or packed.shape[1] != self.byte_length:
             raise FormatError(
                 f"An array of {packed.dtype} of shape {packed.shape} does not hold packed signatures of "
@@ -83,29 +83,29 @@ class SignatureCodec:
         return words.reshape(len(packed), self.size).astype(np.uint32)
 
     def to_bytes(self, signature: Signatures) -> bytes:
-        """The bytes of one signature."""
+        """Return the bytes of one signature."""
         return self.pack(signature[np.newaxis]).tobytes()
 
     def from_bytes(self, stored: bytes) -> Signatures:
-        """The signature that `to_bytes` made these bytes of."""
+        """Return the signature that `to_bytes` made these bytes of."""
         signature: Signatures = self.unpack(np.frombuffer(stored, dtype=np.uint8)[np.newaxis])[0]
         return signature
 
     def to_text(self, signature: Signatures) -> str:
-        """The text of one signature."""
+        """Return the text of one signature."""
         return self.to_texts(signature[np.newaxis])[0]
 
     def from_text(self, text: str) -> Signatures:
-        """The signature that `to_text` made this text of."""
+        """Return the signature that `to_text` made this text of."""
         signature: Signatures = self.from_texts([text])[0]
         return signature
 
     def to_texts(self, signatures: Signatures) -> list[str]:
-        """The texts of many signatures."""
+        """Return the texts of many signatures."""
         return [_to_base64url(row.tobytes()) for row in self.pack(signatures)]
 
     def from_texts(self, texts: Sequence[str]) -> Signatures:
-        """The signatures that `to_texts` made these texts of."""
+        """Return the signatures that `to_texts` made these texts of."""
         stored = b"".join(self._decoded(text) for text in texts)
         return self.unpack(np.frombuffer(stored, dtype=np.uint8).reshape(len(texts), self.byte_length))
 

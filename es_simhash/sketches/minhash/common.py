@@ -25,21 +25,21 @@ VALUE_BITS = 32
 
 
 def check_size(size: int) -> int:
-    """Return ``size`` if signatures can have so many values."""
+    """Return ``size`` if signatures can have that many values."""
     if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= MAX_SIZE:
         raise SchemeError(f"A signature cannot have {size!r} values. Choose a whole number from 1 to {MAX_SIZE}.")
     return size
 
 
 def check_value_bits(bits: int) -> int:
-    """Return ``bits`` if values can be cut to so many."""
+    """Return ``bits`` if values can be cut to that many."""
     if not isinstance(bits, int) or isinstance(bits, bool) or not 1 <= bits <= VALUE_BITS:
         raise SchemeError(f"A value cannot have {bits!r} bits. Choose a whole number from 1 to {VALUE_BITS}.")
     return bits
 
 
 def feature_hashes(batch: FeatureBatch) -> npt.NDArray[np.uint64]:
-    """The hashes of a batch, which must be single words."""
+    """Return the hashes of a batch, which must be single words."""
     if batch.hashes.ndim != 1 or batch.hashes.dtype != np.uint64:
         raise HashError(
             f"MinHash cannot use feature hashes of type {batch.hashes.dtype} and shape {batch.hashes.shape}. "
@@ -49,7 +49,7 @@ def feature_hashes(batch: FeatureBatch) -> npt.NDArray[np.uint64]:
 
 
 def runs(offsets: npt.NDArray[np.int64], features: int) -> Iterator[slice]:
-    """Slices of consecutive documents, of about ``features`` features together, so that they fit a cache.
+    """Yield slices of consecutive documents, of about ``features`` features together, so that they fit a cache.
 
     A document is never divided: a longer one makes a longer run.
     """
@@ -60,18 +60,18 @@ def runs(offsets: npt.NDArray[np.int64], features: int) -> Iterator[slice]:
 
 
 def filled(offsets: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The documents that have features, and where their features start."""
+    """Return the documents that have features, and where their features start."""
     documents = np.flatnonzero(np.diff(offsets))
     return documents, offsets[documents]
 
 
 def constants(count: int) -> npt.NDArray[np.uint64]:
-    """A pseudo-random word for each of ``count`` hash functions: fmix64(1), fmix64(2) and so on."""
+    """Return a pseudo-random word for each of ``count`` hash functions: fmix64(1), fmix64(2) and so on."""
     return fmix64(np.arange(1, count + 1, dtype=np.uint64))
 
 
 def shuffle_keys(number: int, rows: int) -> npt.NDArray[np.uint64]:
-    """Distinct pseudo-random words, one a row, by which to sort the rows into permutation ``number``.
+    """Return distinct pseudo-random words, one a row, that sort the rows into permutation ``number``.
 
     The word of a row is fmix64(number * 2**32 + row).
     """

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def estimate(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> float:
-    """The similarity of two documents, given their signatures (see `estimates`)."""
+    """Estimate the similarity of two documents by their signatures (see `estimates`)."""
     return float(estimates(a, b, value_bits))
 
 
 def estimates(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> npt.NDArray[np.float64]:
-    """The similarities of signatures; shapes broadcast as numpy's do, so one signature may meet many.
+    """Estimate the similarities of signatures; shapes broadcast, so one signature may meet many.
 
     Only the lowest ``value_bits`` bits of both sides count, so that whole signatures can be compared with
     stored ones that were cut. Without bias, except that an estimate below 0 is given as 0. A document without
@@ -49,14 +49,14 @@ def estimates(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> npt
 
 
 def standard_error(similarity: float, size: int, value_bits: int = VALUE_BITS) -> float:
-    """The standard deviation of the estimate that signatures of ``size`` values give of ``similarity``."""
+    """Return the standard deviation of an estimate of ``similarity`` by signatures of ``size`` values."""
     return float(standard_errors(np.float64(similarity), size, value_bits))
 
 
 def standard_errors(
     similarities: npt.NDArray[np.float64] | np.float64, size: int, value_bits: int = VALUE_BITS
 ) -> npt.NDArray[np.float64]:
-    """The standard deviations of the estimates that signatures of ``size`` values give of ``similarities``.
+    """Return the standard deviations of estimates of ``similarities`` by signatures of ``size`` values.
 
     This is for independent positions. Those of `es_simhash.sketches.minhash.one_permutation` do a little better on
     documents of more features than ``size``, and up to 1.4 times worse on shorter ones.
@@ -67,5 +67,5 @@ def standard_errors(
 
 
 def _chance(value_bits: int) -> float:
-    """The probability that unequal values agree; whole ones do not."""
+    """Return the probability that unequal values agree; whole ones do not."""
     return 0.0 if check_value_bits(value_bits) == VALUE_BITS else 2.0**-value_bits

@@ -33,7 +33,7 @@ _ODD = np.uint32(1)
 
 
 def signatures(batch: FeatureBatch, size: int) -> Signatures:
-    """The signatures of ``size`` values; weights and repetitions of a feature do not matter."""
+    """Return signatures of ``size`` values; weights and repetitions of a feature do not matter."""
     check_size(size)
     hashes = feature_hashes(batch)
     offsets = batch.offsets
@@ -50,7 +50,7 @@ def signatures(batch: FeatureBatch, size: int) -> Signatures:
 def _minima(
     words: npt.NDArray[np.uint32], starts: npt.NDArray[np.int64], multipliers: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint32]:
-    """A line for each multiplier: the smallest products of the documents that begin at ``starts``."""
+    """Return a line for each multiplier: the smallest products of the documents that begin at ``starts``."""
     minima = np.empty((len(multipliers), len(starts)), dtype=np.uint32)
     products = np.empty_like(words)
     for multiplier, line in zip(multipliers, minima, strict=True):

@@ -40,7 +40,7 @@ _SPARSE = 8
 
 
 def signatures(batch: FeatureBatch, size: int) -> Signatures:
-    """The signatures of ``size`` values; weights and repetitions of a feature do not matter."""
+    """Return signatures of ``size`` values; weights and repetitions of a feature do not matter."""
     check_size(size)
     hashes = feature_hashes(batch)
     offsets = batch.offsets
@@ -115,7 +115,7 @@ def _follow_sequences(values: Signatures, places: npt.NDArray[np.int64], size: i
 
 @lru_cache(maxsize=2)
 def _sequences(size: int) -> tuple[Table, Table]:
-    """As line i the sequence of bin i, itself first; and as element [s, i] the place of bin s in it."""
+    """Return as line i the sequence of bin i, itself first; and as element [s, i] the position of bin s in it."""
     sequences = np.empty((size, size), dtype=np.uint16)
     ranks = np.empty((size, size), dtype=np.uint16)
     for i in range(size):

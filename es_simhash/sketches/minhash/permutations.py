@@ -27,7 +27,7 @@ Orders = npt.NDArray[np.uint32]
 
 
 def random_orders(size: int, rows: int) -> Orders:
-    """``size`` permutations of ``rows`` rows, the same for ever.
+    """Return ``size`` permutations of ``rows`` rows, the same for ever.
 
     Permutation i, counted from 0, is the rows r in the order of fmix64(i * 2**32 + r), where fmix64 is the
     finaliser of MurmurHash3.
@@ -38,7 +38,7 @@ def random_orders(size: int, rows: int) -> Orders:
 
 
 def signatures(batch: FeatureBatch, universe: Hashes, orders: Orders) -> Signatures:
-    """The signatures: for each permutation the number of the row of ``universe`` that comes first."""
+    """Return the signatures: for each permutation the number of the row of ``universe`` that comes first."""
     lines, rows = orders.shape
     if rows != len(universe) or (np.sort(orders, axis=1) != np.arange(rows)).any():
         raise SchemeError(f"The orders do not permute {len(universe)} rows. Give each line the numbers from 0, once.")

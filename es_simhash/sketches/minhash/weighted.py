@@ -53,7 +53,7 @@ _LN_2 = 0.6931471805599453
 
 
 def signatures(batch: FeatureBatch, size: int) -> Signatures:
-    """The signatures of ``size`` values; without weights each occurrence of a feature weighs 1."""
+    """Return signatures of ``size`` values; without weights each occurrence of a feature weighs 1."""
     check_size(size)
     hashes, weights, offsets = _weighing(batch)
     keys = constants(size)
@@ -68,7 +68,7 @@ def signatures(batch: FeatureBatch, size: int) -> Signatures:
 
 
 def ln(x: Floats) -> Floats:
-    """The natural logarithm of positive numbers, within 1e-9, the same to the last bit on every machine."""
+    """Return the natural logarithm of positive numbers, within 1e-9, the same to the last bit on every machine."""
     m, k = np.frexp(x)
     s = m - _SQRT_HALF
     m += _SQRT_HALF
@@ -87,7 +87,7 @@ def ln(x: Floats) -> Floats:
 
 
 def _weighing(batch: FeatureBatch) -> tuple[Hashes, Floats, Index]:
-    """The distinct features of positive weight, of each document in the order of their hashes; with offsets."""
+    """Return each document's distinct features of positive weight in the order of their hashes, with offsets."""
     hashes = feature_hashes(batch)
     weights = np.ones(len(hashes)) if batch.weights is None else batch.weights
     wrong = ~(np.isfinite(weights) & (weights >= 0))
@@ -128,7 +128,7 @@ class _Run:
         return cls(run.start + documents, starts, counts, hashes[here], ln(weights[here]), unique, in_unique)
 
     def sample(self, keys: Hashes) -> Signatures:
-        """A line for each key with the values of all documents."""
+        """Return a line for each key with the values of all documents."""
         r, ln_c, beta = (drawn.take(self.in_unique, axis=1) for drawn in _draw(self.unique, keys))
         t = self.ln_weights / r
         t += beta
@@ -145,7 +145,7 @@ class _Run:
         return values.astype(np.uint32)
 
     def _first_smallest(self, ln_a: Floats) -> Index:
-        """For each line and document the place of its first smallest number, in all lines laid end to end."""
+        """Return the position of the first smallest number of each line and document, in all lines laid end to end."""
         smallest = np.minimum.reduceat(ln_a, self.starts, axis=1)
         places = np.flatnonzero(ln_a == np.repeat(smallest, self.counts, axis=1))
         starts = np.arange(len(ln_a))[:, np.newaxis] * ln_a.shape[1] + self.starts
@@ -154,7 +154,7 @@ class _Run:
 
 
 def _draw(hashes: Hashes, keys: Hashes) -> tuple[Floats, Floats, Floats]:
-    """The random numbers r, ln(c) and beta of each key (a line) and hash (a column)."""
+    """Draw the random numbers r, ln(c) and beta of each key (a line) and hash (a column)."""
     m = fmix64(hashes ^ keys[:, np.newaxis])
     r = _exponential(m, 51)
     r += _exponential(m, 38)
@@ -168,7 +168,7 @@ def _draw(hashes: Hashes, keys: Hashes) -> tuple[Floats, Floats, Floats]:
 
 
 def _exponential(m: Hashes, shift: int) -> Floats:
-    """The numbers e(j) for the 13 bits j of ``m`` from bit ``shift`` on."""
+    """Return the numbers e(j) for the 13 bits j of ``m`` from bit ``shift`` on."""
     j = m >> np.uint64(shift)
     j &= np.uint64(0x1FFF)
     exponentials: Floats = _exponentials().take(j.view(np.int64))
@@ -177,6 +177,6 @@ def _exponential(m: Hashes, shift: int) -> Floats:
 
 @lru_cache(maxsize=1)
 def _exponentials() -> Floats:
-    """The numbers e(j) for all j of 13 bits."""
+    """Return the numbers e(j) for all j of 13 bits."""
     j = np.arange(1 << 13, dtype=np.float64)
     return -ln((j + 0.5) / (1 << 13))

@@ -12,7 +12,7 @@ _FINAL_ROTATIONS = (14, 11, 25, 16, 4, 14, 24)
 
 
 def lookup3(data: bytes, bits: int) -> int:
-    """The hash of ``data``."""
+    """Return the hash of ``data``."""
     c, b = _hashlittle2(data, 0, 0)
     if bits == 32:
         return c

@@ -53,7 +53,7 @@ def fmix64(x: Words) -> Words:
 
 
 def finish(p: Words, bits: int) -> Words:
-    """The hashes of 32, 64 or 128 bits of polynomials ``p``, as codes (see `es_simhash._core.bit_codes`)."""
+    """Return the hashes of 32, 64 or 128 bits of polynomials ``p``, as codes (see `es_simhash._core.bit_codes`)."""
     if bits == 128:
         return np.stack((fmix64(p), fmix64(p ^ _SECOND)), axis=1)
     high = fmix64(p)
@@ -61,7 +61,7 @@ def finish(p: Words, bits: int) -> Words:
 
 
 def hash_windows(units: Units, n: int, bits: int = 64) -> Words:
-    """The hashes of all ``len(units) - n + 1`` windows of ``n`` units."""
+    """Hash all ``len(units) - n + 1`` windows of ``n`` units."""
     count = max(len(units) - n + 1, 0)
     words = _words_from_each_unit(units)
     p = np.empty(count, dtype=np.uint64)
@@ -76,7 +76,7 @@ def hash_windows(units: Units, n: int, bits: int = 64) -> Words:
 
 
 def hash_spans(units: Units, starts: Positions, ends: Positions, bits: int = 64) -> Words:
-    """The hashes of the tokens ``units[start:end]``."""
+    """Hash the tokens ``units[start:end]``."""
     if bits == 64 and (kernels := compiled(len(starts))):
         return cast("Words", kernels.hash_spans(units, starts, ends))
     hashes = np.empty((len(starts), 2) if bits == 128 else len(starts), dtype=np.uint64)
@@ -88,13 +88,13 @@ def hash_spans(units: Units, starts: Positions, ends: Positions, bits: int = 64)
 
 
 def hash_tokens(tokens: Sequence[str], bits: int = 64) -> Words:
-    """The hashes of tokens given as strings."""
+    """Hash tokens given as strings."""
     units, offsets = encode(tokens)
     return hash_spans(units, offsets[:-1], offsets[1:], bits)
 
 
 def _words_from_each_unit(units: Units) -> Words:
-    """The 64-bit words that begin at each unit: a view with a stride of one unit over a zero-padded copy."""
+    """Return the 64-bit words that begin at each unit: a view with a stride of one unit over a zero-padded copy."""
     padded = np.zeros(len(units) + _UNITS_A_WORD, dtype="<u2")
     padded[: len(units)] = units
     return np.ndarray(len(units) + 1, dtype="<u8", buffer=padded, strides=(2,))

@@ -57,7 +57,7 @@ class HashFunction:
 
 
 def hash_function(name: str) -> HashFunction:
-    """The hash function of that name; an unknown one is a `SchemeError`."""
+    """Return the hash function of that name; an unknown one is a `SchemeError`."""
     try:
         return HASH_FUNCTIONS[name]
     except (KeyError, TypeError):
@@ -65,7 +65,7 @@ def hash_function(name: str) -> HashFunction:
 
 
 def custom_hash(name: str, function: TokenHash, bits: int = 64) -> HashFunction:
-    """A caller's own function from a token to an unsigned integer of ``bits`` bits (1 to 128).
+    """Wrap a caller's function from a token to an unsigned integer of ``bits`` bits (1 to 128).
 
     The name stands for the function in a scheme's id: give a changed function another name.
     """
@@ -111,7 +111,7 @@ class _OfBytes:
 
 
 def _memoised(tokens: Sequence[str], function: Callable[[str], int]) -> list[int]:
-    """The function's values, computed once for each distinct token: texts repeat their tokens."""
+    """Call the function once for each distinct token: texts repeat their tokens."""
     known = {token: function(token) for token in dict.fromkeys(tokens)}
     return [known[token] for token in tokens]
 

@@ -13,7 +13,7 @@ from es_simhash.text.units import TextBatch, is_continuation
 
 
 def char_spans(batch: TextBatch, n: int) -> Spans:
-    """The character n-grams of each text."""
+    """Return the character n-grams of each text."""
     starts = np.flatnonzero(~is_continuation(batch.units))
     bounds = np.append(starts, len(batch.units))
     offsets = np.searchsorted(starts, batch.offsets)
@@ -24,7 +24,7 @@ def char_spans(batch: TextBatch, n: int) -> Spans:
 
 
 def char_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
-    """The poly64 hashes of the character n-grams, without a look at each: the same as of `char_spans`."""
+    """Hash the character n-grams of `char_spans` by poly64, all windows at once."""
     if is_continuation(batch.units).any():
         spans = char_spans(batch, n)
         return FeatureBatch(poly64.hash_spans(spans.units, spans.starts, spans.ends, bits), spans.offsets)

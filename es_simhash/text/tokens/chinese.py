@@ -38,7 +38,7 @@ _LATIN_WORDS_WITH_SIGNS = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
 
 
 def cut(text: str, backend: Backend) -> list[str]:
-    """The words of a Chinese text, its Latin words and numbers included."""
+    """Return the words of a Chinese text, its Latin words and numbers included."""
     if backend not in _BACKENDS:
         raise SchemeError(f"{backend!r} is no library for Chinese words. Choose one of {', '.join(_BACKENDS)}.")
     check_texts([text])
@@ -47,7 +47,7 @@ def cut(text: str, backend: Backend) -> list[str]:
 
 @cache
 def jieba_tokenizer() -> Any:
-    """A tokenizer of jieba with its own dictionary and nothing else."""
+    """Return a tokenizer of jieba with its own dictionary and nothing else."""
     with loading("jieba", extra="chinese"):
         import jieba
 
@@ -61,7 +61,7 @@ def jieba_tokenizer() -> Any:
 
 @contextmanager
 def loading(library: str, extra: str) -> Iterator[None]:
-    """Import an optional library and read its data, without the warnings that its age brings about."""
+    """Import an optional library and read its data, without the warnings that its age causes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -99,7 +99,7 @@ _BACKENDS: dict[str, Callable[[str], Iterable[str]]] = {"jieba": _cut_by_jieba, 
 
 @lru_cache(maxsize=1 << 16)
 def _words_of_token(token: str) -> tuple[str, ...]:
-    """The word that a token is, or the words; none if it has nothing alphanumeric."""
+    """Return the word that a token is, or its words; none if it has nothing alphanumeric."""
     if token.isascii() and token not in _LATIN_WORDS_WITH_SIGNS:
         return tuple(_LATIN_WORD.findall(token))
     table = properties_table()

@@ -25,7 +25,7 @@ Method = Literal["tfidf", "textrank"]
 
 
 def keywords(text: str, method: Method = "tfidf", top: int = 22) -> list[tuple[str, float]]:
-    """The ``top`` keywords of a text with their weights, the weightiest first."""
+    """Return the ``top`` keywords of a text with their weights, the heaviest first."""
     if method not in _EXTRACTORS:
         raise SchemeError(f"{method!r} is no way to find keywords. Choose one of {', '.join(_EXTRACTORS)}.")
     if not isinstance(top, int) or top < 1:

@@ -32,7 +32,7 @@ class Tokens(Protocol):
     kind: ClassVar[str]
 
     def cut(self, batch: TextBatch) -> Cut:
-        """The tokens of each text, and their weights if they have any of their own."""
+        """Return the tokens of each text, and their weights if they have any of their own."""
         ...
 
 
@@ -47,7 +47,7 @@ class Chars:
         check_n(self.n)
 
     def cut(self, batch: TextBatch) -> Cut:
-        """Every window of n code points."""
+        """Return every window of n code points."""
         return char_spans(batch, self.n), None
 
 
@@ -64,7 +64,7 @@ class Words:
         object.__setattr__(self, "stop_words", check_stop_words(self.stop_words))
 
     def cut(self, batch: TextBatch) -> Cut:
-        """Every run of n words, joined by spaces."""
+        """Return every run of n words, joined by spaces."""
         return _shingles(word_spans(batch), self.stop_words, self.n), None
 
 
@@ -84,7 +84,7 @@ class Chinese:
             raise SchemeError(f"There is no backend {self.backend!r} for Chinese words. Choose jieba or rjieba.")
 
     def cut(self, batch: TextBatch) -> Cut:
-        """Every run of n words, joined by spaces."""
+        """Return every run of n words, joined by spaces."""
         words = spans_from_lists([cut_chinese(text, self.backend) for text in batch.texts()])
         return _shingles(words, self.stop_words, self.n), None
 
@@ -103,7 +103,7 @@ class Keywords:
             raise SchemeError(f"There is no keyword method {self.method!r}. Choose tfidf or textrank.")
 
     def cut(self, batch: TextBatch) -> Cut:
-        """The keywords and their weights."""
+        """Return the keywords and their weights."""
         return cut_given([keywords(text, self.method, self.top) for text in batch.texts()])
 
 
@@ -119,7 +119,7 @@ class Custom:
     kind: ClassVar[str] = "custom"
 
     def cut(self, batch: TextBatch) -> Cut:
-        """What the function returns."""
+        """Return what the function returns."""
         return cut_given([self.function(text) for text in batch.texts()])
 
 
@@ -129,7 +129,7 @@ KINDS: dict[str, type[Chars | Words | Chinese | Keywords | Custom]] = {
 
 
 def tokens_to_json(tokens: Tokens) -> dict[str, Any]:
-    """The JSON form: the kind, and its settings but functions."""
+    """Return the JSON form: the kind and its settings, without functions."""
     names = [setting.name for setting in fields(cast("Any", tokens)) if setting.name != "function"]
     values = {name: getattr(tokens, name) for name in names}
     return {"kind": tokens.kind} | {
@@ -138,7 +138,7 @@ def tokens_to_json(tokens: Tokens) -> dict[str, Any]:
 
 
 def tokens_from_json(form: dict[str, Any], functions: Mapping[str, Any]) -> Tokens:
-    """The tokens of a JSON form; a custom one takes its function from ``functions`` by name."""
+    """Read tokens from their JSON form; a custom one takes its function from ``functions`` by name."""
     settings = dict(form) if isinstance(form, dict) else {}
     kind = KINDS.get(settings.pop("kind", ""))
     if kind is None:
@@ -157,7 +157,7 @@ def tokens_from_json(form: dict[str, Any], functions: Mapping[str, Any]) -> Toke
 
 
 def cut_given(lists: Sequence[Iterable[Any]]) -> Cut:
-    """Tokens that are given as strings, or as (token, weight) pairs, a list a text."""
+    """Return tokens given as strings, or as (token, weight) pairs, a list a text."""
     listed = [_listed(tokens, text) for text, tokens in enumerate(lists)]
     if not any(map(_is_weighted, listed)):
         return spans_from_lists(listed), None
@@ -191,7 +191,7 @@ def check_n(n: int, name: str = "n") -> None:
 
 
 def check_stop_words(stop_words: Iterable[str]) -> frozenset[str]:
-    """The stop words as a set; refuse what is none of strings."""
+    """Return the stop words as a set; refuse what is no collection of strings."""
     if isinstance(stop_words, str) or not isinstance(stop_words, Iterable):
         raise SchemeError(f"The stop words are {stop_words!r}. Give a set or a list of words.")
     words = frozenset(stop_words)

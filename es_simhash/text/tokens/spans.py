@@ -28,30 +28,30 @@ class Spans:
     offsets: Integers
 
     def __len__(self) -> int:
-        """The number of texts."""
+        """Return the number of texts."""
         return len(self.offsets) - 1
 
     def strings(self) -> list[str]:
-        """All tokens as strings."""
+        """Return all tokens as strings."""
         data = self.units.astype("<u2").tobytes()
         spans = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
         return [data[2 * start : 2 * end].decode("utf-16-le") for start, end in spans]
 
     def lists(self) -> list[list[str]]:
-        """The tokens of each text as strings."""
+        """Return the tokens of each text as strings."""
         strings = self.strings()
         bounds = self.offsets.tolist()
         return [strings[start:end] for start, end in pairwise(bounds)]
 
     def without(self, unwanted: Iterable[str]) -> Spans:
-        """The tokens that are not among the ``unwanted`` ones."""
+        """Return the tokens that are not ``unwanted``."""
         words = frozenset(unwanted)
         kept = np.array([token not in words for token in self.strings()], dtype=np.bool_)
         starts, offsets = select(self.starts, self.offsets, kept)
         return Spans(self.units, starts, self.ends[kept], offsets)
 
     def shingles(self, n: int) -> Spans:
-        """Each run of ``n`` tokens joined by spaces; the only one of a text with fewer tokens is all of them."""
+        """Return each run of ``n`` tokens joined by spaces; a text with fewer tokens has one run of all of them."""
         if n == 1:
             return self
         joined = self._separated()
@@ -63,7 +63,7 @@ class Spans:
         return Spans(joined.units, joined.starts[first], joined.ends[last], offsets)
 
     def _separated(self) -> Spans:
-        """The same tokens with exactly one space between each two."""
+        """Return the same tokens with exactly one space between each two."""
         lengths = self.ends - self.starts
         starts = offsets_from_counts(lengths + 1)
         units = np.full(starts[-1], _SEPARATOR, dtype=self.units.dtype)
@@ -73,7 +73,7 @@ class Spans:
 
 
 def spans_from_lists(lists: Sequence[Sequence[str]]) -> Spans:
-    """The spans of tokens that are given as strings."""
+    """Return the spans of tokens given as strings."""
     offsets = offsets_of(lists)
     try:
         units, bounds = encode(list(chain.from_iterable(lists)))

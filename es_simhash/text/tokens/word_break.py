@@ -53,7 +53,7 @@ class WordBreak(IntEnum):
 
 
 def _set(*values: WordBreak) -> int:
-    """A set of values as bits."""
+    """Return a set of values as bits."""
     return sum(1 << value for value in values)
 
 
@@ -91,7 +91,7 @@ _TRIPLES = (
 
 @cache
 def properties_table() -> Properties:
-    """The properties of each code point."""
+    """Return the properties of each code point."""
     flags = {"Extended_Pictographic": PICTOGRAPHIC, "Alphanumeric": ALPHANUMERIC}
     table = np.zeros(sys.maxunicode + 1, dtype=np.uint8)
     for line in files(__package__).joinpath("word_break_data.txt").read_text(encoding="ascii").splitlines():
@@ -106,7 +106,7 @@ def properties_table() -> Properties:
 
 
 def segment_starts(properties: Properties, text_starts: Integers) -> Integers:
-    """Where the segments between boundaries begin, given the properties of each character of some texts.
+    """Return where the segments between boundaries begin, given the properties of each character of some texts.
 
     ``text_starts`` are the positions at which texts begin; each begins a segment (WB1, WB2).
     """
@@ -122,7 +122,7 @@ def segment_starts(properties: Properties, text_starts: Integers) -> Integers:
 
 
 def _joined_as_they_stand(values: _Values, properties: Properties) -> _Mask:
-    """Whether each character belongs to the one before it by the rules that come before WB4."""
+    """Return whether each character belongs to the one before it by the rules before WB4."""
     before = np.append(np.uint32(0), values[:-1])
     pictographic = (properties & PICTOGRAPHIC).astype(np.bool_)
     joined = _in(before, _CR) & _in(values, _LF)  # WB3
@@ -132,7 +132,7 @@ def _joined_as_they_stand(values: _Values, properties: Properties) -> _Mask:
 
 
 def _joined(values: _Values, is_first: _Mask) -> _Mask:
-    """Whether each character belongs to the one before it by the rules that come after WB4."""
+    """Return whether each character belongs to the one before it by the rules after WB4."""
     nothing = np.uint32(0)
     before = np.where(is_first, nothing, np.append(nothing, values[:-1]))
     before_that = np.where(is_first, nothing, np.append(nothing, before[:-1]))
@@ -147,7 +147,7 @@ def _joined(values: _Values, is_first: _Mask) -> _Mask:
 
 
 def _indicators_before(values: _Values, before: _Values) -> Integers:
-    """How many regional indicators stand directly before each; 0 for other characters."""
+    """Count the regional indicators directly before each; 0 for other characters."""
     indicator = _in(values, _REGIONAL)
     positions = np.arange(len(values))
     run_starts = np.maximum.accumulate(np.where(indicator & ~_in(before, _REGIONAL), positions, 0))

@@ -54,12 +54,12 @@ _HIGH_SURROGATES = slice(0xD800, 0xDC00)
 
 
 def words(text: str) -> list[str]:
-    """The words of one text."""
+    """Return the words of one text."""
     return word_spans(batch([text])).strings()
 
 
 def word_spans(texts: TextBatch) -> Spans:
-    """The words of each text."""
+    """Return the words of each text."""
     starts, ends, met = _simple_words(texts)
     if met & _NO_WORD_ALONE:
         starts, ends = _with_alphanumeric(_traits(texts.units), starts, ends)
@@ -71,7 +71,7 @@ def word_spans(texts: TextBatch) -> Spans:
 
 
 def _simple_words(texts: TextBatch) -> tuple[Integers, Integers, int]:
-    """The starts and ends of the words by the simple rules, and all the traits that were met."""
+    """Return the starts and ends of the words by the simple rules, and all the traits that were met."""
     if kernels := compiled(len(texts.units)):
         settings = (_traits_table(), _JOINS, _LETTER | _DIGIT, _ALPHANUMERIC)
         return cast("tuple[Integers, Integers, int]", kernels.simple_words(texts.units, texts.offsets, *settings))
@@ -97,7 +97,7 @@ def _join_over_middles(traits: _Traits, firsts: Integers, lasts: Integers) -> No
 
 
 def _with_alphanumeric(traits: _Traits, starts: Integers, ends: Integers) -> tuple[Integers, Integers]:
-    """The segments without those that have no letter and no digit, such as "__"."""
+    """Drop the segments that have no letter and no digit, such as "__"."""
     doubtful = np.flatnonzero(traits[starts] & _NO_WORD_ALONE)
     spans = zip(starts[doubtful].tolist(), ends[doubtful].tolist(), strict=True)
     no_words = doubtful[[not (traits[start:end] & _ALPHANUMERIC).any() for start, end in spans]]
@@ -105,7 +105,7 @@ def _with_alphanumeric(traits: _Traits, starts: Integers, ends: Integers) -> tup
 
 
 def _replace(texts: TextBatch, rows: Integers, starts: Integers, ends: Integers) -> tuple[Integers, Integers]:
-    """The starts and ends with those of the texts ``rows`` found anew by all the rules."""
+    """Replace the words of the texts ``rows`` by those that all the rules find."""
     part = _texts_at(texts, rows)
     new_starts, new_ends = _words_by_all_rules(part)
     bounds, new_bounds = np.searchsorted(starts, texts.offsets), np.searchsorted(new_starts, part.offsets)
@@ -128,7 +128,7 @@ def _texts_at(texts: TextBatch, rows: Integers) -> TextBatch:
 
 
 def _words_by_all_rules(texts: TextBatch) -> tuple[Integers, Integers]:
-    """The starts and ends of the words of texts, none of which is empty."""
+    """Return the starts and ends of the words of texts, none of which is empty."""
     characters = np.flatnonzero(~is_continuation(texts.units))
     properties = properties_table()[_code_points(texts.units)]
     starts = segment_starts(properties, np.searchsorted(characters, texts.offsets[:-1]))
@@ -153,7 +153,7 @@ def _traits(units: Units) -> _Traits:
 
 @cache
 def _traits_table() -> _Traits:
-    """The traits of each UTF-16 unit."""
+    """Return the traits of each UTF-16 unit."""
     properties = properties_table()[: 1 << 16]
     of_value = np.zeros(VALUE + 1, dtype=np.uint8)
     of_value[list(_TRAITS)] = list(_TRAITS.values())
