@@ -1,4 +1,4 @@
-"""Dates as Elasticsearch's default format has them: ISO 8601 with optional parts, or milliseconds since 1970."""
+"""Dates in Elasticsearch's default format: ISO 8601 with optional parts, or milliseconds since 1970."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def looks_like_a_date(text: str) -> bool:
-    """Whether dynamic mapping takes a string for a date; a number alone, such as a year, is none."""
+    """Return whether dynamic mapping takes a string for a date; a bare number, such as a year, is none."""
     if len(text) < 8 or not text[:4].isdigit() or text.isdigit():
         return False
     try:
@@ -26,9 +26,9 @@ def looks_like_a_date(text: str) -> bool:
 
 
 def milliseconds(value: object, round_up: bool = False) -> int:
-    """Milliseconds since 1970; what is no date raises ValueError.
+    """Return milliseconds since 1970; raise ValueError for what is not a date.
 
-    A month or day that is left out is the first, and so is a part of the time, or with ``round_up`` the last.
+    A missing month or day counts as the first; a missing part of the time as the first or, with ``round_up``, the last.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return int(value)

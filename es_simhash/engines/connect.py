@@ -110,6 +110,6 @@ def _engine_over(target: Any, distribution: Distribution | None) -> Engine | Asy
             case "opensearchpy", "AsyncOpenSearch":
                 return AsyncOpenSearchEngine(target, distribution=distribution)
     raise InputError(
-        f"A {type(target).__name__} is nothing to connect to. "
+        f"Cannot connect to a {type(target).__name__}. "
         "Give an engine, a client of elasticsearch-py or opensearch-py, an http(s) URL, or a directory."
     )

@@ -160,7 +160,7 @@ class _Sending:
         """Return the result, with a warning if an earlier attempt may have done what is refused now."""
         if place not in self._unsure or result.error is None or result.status not in _DONE_BEFORE:
             return result
-        doubt = "The reply to an earlier attempt was lost, which may have done it: look at the document."
+        doubt = "An earlier attempt, whose reply was lost, may have done it: look at the document."
         return replace(result, error=f"{result.error} {doubt}")
 
     def _refusal(self, place: int, status: int, reason: str) -> ActionResult:

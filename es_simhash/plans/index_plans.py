@@ -85,8 +85,8 @@ class IndexPlans:
         """Add the fields to the index."""
         if not self._expected.fields:
             raise InputError(
-                f"Fingerprints of the index {self.name!r} cannot be made of no field. "
-                "Name the fields that its texts are in, as in Index(name, fields=['title', 'body'])."
+                f"The index {self.name!r} needs at least one text field for its fingerprints. "
+                "Name the fields with its texts, as in Index(name, fields=['title', 'body'])."
             )
         self._opened = None
         documents = Documents(self._scheme, self._expected.fields, self._expected.prefix)
@@ -173,7 +173,7 @@ class IndexPlans:
         """Find the near-duplicates of one ``text``, indexed document (by ``id``), or ``doc`` outside the index."""
         [matches] = yield from self.find_many(kind, [item], options)
         if matches.status == "empty":
-            raise TextError("An empty text has nothing to be found by. Give a text with letters or digits.")
+            raise TextError("An empty text cannot be searched for. Give a text with letters or digits.")
         return matches
 
     def find_many(self, kind: str, items: Sequence[Any], options: FindRequest, first: int = 0) -> Plan[list[Matches]]:

@@ -81,8 +81,8 @@ def _bring(index: str, wanted: Json) -> Plan[None]:
             return
         yield PutMapping(index, body)
     raise IndexStateError(
-        f"The mapping of the index {index!r} was changed by others each time that the fields were put into it. "
-        "See who else runs init there, and run it again."
+        f"Others changed the mapping of the index {index!r} each time the fields were added. "
+        "Find out who else runs init there, then run it again."
     )
 
 

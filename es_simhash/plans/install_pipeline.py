@@ -105,7 +105,9 @@ def _check_engine(index: str) -> Plan[None]:
             "makes the fingerprints itself. Use a server, or leave the pipeline out."
         )
     if index == "_all" or any(mark in index for mark in "*,"):
-        raise IndexStateError(f"A pipeline is of one index, and {index!r} may be several. Name one index, or an alias.")
+        raise IndexStateError(
+            f"A pipeline belongs to one index, and {index!r} may be several. Name one index, or an alias."
+        )
 
 
 def _is_there(index: str, prefix: str) -> Plan[bool]:
@@ -114,7 +116,7 @@ def _is_there(index: str, prefix: str) -> Plan[bool]:
     there: Json | None = (yield GetResource(_path(name))).get(name)
     if there and there.get("description") != description(index, prefix):
         raise IndexStateError(
-            f"The server has a pipeline {name!r} that is not of {index!r} under {prefix!r}. "
+            f"The server has a pipeline {name!r} that does not belong to {index!r} under {prefix!r}. "
             f"Rename or delete it (DELETE {_path(name)}), or choose another prefix."
         )
     return there is not None

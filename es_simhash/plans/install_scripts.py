@@ -50,7 +50,7 @@ def remove_scripts(wanted: Sequence[StoredScript]) -> Plan[list[str]]:
 def _check_engine() -> Plan[None]:
     if not (yield from is_server()):
         raise EngineError(
-            "The embedded engine runs no scripts: es_simhash, through which it is searched, compares by itself. "
+            "The embedded engine runs no scripts: es_simhash itself compares what it finds. "
             "Use a server, or leave the scripts out."
         )
 

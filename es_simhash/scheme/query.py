@@ -100,7 +100,7 @@ def clause(
     Without that a search by bands is a little quicker.
     """
     if fingerprint.status == "empty":
-        raise TextError("An empty text has nothing to be found by. Give a text with letters or digits.")
+        raise TextError("An empty text cannot be searched for. Give a text with letters or digits.")
     kinds = []
     if criteria.distance is not None and settings.simhash:
         blocks = _found(own_fields.block_terms(settings, fingerprint))

@@ -228,7 +228,7 @@ def test_what_may_have_been_done_before_a_reply_was_lost_is_said(
     meddler.after = lose(Bulk)
     made = {"_op_type": "create", **actions()[0]} if op_type == "create" else {"_op_type": "delete", "_id": "id0"}
     [rejected] = Index(name, meddler).add([made]).rejected
-    assert "reply to an earlier attempt was lost, which may have done it" in rejected.reason
+    assert "earlier attempt, whose reply was lost, may have done it" in rejected.reason
 
 
 def test_a_document_without_an_id_is_not_written_twice(engine: Engine, meddler: Meddler, name: str) -> None:

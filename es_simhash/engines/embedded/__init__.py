@@ -1,4 +1,4 @@
-"""An engine in this process: indices in a directory, kept by the tantivy library, spoken to as to Elasticsearch."""
+"""An engine in this process: indices in a directory, stored by the tantivy library, with Elasticsearch's requests."""
 
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 

@@ -1,4 +1,4 @@
-"""Carrying out the actions of a bulk request, one by one."""
+"""The actions of a bulk request, performed one by one."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from es_simhash.engines.embedded.mapping.document_terms import RejectedError, up
 from es_simhash.plans.operations import Action, ActionResult
 
 _MAX_ID_BYTES = 512
-# There is one shard, so that any routing leads to it, and one writer, so that there are no conflicts to retry.
+# With one shard, any routing leads to it; with one writer, there are no conflicts to retry.
 _METADATA = ("routing", "retry_on_conflict", "if_seq_no", "if_primary_term")
 _UPDATE = ("doc", "doc_as_upsert", "upsert", "detect_noop")
 
 
 def carry_out(action: Action, index: EmbeddedIndex) -> ActionResult:
-    """What becomes of an action on an index."""
+    """Perform an action on an index, and return its result."""
     id_ = token_urlsafe(15) if action.id is None else action.id
     try:
         _check(action)
-        # First: what another process wrote until then is what an action finds.
+        # First, so that the action sees what other processes have written.
         index.acquire()
         _check_unchanged(action, index, id_)
         status = _DO[action.op_type](index, action, id_)
     except RejectedError as error:
         return ActionResult(id_, error.status, error.reason)
     except RecursionError:
-        return ActionResult(id_, 400, "The document has objects within objects too deep. Make it flatter.")
+        return ActionResult(id_, 400, "The document is nested too deeply. Flatten it.")
     return ActionResult(id_, status)
 
 
@@ -53,13 +53,13 @@ def _check(action: Action) -> None:
 
 
 def _check_unchanged(action: Action, index: EmbeddedIndex, id_: str) -> None:
-    """Refuse an action whose condition does not hold: that the document is still what was read (see `version_of`)."""
+    """Raise unless the document is still the one that the action's condition names (see `version_of`)."""
     condition = {name: value for name, value in (action.metadata or {}).items() if name.startswith("if_")}
     if not condition:
         return
     present = index.store.get(id_)
     if present is None and action.op_type == "update":
-        return  # which is refused because there is nothing to update
+        return  # refused later, as there is nothing to update
     if present is None or condition != {f"if{name}": number for name, number in version_of(present).items()}:
         raise RejectedError(409, f"The document {id_!r} was changed since it was read. Read it again.")
 
@@ -100,14 +100,14 @@ def _update(index: EmbeddedIndex, action: Action, id_: str) -> int:
 
 def _delete(index: EmbeddedIndex, action: Action, id_: str) -> int:
     if not index.store.exists(id_):
-        raise RejectedError(404, f"There is no document {id_!r} to delete. See that the id is right.")
+        raise RejectedError(404, f"There is no document {id_!r} to delete. Check the id.")
     index.delete(id_)
     return 200
 
 
 def _document(body: Any) -> Json:
     if not isinstance(body, Mapping):
-        raise RejectedError(400, f"The body is no object, but {body!r:.80}. Give a dict.")
+        raise RejectedError(400, f"The body is {body!r:.80}, not an object. Give a dict.")
     return dict(body)
 
 

@@ -1,6 +1,6 @@
-"""The indices in a directory: each is a directory of its own, named as the index is.
+"""The indices in a directory: each is a subdirectory with the name of the index.
 
-Names keep to Elasticsearch's rules, which allow nothing that a file system would take for something else.
+Names follow Elasticsearch's rules, which exclude every character with a meaning to file systems.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from es_simhash.plans.operations import FilesChecked
 
 _FORBIDDEN = re.compile(r'[\\/*?"<>|\s,#:\x00-\x1f]')
 _MAX_NAME_BYTES = 255
-# Directories of indices that are being made, or taken away; no index can be named so.
+# The prefix of indices being created or deleted, which no index name can have.
 _UNFINISHED = "_"
 
 
 class Catalog:
-    """The indices of a directory, opened when they are first used."""
+    """The indices of a directory, opened on first use."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._open: dict[str, EmbeddedIndex] = {}
 
     def find(self, name: str) -> EmbeddedIndex | None:
-        """The index of a name, if there is one."""
+        """Return the index of a name; None if there is none."""
         index = self._open.get(name)
         if index and index.is_current():
             return index
@@ -45,7 +45,7 @@ class Catalog:
         return self._open[name]
 
     def one(self, name: str) -> EmbeddedIndex:
-        """The index of a name, which stands for one only."""
+        """Return the index of a name that stands for one index only."""
         if "*" in name or "," in name:
             raise IndexStateError(f"{name!r} may stand for several indices, and one is needed. Name one.")
         if index := self.find(name):
@@ -54,12 +54,11 @@ class Catalog:
 
     def _missing(self, name: str) -> MissingError:
         return MissingError(
-            f"There is no index {name!r} in {str(self._directory)!r}. "
-            "Create it, or look whether the name and the directory are right."
+            f"There is no index {name!r} in {str(self._directory)!r}. Create it, or check the name and the directory."
         )
 
     def all(self, names: str) -> list[EmbeddedIndex]:
-        """The indices that a name, a pattern with ``*``, or a list of them with commas stands for."""
+        """Return the indices behind a name, a pattern with ``*``, or a comma-separated list."""
         found: dict[str, EmbeddedIndex] = {}
         for name in names.split(","):
             several = self._matching(name)
@@ -70,7 +69,7 @@ class Catalog:
         return list(found.values())
 
     def check(self, names: str) -> list[FilesChecked]:
-        """Look at the files of the same indices, whether they can be opened or not."""
+        """Check the files of indices, including those that cannot be opened."""
         each = dict.fromkeys(name for part in names.split(",") for name in self._matching(part) or [check_name(part)])
         found = [self._directory / name for name in each if (self._directory / name / mapping_file.NAME).exists()]
         if not found:
@@ -78,7 +77,7 @@ class Catalog:
         return [check_files.check(directory) for directory in found]
 
     def _matching(self, pattern: str) -> list[str] | None:
-        """The names of a pattern, those that begin with a dot only if it does, too; None if it is no pattern."""
+        """Return the names that match a pattern, with dotted names only if it has a dot, too; None for a plain name."""
         if "*" not in pattern and pattern not in ("", "_all"):
             return None
         parts = ["", ""] if pattern in ("", "_all") else pattern.split("*")
@@ -93,7 +92,7 @@ class Catalog:
             return []
 
     def create(self, name: str, body: Mapping[str, Any]) -> EmbeddedIndex:
-        """Make a new index."""
+        """Create an index."""
         target = self._directory / check_name(name)
         mapping = IndexMapping.of(_mappings(name, body))
         if self.find(name):
@@ -102,7 +101,7 @@ class Catalog:
         try:
             unfinished.mkdir(parents=True)
             EmbeddedIndex.create(unfinished, mapping)
-            # What is renamed is there whole, or not at all.
+            # Renaming is atomic.
             unfinished.rename(target)
         except (ValueError, OSError) as error:
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -113,7 +112,7 @@ class Catalog:
         return self.one(name)
 
     def delete(self, name: str) -> None:
-        """Take away an index and its documents."""
+        """Delete an index and its documents."""
         index = self.one(name)
         index.acquire()
         unfinished = self._unfinished()
@@ -129,7 +128,7 @@ class Catalog:
         return self._directory / f"{_UNFINISHED}{uuid4().hex}"
 
     def close(self) -> None:
-        """Close all indices that were opened."""
+        """Close all open indices."""
         with ExitStack() as closing:
             while self._open:
                 _, index = self._open.popitem()
@@ -137,7 +136,7 @@ class Catalog:
 
 
 def check_name(name: str) -> str:
-    """The name, if an index can have it."""
+    """Return the name; raise if an index cannot have it."""
     if (
         not name
         or name in (".", "..")
@@ -161,7 +160,7 @@ def _mappings(name: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
     if unknown:
         raise EngineError(
             f"The embedded engine cannot create the index {name!r} with {unknown!r}. "
-            "Leave it out; what can be given is mappings, and settings without analysis."
+            "Leave it out; supported: mappings, and settings without analysis."
         )
     mappings: Mapping[str, Any] = body.get("mappings") or {}
     return mappings

@@ -1,4 +1,4 @@
-"""The embedded engine: every operation, carried out in this process."""
+"""The embedded engine: performs every operation in this process."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ Result = TypeVar("Result")
 
 
 class EmbeddedEngine:
-    """Indices in a directory, with the replies that Elasticsearch gives.
+    """Indices in a directory, with Elasticsearch's replies.
 
-    What is written can be got by id at once; searches see it after a refresh, or earlier where much was written. It is
-    on disk from then on: a process that is killed loses no more than what was not refreshed. One process at a time
-    writes to an index, from its first write until it closes the engine; others can read it meanwhile.
+    Documents can be read by id at once; searches see them after a refresh, or earlier where many were written. From
+    then on they are on disk: a killed process loses only what was not refreshed. One process at a time writes to an
+    index, from its first write until it closes the engine; meanwhile others can read.
 
-    Settings of a new index are taken, but have no effect; nor has ``routing``, since there is one shard. Everything
-    else that the engine does not know is an error.
+    Settings of a new index have no effect, nor has ``routing``, since there is one shard. Everything else that the
+    engine does not support is an error.
     """
 
     def __init__(self, directory: str | Path) -> None:
@@ -98,25 +98,25 @@ class EmbeddedEngine:
         }
 
     def perform(self, operation: Operation[Result]) -> Result:
-        """Carry out one operation; what cannot be done raises an `EngineError`."""
+        """Perform one operation; raise an `EngineError` if it fails."""
         with self._lock:
             if self._is_closed:
-                raise EngineError("The embedded engine was closed. Open the directory anew.")
+                raise EngineError("The embedded engine was closed. Open the directory again.")
             try:
                 result: Result = self._performers[type(operation)](operation)
             except UnicodeEncodeError as error:
                 raise InputError(f"{error.object!r:.80} is no Unicode text: {error.reason}. Decode it again.") from None
             except RecursionError:
-                raise InputError("What was asked has objects within objects too deep. Make it flatter.") from None
+                raise InputError("The request is nested too deeply. Flatten it.") from None
             except BaseException as error:
                 if not failures.is_failure(error):
                     raise
-                # What cannot be written is caught where it is written.
+                # Failed writes are caught where they occur.
                 raise failures.unreadable(self._directory / _index_of(operation), error) from error
             return result
 
     def close(self) -> None:
-        """Make durable what was written, and let other processes write."""
+        """Make writes durable, and let other processes write."""
         with self._lock:
             self._is_closed = True
             self._catalog.close()
@@ -155,7 +155,7 @@ class EmbeddedEngine:
         return count(self._catalog.all(operation.index), operation.query, self._finder(operation.index))
 
     def _finder(self, index: str) -> Callable[[str | None, str], Json | None]:
-        """What finds a document by its id, in the index that is searched unless another is named."""
+        """Return the function that finds a document by id, in the searched index unless another is named."""
         return lambda name, id_: self._catalog.one(name or index).document(id_)
 
     def _open_reader(self, operation: OpenReader) -> Reader:
@@ -193,12 +193,12 @@ class EmbeddedEngine:
         return results
 
     def _written(self, name: str, action: Action) -> EmbeddedIndex | ActionResult:
-        """The index to write to, made if it is missing; or why the action cannot be done."""
+        """Return the index to write to, created if missing; or the result for an action that cannot be performed."""
         try:
             if index := self._catalog.find(name):
                 return index
             if action.op_type == "delete":
-                return ActionResult(action.id or "", 404, f"There is no index {name!r}. See that the name is right.")
+                return ActionResult(action.id or "", 404, f"There is no index {name!r}. Check the name.")
             return self._catalog.create(name, {})
         except InputError as error:
             return ActionResult(action.id or "", 400, str(error))
@@ -217,7 +217,7 @@ def _servers_only(operation: Operation[Any]) -> None:
 
 
 def _the_one_found(names: str, replies: Sequence[Json]) -> Json:
-    """The reply of the one index that has a document, or that it is missing."""
+    """Return the reply of the one index that has a document, or a reply that it is missing."""
     found = [reply for reply in replies if reply["found"]]
     if len(found) > 1:
         raise IndexStateError(

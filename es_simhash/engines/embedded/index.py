@@ -21,7 +21,7 @@ from es_simhash.engines.embedded.storage.store import Store
 
 
 class EmbeddedIndex:
-    """An open index, which lies in a directory of its own."""
+    """An open index in its own directory."""
 
     def __init__(self, name: str, directory: Path) -> None:
         self.name = name
@@ -32,17 +32,17 @@ class EmbeddedIndex:
 
     @staticmethod
     def create(directory: Path, mapping: IndexMapping) -> None:
-        """Make an empty index in an empty directory."""
+        """Create an empty index in an empty directory."""
         Store.create(directory)
         mapping_file.write(directory, StoredMapping(uuid4().hex, mapping))
 
     @property
     def mapping(self) -> IndexMapping:
-        """What the fields are."""
+        """The fields of the index."""
         return self._stored.mapping
 
     def is_current(self) -> bool:
-        """Whether this is still the index of that name; its mapping is read again if another process changed it."""
+        """Return whether this is still the index of that name; reload its mapping if another process changed it."""
         try:
             now = mapping_file.stamp(self.directory)
             if now != self._stamp and not self.store.writing:
@@ -63,7 +63,7 @@ class EmbeddedIndex:
             self._save_mapping()
 
     def acquire(self) -> None:
-        """Get the right to write, and with it the newest mapping."""
+        """Acquire the right to write, and with it the newest mapping."""
         if not self.store.writing:
             with self._saving():
                 self.store.acquire()
@@ -81,7 +81,7 @@ class EmbeddedIndex:
 
     @contextmanager
     def _saving(self) -> Iterator[None]:
-        """What cannot be written ends the writing: from then on the index is what it is on disk."""
+        """Stop writing on a failure: from then on the index is what is on disk."""
         try:
             yield
         except BaseException as error:
@@ -91,7 +91,7 @@ class EmbeddedIndex:
             raise failures.unwritable(self.directory, error, self.store.abandon()) from error
 
     def put(self, id_: str, document: Json, replaces: bool) -> None:
-        """Write a document; `RejectedError` tells why it cannot be."""
+        """Write a document; raise `RejectedError` if it is invalid."""
         self.acquire()
         source = encode(document)
         document_leaves = list(leaves(document))
@@ -103,24 +103,24 @@ class EmbeddedIndex:
             self.store.put(id_, source, document_terms, replaces)
 
     def delete(self, id_: str) -> None:
-        """Take out a document."""
+        """Delete a document."""
         self.acquire()
         with self._saving():
             self.store.delete(id_)
 
     def settle(self, refresh: bool) -> None:
-        """End a request that has written: its changes count as written, and are made durable if they are many."""
+        """End a request that wrote: count its changes as written, and commit them if they are many."""
         if refresh or self.store.is_full:
             self.refresh()
         self.store.settle()
 
     def document(self, id_: str) -> Json | None:
-        """A document as it was last written."""
+        """Return a document as last written; None if there is none."""
         source = self.store.get(id_)
         return None if source is None else json.loads(source)
 
     def documents(self, ids: Sequence[str], paths: Sequence[str] | None) -> list[Json]:
-        """Documents by id, in the form of a multi-get's reply."""
+        """Return documents by id, in the form of a multi-get reply."""
         source_filter = SourceFilter.of(True if paths is None else {"includes": list(paths)})
         found: list[Json] = []
         for id_ in ids:
@@ -133,14 +133,14 @@ class EmbeddedIndex:
         return found
 
     def refresh(self) -> None:
-        """Make everything that was written visible to searches, and durable."""
+        """Make everything written durable and visible to searches."""
         with self._saving():
-            # The mapping first: documents that were committed have their fields in it, even after a crash in between.
+            # The mapping first, so that it has the fields of all committed documents even after a crash in between.
             self._save_mapping()
             self.store.commit()
 
     def close(self) -> None:
-        """Make everything that was written durable."""
+        """Make everything written durable."""
         with self._saving():
             self._save_mapping()
             self.store.close()

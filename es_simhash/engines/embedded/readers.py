@@ -1,4 +1,4 @@
-"""Views of indices as they were at one moment, by which they are read whole."""
+"""Readers: snapshots of indices, from which all documents are read page by page."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from es_simhash.plans.operations import Page, Reader, ReadPage, Share
 
 @dataclass(frozen=True)
 class _View:
-    """An index, and its documents as they were."""
+    """An index, and a snapshot of its documents."""
 
     index: EmbeddedIndex
     searcher: tantivy.Searcher
 
 
 class Readers:
-    """The views that are open."""
+    """The open readers."""
 
     def __init__(self) -> None:
         self._open: dict[str, _View] = {}
 
     def open(self, index: EmbeddedIndex) -> Reader:
-        """A view of an index as it is now."""
+        """Open a reader of an index in its present state."""
         id_ = uuid4().hex
         self._open[id_] = _View(index, index.store.searcher())
         return Reader("embedded", index.name, id_)
 
     def close(self, reader: Reader) -> None:
-        """Let go of a view."""
+        """Close a reader."""
         self._open.pop(reader.id or "", None)
 
     def page(self, operation: ReadPage, find_document: FindDocument) -> Page:
-        """The next page; ``after`` is how many documents were read before."""
+        """Return the next page; ``after`` is the number of documents read before."""
         view = self._open.get(operation.reader.id or "")
         if view is None:
             raise ReaderLostError("The reader was closed, or belongs to another engine. Open another.")
@@ -60,7 +60,7 @@ class Readers:
 def _documents(view: _View, operation: ReadPage, start: int, find_document: FindDocument) -> list[Json]:
     store = view.index.store
     compiler = Compiler(view.index.mapping, TermQueries(store.schema, view.searcher), find_document)
-    # Equal scores leave documents in the order they lie in.
+    # Equal scores keep documents in storage order.
     query = constant(compiler.compile(operation.query, scored=False), 1.0)
     found: Any = view.searcher.search(query, limit=operation.size, count=False, offset=start)
     wanted = SourceFilter.of(operation.source if isinstance(operation.source, bool) else list(operation.source))

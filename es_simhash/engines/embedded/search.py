@@ -1,4 +1,4 @@
-"""Carrying out a search over one or several indices, and the reply."""
+"""Searches over one or several indices: the request, checked part by part, and the reply."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BY_PLACE = ("_doc", {"_doc": "asc"}, {"_doc": {"order": "asc"}})
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What is searched for, and which part of what is found is wanted."""
+    """The query, and the part of the results to return."""
 
     query: Json
     size: int
@@ -36,11 +36,11 @@ class SearchRequest:
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> SearchRequest:
-        """The request that the body of a search means."""
+        """Parse the body of a search request; raise for parts that are not supported."""
         if unknown := set(body) - set(_KEYS):
             raise EngineError(
-                f"The embedded engine does not know {sorted(unknown)!r} in a search request. "
-                f"Leave it out; what can be given is: {', '.join(_KEYS)}."
+                f"The embedded engine does not support {sorted(unknown)!r} in a search request. "
+                f"Leave it out; supported: {', '.join(_KEYS)}."
             )
         return cls(
             body.get("query", {"match_all": {}}),
@@ -70,15 +70,15 @@ def _is_by_score(sort: Any) -> bool:
     )
 
 
-# Of how many documents of an index a sample is taken: all of these are looked up.
+# A sample is drawn from this many documents of an index; all of these are looked up.
 _SAMPLED_FROM = 200_000
 
-# A document that was found: its score, and where it is.
+# A hit: its score, and its location.
 _Hit = tuple[float, EmbeddedIndex, tantivy.Searcher, tantivy.DocAddress]
 
 
 def search(indices: Sequence[EmbeddedIndex], body: Mapping[str, Any], find_document: FindDocument) -> Json:
-    """The reply to a search request."""
+    """Return the reply to a search request."""
     started = time.perf_counter()
     request = SearchRequest.of(body)
     total = 0
@@ -103,14 +103,14 @@ def search(indices: Sequence[EmbeddedIndex], body: Mapping[str, Any], find_docum
 
 
 def count(indices: Sequence[EmbeddedIndex], query: Any, find_document: FindDocument) -> int:
-    """The number of documents that a query matches."""
+    """Count the documents that a query matches."""
     reply = search(indices, {"query": query, "size": 0}, find_document)
     value: int = reply["hits"]["total"]["value"]
     return value
 
 
 def sample(indices: Sequence[EmbeddedIndex], operation: Sample, find_document: FindDocument) -> list[Json]:
-    """Documents that a query matches, evenly spread over the first so many of each index."""
+    """Return matching documents, evenly spread over the first `_SAMPLED_FROM` of each index."""
     body = {"query": operation.query, "size": _SAMPLED_FROM, "_source": list(operation.source) or False, "sort": "_doc"}
     request = SearchRequest.of(body)
     hits = [hit for index in indices for hit in _search_one(index, request, find_document)[1]]
@@ -119,14 +119,14 @@ def sample(indices: Sequence[EmbeddedIndex], operation: Sample, find_document: F
 
 
 def _search_one(index: EmbeddedIndex, request: SearchRequest, find_document: FindDocument) -> tuple[int, list[_Hit]]:
-    """How many documents of an index match, if that is asked for, and the first of them up to the end of the page."""
+    """Return the number of matches in an index, if requested, and the hits up to the end of the page."""
     searcher = index.store.searcher()
     compiler = Compiler(index.mapping, TermQueries(index.store.schema, searcher), find_document)
     query = compiler.compile(request.query, scored=request.by_score)
     if not request.by_score:
-        # Equal scores leave documents in the order they lie in.
+        # Equal scores keep documents in storage order.
         query = constant(query, 1.0)
-    # Room for as many hits as are asked for is made at once, so no more are than there can be.
+    # The library allocates room for all requested hits at once, so never request more than there can be.
     limit = min(request.start + request.size, searcher.num_docs)
     found: Any = searcher.search(query, limit=max(limit, 1), count=request.count)
     hits = [(score, index, searcher, address) for score, address in found.hits[:limit]]

@@ -206,7 +206,7 @@ def timed_out(address: str, option: str) -> UnreachableError:
     """Return the error for a request without an answer within the client's time, set by its ``option``."""
     return UnreachableError(
         f"{address} did not answer in time. "
-        f"Look whether the engine is overloaded, or give the client longer (its option {option})."
+        f"Check whether the engine is overloaded, or give the client more time (its option {option})."
     )
 
 

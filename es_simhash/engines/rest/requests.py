@@ -135,14 +135,14 @@ _DOING: Mapping[type[Operation[Any]], str] = {
     Bulk: "Writing to {index}",
     Refresh: "Refreshing {index}",
     Count: "Counting in {index}",
-    OpenReader: "Beginning to read {index}",
+    OpenReader: "Opening a reader of {index}",
     ReadPage: "Reading {index}",
-    CloseReader: "Ending to read {index}",
+    CloseReader: "Closing a reader of {index}",
     GetSettings: "Reading the settings of {index}",
     PutSettings: "Changing the settings of {index}",
     GetAliases: "Reading the aliases of {index}",
     UpdateAliases: "Changing aliases",
-    GetResource: "Looking at {index}",
+    GetResource: "Reading {path}",
     PutResource: "Storing {path}",
     DeleteResource: "Deleting {path}",
     CheckFiles: "Checking the files of {index}",
@@ -156,7 +156,7 @@ def path_of(index: str, *endpoint: str) -> str:
     try:
         return "/".join(["", quote(index, safe="*,"), *endpoint])
     except UnicodeEncodeError:
-        raise InputError(f"The index name {index!r} is no valid text. Choose another.") from None
+        raise InputError(f"The index name {index!r} is not valid text. Choose another.") from None
 
 
 def is_several(index: str) -> bool:

@@ -130,7 +130,7 @@ def test_the_wrong_one_of_connect_and_connect_async() -> None:
 
 @pytest.mark.parametrize("target", [7, object(), [ADDRESS], b"http://127.0.0.1"])
 def test_what_is_nothing_to_connect_to(target: object) -> None:
-    with pytest.raises(InputError, match="nothing to connect to"):
+    with pytest.raises(InputError, match="Cannot connect to a"):
         connect(target)
 
 

@@ -149,7 +149,7 @@ def test_all_within_the_distance_share_as_many_blocks_as_are_asked_for(blocks: i
 
 @pytest.mark.parametrize("criteria", [Criteria(1, None), Criteria(None, 0.6), Criteria(1, 0.6)])
 def test_an_empty_text_is_refused(criteria: Criteria) -> None:
-    with pytest.raises(TextError, match=r"^An empty text has nothing to be found by\. Give a text with letters or"):
+    with pytest.raises(TextError, match=r"^An empty text cannot be searched for\. Give a text with letters or"):
         clause(SMALL, Fingerprint("empty", None, None), criteria)
 
 

@@ -1,1 +1,1 @@
-"""Mappings: their JSON form, their fields, and how documents are turned into the terms they are found by."""
+"""Mappings: their JSON form, their fields, and the terms that they make of documents."""

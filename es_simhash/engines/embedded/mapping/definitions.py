@@ -1,4 +1,4 @@
-"""The JSON form of mappings: what the embedded engine takes, and how one is merged into another."""
+"""The JSON form of mappings: what the engine accepts, and how two mappings are merged."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ MAX_FIELDS = 1000
 _ROOT = ("properties", "_meta", "dynamic", "date_detection")
 _OBJECT = ("type", "properties", "dynamic", "enabled")
 _DYNAMIC = ("true", "false", "strict")
-# What a field of a type that is indexed may say; the others of these have no effect on what is found here.
+# Parameters of indexed fields: those with an effect here, and those accepted without one.
 _EFFECTIVE = ("type", "index", "analyzer", "ignore_above", "fields")
 _WITHOUT_EFFECT = ("doc_values", "norms", "store", "index_options", "fielddata", "eager_global_ordinals", "format")
 _DATE_FORMATS = ("strict_date_optional_time", "date_optional_time", "epoch_millis", "iso8601")
-# What a field cannot change once it is there, and what it is where nothing is said.
+# Parameters that cannot change once a field exists, with their defaults.
 _FIXED = {"index": True, "analyzer": "standard", "enabled": True}
 
 
 def is_object(definition: Json) -> bool:
-    """Whether a definition is of an object with fields, not of a field that holds values."""
+    """Return whether a definition is an object with fields, not a field with values."""
     return definition.get("type", "object") == "object" and not _is_false(definition.get("enabled"))
 
 
 def checked_mapping(body: Mapping[str, Any]) -> Json:
-    """A copy of a mapping in plain form, if the engine can do all that it says."""
+    """Return a mapping in normal form; raise if the engine cannot do all it says."""
     _check_keys("The mapping", body, _ROOT)
     result: Json = {key: deepcopy(body[key]) for key in ("_meta", "date_detection") if key in body}
     result |= _checked_object("", body)
@@ -49,12 +49,14 @@ def _checked_object(path: str, body: Mapping[str, Any]) -> Json:
         result["dynamic"] = body["dynamic"]
     properties = body.get("properties", {})
     if not isinstance(properties, Mapping):
-        raise MappingError(f"The properties of {path or 'the root'!r} are no object. Give each field by its name.")
+        raise MappingError(
+            f"The properties of {path or 'the root'!r} are not an object. Give each field under its name."
+        )
     tree: Json = {}
     for name, definition in properties.items():
         full_name = f"{path}.{name}" if path else name
         checked = _checked_definition(full_name, definition)
-        # A name with dots stands for objects within each other.
+        # A dotted name stands for nested objects.
         *parents, last = check_name(full_name, name)
         nested = {last: checked}
         for parent in reversed(parents):
@@ -64,7 +66,7 @@ def _checked_object(path: str, body: Mapping[str, Any]) -> Json:
 
 
 def check_name(path: str, name: object) -> list[str]:
-    """The parts of a field's name, if it can be one."""
+    """Return the parts of a field's name; raise if the name is invalid."""
     if not isinstance(name, str) or not all(part.strip() for part in name.split(".")):
         raise MappingError(f"A field cannot be named {path!r}. Leave no part of the name, between dots, empty.")
     return name.split(".")
@@ -73,7 +75,7 @@ def check_name(path: str, name: object) -> list[str]:
 def _checked_definition(path: str, definition: object) -> Json:
     if not isinstance(definition, Mapping):
         raise MappingError(
-            f"The field {path!r} is defined by no object. Give it a type, such as {{'type': 'keyword'}}."
+            f"The field {path!r} is not defined by an object. Give it a type, such as {{'type': 'keyword'}}."
         )
     kind = definition.get("type", "object")
     if kind == "object":
@@ -118,11 +120,11 @@ def _check_parameters(path: str, definition: Mapping[str, Any]) -> None:
 
 def _check_keys(what: str, body: object, known: tuple[str, ...]) -> None:
     if not isinstance(body, Mapping):
-        raise MappingError(f"{what} is no object, but {body!r}. Give it in the form of Elasticsearch's mappings.")
+        raise MappingError(f"{what} is {body!r}, not an object. Write it in the form of Elasticsearch's mappings.")
     if unknown := set(body) - set(known):
         raise MappingError(
-            f"{what} has {sorted(unknown, key=str)!r}, which the embedded engine does not know. "
-            f"Leave it out; what can be given is: {', '.join(known)}."
+            f"{what} has {sorted(unknown, key=str)!r}, which the embedded engine does not support. "
+            f"Leave it out; supported: {', '.join(known)}."
         )
 
 
@@ -131,14 +133,14 @@ def _is_false(value: object) -> bool:
 
 
 def merged_mapping(present: Json, new: Json) -> Json:
-    """A mapping with the fields of another added."""
+    """Return a mapping with the fields of another added."""
     properties = merged_properties("", present["properties"], new["properties"])
     _check_count(properties)
     return present | new | {"properties": properties}
 
 
 def merged_properties(path: str, present: Json, new: Json) -> Json:
-    """Fields with others added; one that is there cannot become another."""
+    """Return fields with others added; raise if an existing one would change."""
     merged = dict(present)
     for name, definition in new.items():
         full_name = f"{path}.{name}" if path else name

@@ -1,4 +1,4 @@
-"""What a document comes to: its JSON, the values of its fields, its terms, and what an update makes of it.
+"""Documents as stored and indexed: their JSON, their values by field, their terms, and partial updates.
 
 ``{"a.b": 1}`` and ``{"a": {"b": 1}}`` are the same field.
 """
@@ -15,12 +15,12 @@ from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.mapping import values
 from es_simhash.engines.embedded.mapping.index_mapping import Field, IndexMapping
 
-# The path of a value and the value, none of which is null or an array.
+# The path of a value, and the value, which is neither null nor an array.
 Leaf: TypeAlias = tuple[str, Any]
 
 
 class RejectedError(Exception):
-    """A document, or an action on it, that an item's result reports with this status."""
+    """A document or action refused with this status in a bulk result."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -29,25 +29,25 @@ class RejectedError(Exception):
 
 
 def encode(document: Json) -> bytes:
-    """The JSON of a document."""
+    """Return the JSON of a document."""
     try:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return text.encode()
     except (TypeError, ValueError) as error:
-        raise RejectedError(400, f"The document is no JSON: {error}. Give values that JSON has.") from None
+        raise RejectedError(400, f"The document is not JSON: {error}. Use JSON values only.") from None
 
 
 def version_of(source: bytes) -> dict[str, int]:
-    """Return what a condition for writing a document names it by.
+    """Return the version of a document that conditional writes name.
 
-    No number of changes is kept, so it is a hash of the source: the condition holds while the document is the same. It
-    has 53 bits, which any reader of JSON keeps.
+    There is no counter of changes, so it is a hash of the source: the condition holds while the document is the same.
+    It has 53 bits, which every JSON reader keeps.
     """
     return {"_seq_no": int.from_bytes(sha256(source).digest()[:7], "big") >> 3, "_primary_term": 1}
 
 
 def updated(document: Json, part: Mapping[str, Any]) -> Json:
-    """A document with a part of it replaced: objects are merged, everything else is taken from the part."""
+    """Return a document with a part replaced: objects are merged, all other values are replaced."""
     result = dict(document)
     for name, value in part.items():
         there = result.get(name)
@@ -59,7 +59,7 @@ def updated(document: Json, part: Mapping[str, Any]) -> Json:
 
 
 def leaves(value: Any, path: str | None = None) -> Iterator[Leaf]:
-    """The values in a document, elements of arrays one by one."""
+    """Yield the values in a document with their paths, the elements of arrays one by one."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from leaves(inner, str(name) if path is None else f"{path}.{name}")
@@ -72,14 +72,14 @@ def leaves(value: Any, path: str | None = None) -> Iterator[Leaf]:
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of a document: of exact values and of the fields that are there, and, separated by spaces, of words."""
+    """The terms of a document: those of exact values and of present fields, and the words, separated by spaces."""
 
     exact: list[str]
     words: list[str]
 
 
 def terms(document_leaves: list[Leaf], mapping: IndexMapping) -> Terms:
-    """The terms of a document whose fields are in the mapping or are not to be."""
+    """Return the terms of a document whose mapped fields are all in the mapping."""
     exact: list[str] = []
     words: list[str] = []
     present: set[str] = set()
@@ -97,13 +97,15 @@ def terms(document_leaves: list[Leaf], mapping: IndexMapping) -> Terms:
 
 
 def _add_terms(field: Field, value: Any, exact: list[str], words: list[str]) -> bool:
-    """Whether the value counts: everything but a keyword that is longer than those to be indexed."""
+    """Add the terms of a value; return False for a keyword longer than ``ignore_above``, which does not count."""
     if field.opaque:
         return True
     try:
         term = values.writer(field.kind)(value)
     except (ValueError, OverflowError) as error:
-        raise RejectedError(400, f"The field {field.path!r} is of type {field.kind}, but {error}. Mend it.") from None
+        raise RejectedError(
+            400, f"The field {field.path!r} is of type {field.kind}, but {error}. Correct it."
+        ) from None
     if field.ignore_above is not None and len(term) > field.ignore_above:
         return False
     if field.indexed and field.analyzer:

@@ -1,4 +1,4 @@
-"""Dynamic mapping: fields that a document brings along and the mapping does not name, as Elasticsearch takes them."""
+"""Dynamic mapping: new fields of documents are added to the mapping as in Elasticsearch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STRING: Json = {"type": "text", "fields": {"keyword": {"type": "keyword", "igno
 
 
 def with_new_fields(mapping: IndexMapping, document_leaves: list[Leaf]) -> IndexMapping:
-    """The mapping with the new fields of a document: the same one if there are none."""
+    """Return the mapping with the new fields of a document; the same mapping if there are none."""
     new: dict[str, Json] = {}
     for path, value in document_leaves:
         if path in mapping.fields or path in mapping.objects or path in new:

@@ -1,4 +1,4 @@
-"""The mapping of an index: what its fields are, and what becomes of fields that it does not name."""
+"""The mapping of an index: its fields, and its treatment of unmapped fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from es_simhash.engines.embedded.mapping import definitions
 
 @dataclass(frozen=True)
 class Field:
-    """One field that holds values, or one sub-field of it; ``source`` is where its values lie in documents."""
+    """One field with values, or one sub-field; ``source`` is where its values are in documents."""
 
     path: str
     source: str
@@ -26,7 +26,7 @@ class Field:
 
     @cached_property
     def term_prefix(self) -> str:
-        """What the terms of the field's values begin with; no other field's do."""
+        """The beginning of all terms of the field, which no other field shares."""
         return self.presence + "="
 
     @cached_property
@@ -36,17 +36,17 @@ class Field:
 
     @property
     def column(self) -> str:
-        """Which of the store's fields its terms lie in."""
+        """The field of the store that holds the terms."""
         return "words" if self.analyzer else "exact"
 
     @property
     def opaque(self) -> bool:
-        """Whether the engine only stores values of this type, whatever they are."""
+        """Whether the engine only stores values of this type, without looking at them."""
         return self.kind not in definitions.KNOWN_TYPES
 
 
 class IndexMapping:
-    """A mapping, checked, and with its fields by path. It is never altered; a change makes a new one."""
+    """A checked, immutable mapping with its fields by path."""
 
     def __init__(self, body: Json) -> None:
         self.body = body
@@ -58,22 +58,22 @@ class IndexMapping:
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> IndexMapping:
-        """The mapping that a request gives for a new index."""
+        """Return the mapping in a request for a new index."""
         return cls(definitions.checked_mapping(body))
 
     def merged(self, body: Mapping[str, Any]) -> IndexMapping:
-        """The mapping with more fields; ``_meta`` is replaced whole where it is given."""
+        """Return the mapping with more fields; a given ``_meta`` replaces the present one."""
         return IndexMapping(definitions.merged_mapping(self.body, definitions.checked_mapping(body)))
 
     def owner(self, path: str) -> Field | str:
-        """The nearest thing above a path that is mapped: a field, or how the object there takes new fields."""
+        """Return the nearest mapped ancestor of a path: a field, or the ``dynamic`` setting of an object."""
         above = path.rpartition(".")[0]
         if above in self.objects:
             return self.objects[above]
         return self.fields.get(above) or self.owner(above)
 
     def below(self, path: str) -> Iterator[Field]:
-        """The field of this path, or those in the object of this path."""
+        """Yield the field at this path, or those in the object at this path."""
         if field := self.fields.get(path):
             yield field
         elif path in self.objects:

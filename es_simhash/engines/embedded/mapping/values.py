@@ -1,7 +1,7 @@
-"""How a value of each type is written as a term.
+"""Values as terms: how each type is written, and how each analyzer splits a text.
 
-Numbers and dates are written as sixteen hexadecimal digits whose order is that of the values, so that ranges are ranges
-of terms. What does not fit a type raises ValueError with the reason.
+Numbers and dates are written as sixteen hexadecimal digits that sort like the values, so that ranges of values are
+ranges of terms. A value that does not fit its type raises ValueError with the reason.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from decimal import Decimal, InvalidOperation
 from es_simhash._core.dates import milliseconds
 from es_simhash.text.tokens.words import words
 
-# The longest keyword that Lucene, and so Elasticsearch, can index.
+# Lucene's, and so Elasticsearch's, limit.
 MAX_KEYWORD_BYTES = 32_766
 
 INTEGER_BITS = {"long": 64, "integer": 32, "short": 16, "byte": 8}
 _FLOATS = ("double", "float")
 _MAX_EXPONENT = 308
-# The place of 0 in the order of all digits.
+# The position of 0 in the order of all digits.
 MIDDLE = 1 << 63
 NUMBERS = (*INTEGER_BITS, *_FLOATS)
 ORDERED = (*NUMBERS, "date")
 
 
 def unicode_text(text: str) -> str:
-    """The text; UnicodeEncodeError if it has lone surrogates, which no index can hold."""
+    """Return the text; raise UnicodeEncodeError for lone surrogates, which no index can store."""
     text.encode()
     return text
 
 
 def keyword(value: object) -> str:
-    """A string, or a number or a boolean as JSON writes it."""
+    """Return a string, or a number or boolean in JSON."""
     if isinstance(value, str):
         return unicode_text(value)
     if isinstance(value, bool | int | float):
@@ -44,7 +44,7 @@ def keyword(value: object) -> str:
 
 
 def boolean(value: object) -> str:
-    """``true`` or ``false``."""
+    """Return ``true`` or ``false``."""
     if value is True or value == "true":
         return "true"
     if value is False or value in ("false", ""):
@@ -53,7 +53,7 @@ def boolean(value: object) -> str:
 
 
 def whole_number(value: object, bits: int) -> int:
-    """The value without its fraction, if it fits into ``bits`` bits."""
+    """Return the value without its fraction; raise unless it fits into ``bits`` bits."""
     whole = int(number(value))
     if not -(1 << bits - 1) <= whole < 1 << bits - 1:
         raise ValueError(f"{_shown(value)} is out of range")
@@ -61,13 +61,13 @@ def whole_number(value: object, bits: int) -> int:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a number has no fraction."""
+    """Return whether a number has no fraction."""
     given = number(value)
     return given == given.to_integral_value()
 
 
 def number(value: object) -> Decimal:
-    """The number that a value is, exactly: a float could not tell large whole numbers apart."""
+    """Return a value as an exact number: floats could not distinguish large integers."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"{_shown(value)} is no number")
     try:
@@ -80,12 +80,12 @@ def number(value: object) -> Decimal:
 
 
 def ordered_integer(value: int) -> str:
-    """A signed 64-bit integer as digits of the same order."""
+    """Return a signed 64-bit integer as digits that sort like it."""
     return f"{value + MIDDLE:016x}"
 
 
 def ordered_float(value: float) -> str:
-    """A double as digits of the same order: its bits, all inverted if negative, else with the sign inverted."""
+    """Return a double as digits that sort like it: its bits, all inverted if negative, else with the sign inverted."""
     (bits,) = struct.unpack(">Q", struct.pack(">d", value + 0.0))
     return f"{bits ^ (0xFFFF_FFFF_FFFF_FFFF if bits >> 63 else MIDDLE):016x}"
 
@@ -103,7 +103,7 @@ def _float(value: object, kind: str) -> float:
 
 
 def ordered(kind: str, value: object) -> str:
-    """A number or date as digits of the same order."""
+    """Return a number or date as digits that sort like it."""
     if bits := INTEGER_BITS.get(kind):
         return ordered_integer(whole_number(value, bits))
     if kind == "date":
@@ -112,7 +112,7 @@ def ordered(kind: str, value: object) -> str:
 
 
 def writer(kind: str) -> Callable[[object], str]:
-    """The function that writes a value of a type as a term; KeyError for types that have no terms."""
+    """Return the function that writes values of a type as terms; raise KeyError for types without terms."""
     return _WRITERS[kind]
 
 
@@ -136,19 +136,19 @@ def _shown(value: object) -> str:
     return shown if len(shown) <= 80 else shown[:77] + "..."
 
 
-# Longer tokens are cut into pieces, as Elasticsearch's tokenizers do.
+# Longer tokens are split, as by Elasticsearch's tokenizers.
 _MAX_TOKEN_LENGTH = 255
-# Texts whose words can be told without Unicode's rules.
+# Texts whose words are found without Unicode's rules.
 _PLAIN = re.compile(r"[A-Za-z0-9 ]*")
 
 
 def whitespace(text: str) -> list[str]:
-    """The pieces between white space, as they are."""
+    """Split a text at white space."""
     return _in_pieces(text.split())
 
 
 def standard(text: str) -> list[str]:
-    """The words by Unicode's default word boundaries, in lower case; an ideograph is a word of its own."""
+    """Split a text at Unicode's default word boundaries, in lower case; each ideograph is a word."""
     if _PLAIN.fullmatch(text):
         return _in_pieces(text.lower().split())
     return [word.lower() for word in _in_pieces(words(text))]

@@ -1,4 +1,4 @@
-"""Queries in the form of Elasticsearch's, compiled to tantivy's over the terms of an index."""
+"""Elasticsearch queries compiled to tantivy queries over the terms of an index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BOOL = ("must", "should", "filter", "must_not", "minimum_should_match", "boost"
 
 
 class Compiler:
-    """Compiles queries for one index; ``find_document`` finds the documents that ``more_like_this`` refers to.
+    """A compiler of queries for one index; ``find_document`` finds the documents that ``more_like_this`` names.
 
     Each kind of query has a method of its name, which takes the query's body and whether its scores matter.
     """
@@ -52,14 +52,13 @@ class Compiler:
         }
 
     def compile(self, query: Any, scored: bool = True) -> tantivy.Query:
-        """The query; without ``scored`` its scores mean nothing."""
+        """Compile a query; without ``scored``, its scores are meaningless."""
         if not isinstance(query, Mapping) or len(query) != 1:
             raise EngineError(f"A query cannot be {query!r:.200}. Give an object with one key: the kind of the query.")
         [(kind, body)] = query.items()
         if kind not in self._kinds:
             raise EngineError(
-                f"The embedded engine does not know the query {kind!r}. "
-                f"Use one that it knows: {', '.join(self._kinds)}."
+                f"The embedded engine does not support the query {kind!r}. Choose from: {', '.join(self._kinds)}."
             )
         return self._kinds[kind](body, scored)
 
@@ -170,7 +169,7 @@ class Compiler:
         return more_like_this.compile(asked, fields, self._queries, self._find_document)
 
     def _searched(self, path: str) -> Field | None:
-        """The field that a query names; None if the index has none of that name."""
+        """Return the field that a query names; None if the index has no such field."""
         self._check_reachable(path)
         field = self._mapping.fields.get(path)
         if field is not None and not field.indexed:
@@ -178,7 +177,7 @@ class Compiler:
         return field
 
     def _check_reachable(self, path: str) -> None:
-        """Raise for what lies in a field that is stored as a whole."""
+        """Raise for a path inside a field that is stored as a whole."""
         if path not in self._mapping.fields:
             owner = self._mapping.owner(path)
             if isinstance(owner, Field) and owner.opaque:
@@ -193,5 +192,5 @@ def _not_indexed(path: str) -> MappingError:
 
 
 def _constant(query: tantivy.Query, parameters: Mapping[str, Any]) -> tantivy.Query:
-    """The query with its ``boost`` as the score of everything it finds."""
+    """Return the query with its ``boost`` as the score of every hit."""
     return constant(query, float(parameters.get("boost", 1.0)))

@@ -1,4 +1,4 @@
-"""Texts that are like others, found by the terms that Lucene's MoreLikeThis would choose."""
+"""Similar texts, found by the terms that Lucene's MoreLikeThis would choose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from es_simhash.engines.embedded.queries import query_bodies
 from es_simhash.engines.embedded.queries.term_queries import TermQueries, boosted, some_of
 from es_simhash.errors import EngineError
 
-# The document of an index (None: the one that is searched) with an id.
+# Finds a document by index (None: the searched one) and id.
 FindDocument: TypeAlias = Callable[[str | None, str], Json | None]
 
 _NUMBERS = {"min_term_freq": 2, "min_doc_freq": 5, "max_query_terms": 25}
@@ -27,7 +27,7 @@ _KEYS = ("fields", "like", *_NUMBERS, "minimum_should_match", "include", "boost"
 
 @dataclass(frozen=True)
 class MoreLikeThis:
-    """The parameters of a query: texts, and documents given whole or by index and id, that others shall be like."""
+    """The parameters of a query: the texts and documents (whole, or by index and id) that hits should resemble."""
 
     fields: Sequence[str]
     texts: Sequence[str]
@@ -41,7 +41,7 @@ class MoreLikeThis:
 
     @classmethod
     def of(cls, body: Any) -> MoreLikeThis:
-        """The query that the body of a ``more_like_this`` means, with Elasticsearch's defaults."""
+        """Parse the body of a ``more_like_this`` query, with Elasticsearch's defaults."""
         body = query_bodies.check("more_like_this", body, _KEYS, needed="like")
         if not (fields := query_bodies.listed(body.get("fields"))):
             raise EngineError("The query 'more_like_this' has no fields. Name those to compare in 'fields'.")
@@ -73,7 +73,7 @@ def _number(body: Mapping[str, Any], key: str, default: int) -> int:
 def compile(
     asked: MoreLikeThis, fields: Sequence[Field], queries: TermQueries, find_document: FindDocument
 ) -> tantivy.Query:
-    """The query: enough of the terms chosen from all texts, or enough of those chosen from all documents."""
+    """Return the query for enough of the terms chosen from all texts, or from all documents."""
     found = list(_found(asked.items, find_document))
     alike = []
     if asked.texts:
@@ -90,7 +90,7 @@ def compile(
 
 
 def _found(items: Sequence[Mapping[str, Any]], find: FindDocument) -> Iterator[tuple[str | None, Json]]:
-    """The documents, with their ids where they are in the index that is searched."""
+    """Yield the documents, with their ids if they are in the searched index."""
     for item in items:
         if "doc" in item:
             yield None, item["doc"]
@@ -105,7 +105,7 @@ def _values(field: Field, documents: Sequence[Json]) -> Iterator[Any]:
 def _some_terms(
     asked: MoreLikeThis, queries: TermQueries, contents: Sequence[tuple[Field, Sequence[Any]]]
 ) -> tantivy.Query:
-    """Enough of the weightiest terms of each field."""
+    """Return the query for enough of the heaviest terms of each field."""
     chosen = []
     for field, contents_of_field in contents:
         tokens = Counter(token for value in contents_of_field for token in query_bodies.tokens(field, value))
@@ -114,9 +114,9 @@ def _some_terms(
 
 
 def _weightiest(tokens: Counter[str], asked: MoreLikeThis, queries: TermQueries, field: Field) -> list[str]:
-    """The tokens with the highest tf · idf, of those that are not too rare.
+    """Return the tokens with the highest tf · idf, except those that are too rare.
 
-    idf is ln((N + 1) / (df + 1)) + 1, with N documents of which df have the token, as in Lucene's ClassicSimilarity.
+    idf is ln((N + 1) / (df + 1)) + 1, with N documents, df of them with the token, as in Lucene's ClassicSimilarity.
     """
     weights: dict[str, float] = {}
     for token, count in tokens.items():

@@ -1,4 +1,4 @@
-"""The bodies of queries, taken apart: what a kind of query does not know is an error, never left aside."""
+"""The bodies of queries, parsed: an unsupported part is an error, never ignored."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from es_simhash.errors import EngineError
 
 
 def check(kind: str, body: Any, known: Sequence[str], needed: str | None = None) -> Mapping[str, Any]:
-    """The body of a query, if it has the key that it needs, and besides only known ones."""
+    """Return the body of a query; raise if it lacks the ``needed`` key or has unknown ones."""
     if not isinstance(body, Mapping):
         raise EngineError(f"The query {kind!r} cannot be {body!r:.200}. Give an object with: {', '.join(known)}.")
     if unknown := set(body) - set(known):
         raise EngineError(
-            f"The embedded engine does not know {sorted(unknown, key=str)!r} in the query {kind!r}. "
-            f"Leave it out; what can be given is: {', '.join(known)}."
+            f"The embedded engine does not support {sorted(unknown, key=str)!r} in the query {kind!r}. "
+            f"Leave it out; supported: {', '.join(known)}."
         )
     if needed is not None and needed not in body:
-        raise EngineError(f"The query {kind!r} lacks {needed!r}. Give it.")
+        raise EngineError(f"The query {kind!r} lacks {needed!r}. Add it.")
     _check_boost(kind, body)
     return body
 
@@ -29,7 +29,7 @@ def check(kind: str, body: Any, known: Sequence[str], needed: str | None = None)
 def field_and_parameters(
     kind: str, body: Any, main: str | None, known: Sequence[str] = ()
 ) -> tuple[str, Mapping[str, Any]]:
-    """The one field of a query's body and what is said of it: ``{field: value}`` means ``{field: {main: value}}``."""
+    """Return the field of a query's body and its parameters: ``{field: value}`` means ``{field: {main: value}}``."""
     if not isinstance(body, Mapping) or len(body) != 1:
         raise EngineError(f"The query {kind!r} cannot be {body!r:.200}. Give an object with one field.")
     [(path, parameters)] = body.items()
@@ -40,7 +40,7 @@ def field_and_parameters(
 
 
 def field_and_list(kind: str, body: Any) -> tuple[str, Sequence[Any], Mapping[str, Any]]:
-    """The one field of a query's body, the list of its values, and the whole body."""
+    """Return the only field of a query's body, its list of values, and the whole body."""
     paths = [key for key in body if key != "boost"] if isinstance(body, Mapping) else []
     if len(paths) != 1 or not isinstance(body[paths[0]], list | tuple):
         raise EngineError(f"The query {kind!r} cannot be {body!r:.200}. Give one field with a list of values.")
@@ -49,21 +49,21 @@ def field_and_list(kind: str, body: Any) -> tuple[str, Sequence[Any], Mapping[st
 
 
 def path(kind: str, value: Any) -> str:
-    """The name of a field."""
+    """Return the name of a field; raise if it is no text."""
     if not isinstance(value, str):
         raise EngineError(f"The query {kind!r} cannot look into the field {value!r}. Give its name.")
     return value
 
 
 def listed(value: Any) -> Sequence[Any]:
-    """One or several: a list of them."""
+    """Return a list of one value or several."""
     if value is None:
         return []
     return value if isinstance(value, list | tuple) else [value]
 
 
 def exact_tokens(field: Field, wanted: Sequence[Any]) -> list[str]:
-    """The tokens of values that are not analyzed, without those that no document can have."""
+    """Return the tokens of unanalyzed values, without those that no document can have."""
     written = _written(field, wanted)
     if field.kind not in values.INTEGER_BITS:
         return written
@@ -71,7 +71,7 @@ def exact_tokens(field: Field, wanted: Sequence[Any]) -> list[str]:
 
 
 def token(field: Field, value: Any) -> str:
-    """A value as a token of a field, not analyzed."""
+    """Return a value as an unanalyzed token of a field."""
     return _written(field, [value])[0]
 
 
@@ -81,12 +81,12 @@ def _written(field: Field, wanted: Sequence[Any]) -> list[str]:
         return [write(value) for value in wanted]
     except (ValueError, OverflowError) as error:
         raise EngineError(
-            f"The field {field.path!r} of type {field.kind} has no such value: {error}. Mend it."
+            f"The field {field.path!r} of type {field.kind} has no such value: {error}. Correct it."
         ) from None
 
 
 def tokens(field: Field, value: Any) -> list[str]:
-    """The tokens that a value comes to in a field."""
+    """Return the tokens of a value in a field."""
     written = token(field, value)
     return values.ANALYZERS[field.analyzer](written) if field.analyzer else [written]
 
@@ -101,9 +101,9 @@ _FORM = re.compile(r"(-?\d+)(%?)")
 
 
 def minimum_should_match(spec: object, clauses: int) -> int:
-    """The number that ``minimum_should_match`` means: ``3``, all but some (``-1``), or ``70%`` or ``-30%`` of them.
+    """Return the number of clauses that must match: ``3``, all but one (``-1``), ``70%``, or all but ``-30%``.
 
-    Percentages are rounded down, as Elasticsearch does.
+    Percentages are rounded down, as in Elasticsearch.
     """
     form = _FORM.fullmatch(str(spec).strip())
     if isinstance(spec, bool) or not form:

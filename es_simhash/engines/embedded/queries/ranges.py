@@ -1,4 +1,4 @@
-"""The ends of a range query as terms: the digits of the lowest and of the highest number or date in it."""
+"""The ends of a range query as terms: the digits of its lowest and highest number or date."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from es_simhash.errors import EngineError
 
 BOUNDS = ("gt", "gte", "lt", "lte")
 
-# From a bound to the first value that lies in the range.
+# The step from a bound to the first value in the range.
 _STEP = {"gt": 1, "gte": 0, "lte": 0, "lt": -1}
 _HIGHEST = (1 << 64) - 1
 
 
 def digits(field: Field, bounds: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The digits of the ends, both in the range; None if nothing can lie in it."""
+    """Return the digits of both ends, inclusive; None if the range is empty."""
     if field.kind not in values.ORDERED:
         raise EngineError(
             f"The embedded engine has no ranges over the field {field.path!r} of type {field.kind}. "
@@ -32,7 +32,7 @@ def digits(field: Field, bounds: Mapping[str, Any]) -> tuple[str, str] | None:
         try:
             end = _end(field.kind, name, bounds[name])
         except (ValueError, OverflowError) as error:
-            raise EngineError(f"The range over {field.path!r} has a wrong {name}: {error}. Mend it.") from None
+            raise EngineError(f"The range over {field.path!r} has a wrong {name}: {error}. Correct it.") from None
         if name in ("gt", "gte"):
             low = max(low, end)
         else:
@@ -41,8 +41,8 @@ def digits(field: Field, bounds: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def _end(kind: str, name: str, value: Any) -> int:
-    """The place, in the order of all digits, of the first or last value that a bound lets in."""
-    # A date without its time is a whole day: gt and lte reach to its end. Likewise a fraction between whole numbers.
+    """Return the first or last value that a bound allows, as its position in the order of all digits."""
+    # A date without a time is a whole day: gt and lte extend to its end. The same holds for fractions between integers.
     reaches_up = name in ("gt", "lte")
     if kind == "date":
         place = milliseconds(value, round_up=reaches_up) + values.MIDDLE

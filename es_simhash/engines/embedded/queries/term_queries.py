@@ -1,4 +1,4 @@
-"""The queries that all others are put together from: single terms, any of many, and some of several."""
+"""The queries that all others consist of: single terms, any of several terms, terms that match a pattern."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import tantivy
 from es_simhash.engines.embedded.mapping.index_mapping import Field
 from es_simhash.errors import EngineError
 
-# From so many terms on, walking through the index once is quicker than looking each up.
+# With more terms, one pass over the index is faster than looking each up.
 _MANY = 1024
 
 
 class TermQueries:
-    """Makes queries for one index, as it is at the moment."""
+    """A factory of queries for one index in its present state."""
 
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
         self._schema = schema
@@ -24,15 +24,15 @@ class TermQueries:
 
     @property
     def document_count(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
         return self._searcher.num_docs
 
     def document_frequency(self, field: Field, token: str) -> int:
-        """How many documents have a token in a field, give or take some that were deleted."""
+        """Return the number of documents with a token in a field, including some deleted ones."""
         return self._searcher.doc_freq(field.column, field.term_prefix + token)
 
     def term(self, field: Field, token: str, scored: bool) -> tantivy.Query:
-        """The documents that have a token in a field; scored by BM25 if it is text or a keyword, else 1."""
+        """Return the query for a token in a field; scored by BM25 for text and keywords, else by 1."""
         term = field.term_prefix + token
         if field.analyzer:
             return tantivy.Query.term_query(self._schema, field.column, term, "freq" if scored else "basic")
@@ -42,19 +42,19 @@ class TermQueries:
         return constant(query, self._idf(field, token) if field.kind == "keyword" else 1.0)
 
     def _idf(self, field: Field, token: str) -> float:
-        """What BM25 comes to for a keyword, which occurs once and whose length does not count."""
+        """Return the BM25 score of a keyword, which occurs once and whose length does not count."""
         count, frequency = self.document_count, self.document_frequency(field, token)
         return log(1 + (max(count - frequency, 0) + 0.5) / (frequency + 0.5))
 
     def any_of(self, column: str, terms: Sequence[str]) -> tantivy.Query:
-        """The documents with any of the terms in a column of the store; scores mean nothing."""
+        """Return the query for any of the terms in a column of the store; unscored."""
         if len(terms) > _MANY:
             return tantivy.Query.term_set_query(self._schema, column, terms)
         queries = [tantivy.Query.term_query(self._schema, column, term, "basic") for term in terms]
         return queries[0] if len(queries) == 1 else some_of(queries, 1)
 
     def matching(self, field: Field, pattern: str) -> tantivy.Query:
-        """Return the query for a token in a field that matches a pattern (see `prefix_pattern`), unscored."""
+        """Return the query for a token in a field that matches a pattern (see `prefix_pattern`); unscored."""
         whole = literal_pattern(field.term_prefix) + pattern
         try:
             return tantivy.Query.regex_query(self._schema, field.column, whole)
@@ -63,19 +63,19 @@ class TermQueries:
 
 
 def some_of(queries: Sequence[tantivy.Query], least: int) -> tantivy.Query:
-    """The documents that at least so many of the queries find, and at least one; scores are added up."""
+    """Return the query for documents that match ``least`` of the queries, and at least one; scores are added."""
     if max(least, 1) > len(queries):
         return tantivy.Query.empty_query()
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries], max(least, 1))
 
 
 def constant(query: tantivy.Query, score: float) -> tantivy.Query:
-    """The query with this score for everything it finds."""
+    """Return the query with this score for every hit."""
     return tantivy.Query.const_score_query(query, score)
 
 
 def boosted(query: tantivy.Query, parameters: Mapping[str, Any]) -> tantivy.Query:
-    """The query with its scores multiplied by the ``boost`` among its parameters."""
+    """Return the query with its scores multiplied by its ``boost``."""
     return tantivy.Query.boost_query(query, parameters["boost"]) if "boost" in parameters else query
 
 
@@ -86,12 +86,12 @@ _ANY_DIGITS = f"[{_DIGITS}]*"
 
 
 def literal_pattern(text: str) -> str:
-    """An expression that matches this text only."""
+    """Return a regular expression, in tantivy's syntax, for exactly this text."""
     return "".join(f"\\{character}" if character in _SPECIAL else character for character in text)
 
 
 def wildcard_pattern(pattern: str) -> str:
-    """An expression for a pattern in which ``*`` stands for any characters and ``?`` for one; a backslash escapes."""
+    """Return the expression for a pattern with ``*`` (any characters), ``?`` (one) and backslash escapes."""
     parts = []
     characters = iter(pattern)
     for character in characters:
@@ -105,12 +105,12 @@ def wildcard_pattern(pattern: str) -> str:
 
 
 def prefix_pattern(text: str) -> str:
-    """An expression for everything that begins with this text."""
+    """Return the expression for everything that begins with this text."""
     return literal_pattern(text) + _ANYTHING
 
 
 def range_pattern(low: str, high: str) -> str:
-    """An expression for the strings of digits from ``low`` to ``high``, among strings that are all as long as these."""
+    """Return the expression for the strings of digits from ``low`` to ``high``, all of the same length."""
     if low == high:
         return low
     rest = len(low) - 1

@@ -1,4 +1,4 @@
-"""Whether the files of an index are as they were written."""
+"""Checks that the files of an index are undamaged."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from es_simhash.engines.embedded.storage.writer_claim import is_claimed
 from es_simhash.errors import IndexStateError
 from es_simhash.plans.operations import Damage, FilesChecked
 
-# How often a writer may take files away while they are read.
+# Number of attempts, since a writer may remove files while they are read.
 _TRIES = 10
 
-# They say something of the others, and are made anew.
+# These describe the other files, and are created again.
 _NOT_NEEDED = (seal.NAME, LIST)
 
 _CHANGED = "it is not as it was when the index was closed"
 
-# The name of a file, and what raises `DamagedError` if it is not as it was written.
+# The name of a file, and a check that raises `DamagedError`.
 _Check: TypeAlias = tuple[str, Callable[[Path], object]]
 
 
 def check_unless_sealed(directory: Path, is_own: bool = False) -> None:
-    """Raise for a damaged file of an index whose last writer did not close it; ``is_own`` is whether we write there.
+    """Raise for a damaged file of an index that its last writer did not close; ``is_own`` means that we write.
 
-    Of an index that was closed in order, only the list of its segments is compared: it has no checksum of its own.
+    For a properly closed index only the list of segments is compared, which has no checksum of its own.
     """
     if _is_sealed(directory) or (not is_own and is_claimed(directory)):
         return
     if damaged := _checked(directory, _list_and_segments).damaged:
-        # All are missing where another process has just deleted the index.
+        # This raises if another process has just deleted the index.
         directory.stat()
         raise _error(directory, damaged[0])
 
@@ -47,7 +47,7 @@ def check(directory: Path) -> FilesChecked:
 
 
 def _is_sealed(directory: Path) -> bool:
-    """Whether an index was closed in order; an error if its list of segments is another than it was then."""
+    """Return whether an index was closed properly; raise if its list of segments has changed since."""
     sealed = _seal_of(directory)
     if sealed is None or sealed.fits(directory):
         return sealed is not None
@@ -55,7 +55,7 @@ def _is_sealed(directory: Path) -> bool:
 
 
 def _seal_of(directory: Path) -> Seal | None:
-    """The seal; None if there is none, none that could be trusted, or nothing that it could be of."""
+    """Return the seal; None if it is missing, damaged or outdated."""
     try:
         sealed = seal.load(directory / seal.NAME)
     except (FileNotFoundError, DamagedError):
@@ -76,7 +76,7 @@ def _error(directory: Path, damage: Damage) -> IndexStateError:
 
 
 def _checked(directory: Path, checks: Callable[[Path], Iterator[_Check]]) -> FilesChecked:
-    """What the checks come to; if files were taken away meanwhile, they are made anew."""
+    """Return the result of the checks; repeat them if files were removed meanwhile."""
     for _ in range(_TRIES - 1):
         before = _content(directory / META)
         checked = _checked_once(directory, checks)
@@ -124,7 +124,7 @@ def _segments(directory: Path, sealed: Seal | None) -> Iterator[_Check]:
     try:
         names = set(living_files(directory))
     except (FileNotFoundError, DamagedError):
-        # That is found where the list itself is looked at.
+        # The check of the list itself reports this.
         names = set()
     if sealed and sealed.fits(directory):
         names |= sealed.sums.keys() - {META, LIST}

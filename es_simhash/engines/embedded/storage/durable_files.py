@@ -1,4 +1,4 @@
-"""Files that are there whole, or not at all, whatever happens: replaced in one step, and durable from then on."""
+"""Durable files: replaced atomically, and safe from power cuts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Write a file anew: after a power cut, too, it is the old one or the new one."""
+    """Replace a file atomically: even after a power cut it is either the old one or the new one."""
     new = path.with_suffix(".new")
     try:
         with new.open("wb") as file:
@@ -17,14 +17,14 @@ def replace(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(new, path)
     except BaseException:
-        # On a full disk, what could not be written would take up the room that is left.
+        # On a full disk, the partial file would take up the remaining space.
         new.unlink(missing_ok=True)
         raise
     sync_names(path.parent)
 
 
 def sync_names(directory: Path) -> None:
-    """Make durable which files a directory has; on Windows they are so already."""
+    """Make the names of a directory's files durable; on Windows they are already."""
     if os.name == "nt":
         return
     descriptor = os.open(directory, os.O_RDONLY)
@@ -35,12 +35,12 @@ def sync_names(directory: Path) -> None:
 
 
 def share(paths: list[Path], like: Path) -> None:
-    """Give files the permissions of another, so that whoever may read that one may read them."""
+    """Give files the permissions of another, so that whoever can read that one can read them."""
     try:
         mode = stat.S_IMODE(like.stat().st_mode)
         for path in paths:
             if stat.S_IMODE(path.stat().st_mode) != mode:
                 path.chmod(mode)
     except (FileNotFoundError, PermissionError):
-        # The files may be another user's, who shares them or not.
+        # The files may belong to another user, who decides on sharing them.
         return

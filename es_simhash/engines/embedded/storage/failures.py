@@ -1,6 +1,6 @@
-"""What the system and the tantivy library say went wrong, as our errors, with what helps against it.
+"""Errors of the system and of the tantivy library, as ours with a remedy.
 
-The library says it in its own words, as a ValueError; a failure of the system has its number among them.
+The library reports them in its own words, as a ValueError; a system error has its number among them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from es_simhash.errors import EngineError, EsSimhashError, IndexStateError, WritesLostError
 
 _NUMBER = re.compile(r"\bcode: (\d+), kind:|\(os error (\d+)\)")
-# What the library's bindings raise where it meets something that it took to be impossible; it cannot be imported.
+# The library's bindings raise this on a panic; it cannot be imported.
 _PANIC = ("pyo3_runtime", "PanicException")
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -29,7 +29,7 @@ _CHECK = (
 
 
 def number_of(error: BaseException) -> int | None:
-    """The number that the system gives to what went wrong (see `errno`); None if it was not the system."""
+    """Return the system's number of an error (see `errno`); None if it is not the system's."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     found = _NUMBER.search(str(error))
@@ -37,22 +37,22 @@ def number_of(error: BaseException) -> int | None:
 
 
 def is_forbidden(error: BaseException) -> bool:
-    """Whether something cannot be written because this user may not, or nobody may."""
+    """Return whether a write failed for lack of permission, or on a read-only file system."""
     return number_of(error) in _FORBIDDEN
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether the system or the library failed, and it is no error of ours."""
+    """Return whether an error comes from the system or the library, not from us."""
     if isinstance(error, EsSimhashError):
         return False
     return isinstance(error, ValueError | OSError) or (type(error).__module__, type(error).__name__) == _PANIC
 
 
 def unreadable(directory: Path, error: BaseException) -> EngineError:
-    """The error for an index that cannot be read."""
+    """Return the error for an index that cannot be read."""
     match number_of(error):
         case number if number in _NOT_ALLOWED:
-            remedy = "See that this user may read the directory and all files in it."
+            remedy = "Let this user read the directory and all files in it."
         case number if number in _TOO_MANY_FILES:
             remedy = f"{_ALLOW_FILES}. The index itself is as it was."
         case _:
@@ -61,7 +61,7 @@ def unreadable(directory: Path, error: BaseException) -> EngineError:
 
 
 def unwritable(directory: Path, error: BaseException, lost: int = 0) -> EngineError:
-    """The error for an index that cannot be written; ``lost`` is how many changes were reported and are not there."""
+    """Return the error for an index that cannot be written; ``lost`` is the number of reported changes not in it."""
     match number_of(error):
         case number if number in _FULL:
             remedy = "Make room on its disk"
@@ -74,7 +74,7 @@ def unwritable(directory: Path, error: BaseException, lost: int = 0) -> EngineEr
         case errno.ENOTDIR:
             remedy = "Name a directory"
         case _:
-            remedy = "See that there is room on its disk and that its files may be written"
+            remedy = "Check its disk space and the permissions of its files"
     problem = f"The index in {str(directory)!r} cannot be written: {_reason(error)}."
     if not lost:
         return IndexStateError(f"{problem} {remedy}, and try again.")

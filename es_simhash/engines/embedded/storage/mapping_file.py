@@ -1,4 +1,4 @@
-"""The file that keeps the mapping of an index. It is replaced whole, so that it is the old one or the new one."""
+"""The file with the mapping of an index, which is replaced atomically."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from es_simhash.errors import IndexStateError
 NAME = "mapping.json"
 _FORMAT = 1
 _KEYS = ("format", "identity", "mapping")
-# At the end of the file, the CRC-32 of what is before; files of older versions have none.
+# The file ends with the CRC-32 of what precedes it; files of older versions have none.
 _SUM = re.compile(rb', "crc": (\d+)}\Z')
 Stamp: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class StoredMapping:
-    """A mapping, and the identity of the index that it is of: an index made anew under the same name has another."""
+    """A mapping, and the identity of its index: a new index of the same name has another."""
 
     identity: str
     mapping: IndexMapping
 
 
 def stamp(directory: Path) -> Stamp:
-    """What changes whenever the mapping is written."""
+    """Return a value that changes whenever the mapping is written."""
     stat = os.stat(directory / NAME)
     return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def read(directory: Path) -> StoredMapping:
-    """The mapping as it was last written."""
+    """Read the mapping as last written."""
     path = directory / NAME
     try:
         return load(path)
@@ -50,7 +50,7 @@ def read(directory: Path) -> StoredMapping:
 
 
 def load(path: Path) -> StoredMapping:
-    """The mapping in a file; `DamagedError` if there is none, or another than was written."""
+    """Read the mapping in a file; raise `DamagedError` if it is damaged or missing."""
     content = path.read_bytes()
     try:
         stored = json.loads(content)

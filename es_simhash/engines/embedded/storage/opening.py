@@ -1,7 +1,7 @@
-"""Opening the files of an index with the tantivy library, also where nothing can be written.
+"""Opening an index with the tantivy library, even where nothing can be written.
 
-The library locks a file of its own while it opens the others, so that none of them is taken away meanwhile. On a
-read-only file system, or in another user's directory, it is given a directory of links to them instead.
+The library locks a file while it opens the others, so that none of them is removed meanwhile. On a read-only file
+system, or in another user's directory, it receives a directory of links to them instead.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from es_simhash.engines.embedded.storage import failures
 from es_simhash.engines.embedded.storage.tantivy_files import META
 from es_simhash.errors import EngineError
 
-# How often files may be taken away while they are linked, without a lock against it.
+# Number of attempts, since files may be removed while they are linked without a lock.
 _TRIES = 10
 
 
 def opened(directory: Path) -> tuple[tantivy.Index, bool]:
-    """The index in a directory, and whether it can only be read."""
+    """Open the index in a directory; return whether it is read-only, too."""
     try:
         return _with_lock(directory), False
     except (ValueError, OSError) as error:
@@ -48,7 +48,7 @@ def _without_lock(directory: Path) -> tantivy.Index:
 
 
 def _by_links(directory: Path) -> tantivy.Index:
-    """The index, which has its files open, so that the links are not needed any more."""
+    """Open the index through links; its files stay open, so the links can go."""
     links = _temporary()
     try:
         # The library's locks and its list of files begin with a dot; a reader needs neither.
@@ -60,7 +60,7 @@ def _by_links(directory: Path) -> tantivy.Index:
         return _with_lock(links)
     finally:
         for _ in range(_TRIES):
-            # A thread of the library may look whether there is something new, and lock it anew, while all is removed.
+            # A thread of the library may look for changes, and create a lock again, during the removal.
             shutil.rmtree(links, ignore_errors=True)
             if not links.exists():
                 break
@@ -71,6 +71,6 @@ def _temporary() -> Path:
         return Path(mkdtemp(prefix="es-simhash-"))
     except OSError as error:
         raise EngineError(
-            f"An index that is read-only is opened by way of a temporary directory, and none can be made: {error}. "
+            f"A read-only index is opened through a temporary directory, which cannot be created: {error}. "
             "Set TMPDIR to a directory that can be written."
         ) from error

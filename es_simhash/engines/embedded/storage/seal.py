@@ -1,8 +1,8 @@
-"""The seal of an index: a file which says that its writer closed it in order, and what its files were like then.
+"""The seal of an index: a file that shows it was closed properly, with checksums of its files at that time.
 
-It is taken off before anything is written, and put on again in the end. So where there is none, a process is writing,
-or the last one that wrote did not come to its end. For each file of a segment it holds the CRC-32 of its footer, in
-which is that of the rest; for each other file the CRC-32 of all of it. Its last line is the CRC-32 of the lines before.
+It is removed before the first write, and restored on closing. So without a seal, a process is writing, or the last
+writer was killed. It holds, for each segment file, the CRC-32 of its footer, which contains that of the rest; for each
+other file, the CRC-32 of all of it. Its last line is the CRC-32 of the lines before.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Seal:
     sums: Mapping[str, int]
 
     def fits(self, directory: Path) -> bool:
-        """Whether the list of segments is as it was."""
+        """Return whether the list of segments is unchanged."""
         return self.sums[META] == crc32((directory / META).read_bytes())
 
     def is_outdated(self, directory: Path) -> bool:
-        """Whether a version that knows of no seals has committed since; `DamagedError` if that cannot be said.
+        """Return whether a version without seals has committed since; raise `DamagedError` if that is unknown.
 
         Every commit has another number, and other files.
         """
@@ -46,7 +46,7 @@ class Seal:
 
 
 def put_on(directory: Path) -> None:
-    """Note what the files are like, durably."""
+    """Write the checksums of the files, durably."""
     sums = {name: crc32(read_footer(directory / name)) for name in living_files(directory)}
     sums.update((name, crc32((directory / name).read_bytes())) for name in (META, LIST))
     content = json.dumps({"opstamp": opstamp(directory), "sums": sums}, indent=0, sort_keys=True).encode()
@@ -54,17 +54,17 @@ def put_on(directory: Path) -> None:
 
 
 def take_off(directory: Path) -> None:
-    """Say that the index is being written."""
+    """Mark the index as being written."""
     try:
         (directory / NAME).unlink()
     except FileNotFoundError:
         return
-    # Else it might come back after a power cut, when the files are others.
+    # Otherwise it might reappear after a power cut, with other files.
     durable_files.sync_names(directory)
 
 
 def load(path: Path) -> Seal:
-    """Read the seal of an index; `DamagedError` if it is not as it was written."""
+    """Read the seal of an index; raise `DamagedError` if it is damaged."""
     content, newline, last = path.read_bytes().rpartition(b"\n")
     if newline + last != _last_line(content):
         raise DamagedError("its last line is not the checksum of the others")

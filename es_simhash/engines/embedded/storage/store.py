@@ -1,7 +1,7 @@
-"""The terms and sources of one index on disk: the only module that writes with tantivy.
+"""The terms and sources of one index on disk; the only module that writes with tantivy.
 
-A document has four fields there: its ``id``, its ``source``, the terms of ``exact`` values and those of ``words``.
-Terms hold the path of their field, so that mappings may grow without the index being made anew.
+A document has four fields in the store: its ``id``, its ``source``, the terms of ``exact`` values and those of
+``words``. Terms include the path of their field, so that mappings can grow without rebuilding the index.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from es_simhash.engines.embedded.storage.tantivy_files import LIST, META
 from es_simhash.engines.embedded.storage.writer_claim import Claim
 from es_simhash.errors import InUseError, MissingError
 
-# Less makes more, smaller segments, which are merged again and again.
+# A smaller buffer makes more, smaller segments, which are merged again and again.
 _WRITER_BYTES = 128_000_000
-# What is written is kept in memory, too, until it is committed; more than this is committed unasked.
+# Uncommitted writes are also kept in memory; beyond these limits they are committed.
 _MAX_PENDING_BYTES = 64 << 20
 _MAX_PENDING = 100_000
-# A file of the library's that has the usual permissions.
+# A file of the library with the usual permissions.
 _LOCK = ".tantivy-meta.lock"
 
 
@@ -42,14 +42,14 @@ def _schema() -> tantivy.Schema:
 class Store:
     """The documents of one index, in a directory.
 
-    What cannot be written is raised as the library and the system say it, a ValueError or an OSError; the writing is
-    over then, and `abandon` says how much of it is lost.
+    A failed write raises the library's or the system's error, a ValueError or an OSError. Writing then ends, and
+    `abandon` returns how many changes are lost.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         check_unless_sealed(directory)
-        # First what is seen, then the searcher: a commit in between is then read once more, not missed.
+        # The state before the searcher: a commit in between is then read twice, not missed.
         self._seen = self._state()
         self._index, self._is_read_only = opened(directory)
         self._searcher = self._index.searcher()
@@ -62,13 +62,13 @@ class Store:
 
     @staticmethod
     def create(directory: Path) -> None:
-        """Make an empty index in an empty directory."""
+        """Create an empty index in an empty directory."""
         tantivy.Index(_schema(), path=str(directory))
         _share(directory)
         seal.put_on(directory)
 
     def searcher(self) -> tantivy.Searcher:
-        """The documents as of the newest commit, of whatever process."""
+        """Return the documents of the newest commit by any process."""
         if (state := self._state()) != self._seen:
             if self._is_read_only:
                 self._index, self._is_read_only = opened(self._directory)
@@ -78,11 +78,11 @@ class Store:
         return self._searcher
 
     def _committed(self) -> tantivy.Searcher:
-        """The documents as of the newest commit; while this store writes, nobody else commits."""
+        """Return the documents of the newest commit; while this store writes, nobody else commits."""
         return self._searcher if self.writing else self.searcher()
 
     def _state(self) -> tuple[int, int, int]:
-        """What changes with every commit."""
+        """Return a value that changes with every commit."""
         try:
             stat = os.stat(self._directory / META)
         except FileNotFoundError:
@@ -92,7 +92,7 @@ class Store:
         return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
     def acquire(self) -> tantivy.IndexWriter:
-        """The right to write, which one process at a time can have; it is kept until the store is closed."""
+        """Acquire the right to write, which one process at a time has until it closes the store."""
         if self._writer is None:
             self._writer = self._new_writer()
             self._claim = Claim(self._directory)
@@ -107,7 +107,7 @@ class Store:
 
     def _new_writer(self) -> tantivy.IndexWriter:
         if self._is_read_only:
-            # It may have become another meanwhile; if not, this says why nothing can be written.
+            # The directory may be writable by now; if not, this raises the reason.
             self._index, self._is_read_only = tantivy.Index.open(str(self._directory)), False
             self._index.config_reader("manual")
         try:
@@ -126,7 +126,7 @@ class Store:
         return self._writer is not None
 
     def get(self, id_: str) -> bytes | None:
-        """The source of a document, committed or not; None if there is none."""
+        """Return the source of a document, committed or not; None if there is none."""
         if id_ in self._pending:
             return self._pending[id_]
         searcher = self._committed()
@@ -136,7 +136,7 @@ class Store:
 
     @staticmethod
     def stored(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> tuple[str, bytes]:
-        """The id and the source of a document that was found."""
+        """Return the id and the source of a hit."""
         document: Any = searcher.doc(address)
         id_, source = document.get_first("id"), document.get_first("source")
         if not isinstance(id_, str) or not isinstance(source, bytes):
@@ -144,14 +144,14 @@ class Store:
         return id_, source
 
     def exists(self, id_: str) -> bool:
-        """Whether there is such a document, committed or not."""
+        """Return whether a document exists, committed or not."""
         if id_ in self._pending:
             return self._pending[id_] is not None
-        # The frequency is quick to tell, but counts what was deleted as well.
+        # The frequency is fast, but includes deleted documents.
         return self._committed().doc_freq("id", id_) > 0 and self.get(id_) is not None
 
     def put(self, id_: str, source: bytes, terms: Terms, replaces: bool) -> None:
-        """Write a document; ``replaces`` says whether one with its id exists."""
+        """Write a document; ``replaces`` says whether its id exists."""
         writer = self.acquire()
         document = {"id": id_, "source": source, "exact": terms.exact, "words": terms.words}
         if replaces:
@@ -160,13 +160,13 @@ class Store:
             writer.add_document(tantivy.Document.from_dict(document, self.schema))
         except ValueError as error:
             if "killed" in str(error):
-                # A thread that writes to disk has failed, and says why only when it is waited for.
+                # A writing thread has failed; waiting for it raises the reason.
                 writer.commit()
             raise
         self._note(id_, source)
 
     def delete(self, id_: str) -> None:
-        """Take out a document."""
+        """Delete a document."""
         self.acquire().delete_documents_by_term("id", id_)
         self._note(id_, None)
 
@@ -177,11 +177,11 @@ class Store:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much is pending that it should be committed."""
+        """Whether enough is pending for a commit."""
         return self._pending_bytes > _MAX_PENDING_BYTES or len(self._pending) > _MAX_PENDING
 
     def settle(self) -> None:
-        """Count the changes until now as such that were reported as written."""
+        """Count the changes so far as reported to the caller."""
         self._reported = self._changes
 
     def commit(self) -> None:
@@ -199,11 +199,11 @@ class Store:
         self._pending_bytes = self._changes = self._reported = 0
 
     def abandon(self) -> int:
-        """Take off the disk what was not committed, and let go; the result is how many changes were reported of it."""
+        """Discard what was not committed, and stop writing; return the number of reported changes lost."""
         lost = self._reported
         try:
             if self._writer is not None:
-                # It may take up all the room that there was.
+                # It may have filled the disk.
                 with suppress(ValueError, OSError):
                     self._writer.rollback()
                     self._writer.garbage_collect_files()
@@ -212,7 +212,7 @@ class Store:
         return lost
 
     def give_up_writing(self) -> None:
-        """Let go of the right to write, and of what was not committed."""
+        """Release the right to write, and discard what was not committed."""
         self._writer = None
         self._forget_pending()
         if self._claim is not None:
@@ -220,11 +220,11 @@ class Store:
             self._claim = None
 
     def close(self) -> None:
-        """Commit, and let running merges end."""
+        """Commit, and wait for running merges."""
         if self._writer is None:
             return
         self.commit()
-        # What was committed is there whether segments can be merged or not. Without a seal, it is checked when opened.
+        # Commits are safe even if merging fails; without a seal, the files are checked on opening.
         with suppress(ValueError, OSError):
             self._writer.wait_merging_threads()
             _share(self._directory)
@@ -233,5 +233,5 @@ class Store:
 
 
 def _share(directory: Path) -> None:
-    """Let everyone read the library's lists who may read its other files: it makes them for their owner alone."""
+    """Give the library's lists the permissions of its other files: it creates them for their owner only."""
     durable_files.share([directory / META, directory / LIST], like=directory / _LOCK)

@@ -1,4 +1,9 @@
-"""What the tantivy library says an index consists of, in the file that it replaces with every commit."""
+"""Files of the tantivy library: its list of segments, and the checksums at the ends of segment files.
+
+The list is replaced with every commit. A segment file is written once, and ends with a footer: a JSON object whose
+``crc`` is the CRC-32 of everything before it, then the length of this JSON and a magic number, each with 32 bits,
+little-endian.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +15,18 @@ from typing import Any, BinaryIO
 from zlib import crc32
 
 META = "meta.json"
-# The files that the library made, by which it knows which of them to take away.
+# The files that the library created, and so may remove.
 LIST = ".managed.json"
 
 
 def opstamp(directory: Path) -> int:
-    """The number of the last commit: every commit has a higher one."""
+    """Return the number of the last commit; every commit has a higher one."""
     number: int = _meta(directory)["opstamp"]
     return number
 
 
 def living_files(directory: Path) -> list[str]:
-    """The files of all segments of the last commit; others are left from earlier ones, or belong to the next."""
+    """Return the files of all segments of the last commit; others are obsolete, or belong to the next commit."""
     try:
         segments = [_names(segment) for segment in _meta(directory)["segments"]]
     except (KeyError, TypeError, AttributeError):
@@ -35,7 +40,7 @@ def living_files(directory: Path) -> list[str]:
 
 
 def _names(segment: dict[str, Any]) -> tuple[str, str]:
-    """What the names of a segment's files begin with, and that of the file with its deleted documents."""
+    """Return the stem of a segment's files, and the name of its file of deleted documents."""
     stem = segment["segment_id"].replace("-", "") + "."
     return stem, f"{stem}{segment['deletes']['opstamp']}.del" if segment["deletes"] else ""
 
@@ -58,17 +63,17 @@ _CHUNK = 1 << 20
 
 
 class DamagedError(Exception):
-    """A file is not as it was written; the message says how that shows."""
+    """A damaged file; the message gives the symptom."""
 
 
 def read_footer(path: Path) -> bytes:
-    """The whole footer of a file; `DamagedError` if it has none."""
+    """Return the whole footer of a file; raise `DamagedError` if it has none."""
     with path.open("rb") as file:
         return _footer(file)
 
 
 def verify_footer(path: Path) -> bytes:
-    """Read a whole file; the result is its footer, and `DamagedError` says that it does not fit what was read."""
+    """Read a whole file and return its footer; raise `DamagedError` if the checksum does not match."""
     with path.open("rb") as file:
         end = _footer(file)
         try:

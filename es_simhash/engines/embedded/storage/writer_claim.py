@@ -1,7 +1,7 @@
-"""By what other processes can see that one has an index open for writing, even where nothing can be written.
+"""The claim of a writer: other processes see that an index is open for writing, even where they cannot write.
 
-It is a lock on the directory itself, which ends with the process. Where there are no such locks (on Windows, on some
-network file systems) nobody is seen to write, and an index that is being written is checked as after a crash.
+It is a lock on the directory, which ends with the process. Without such locks (on Windows, on some network file
+systems) no writer is seen, and an index being written is checked as after a crash.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ except ImportError:  # on Windows
 
 
 class Claim:
-    """A claim on a directory, which lasts until it is given up."""
+    """A claim on a directory, until it is released."""
 
     def __init__(self, directory: Path) -> None:
         self._descriptor: int | None = None
@@ -27,18 +27,18 @@ class Claim:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._descriptor = descriptor
         except OSError:
-            # Somebody looks at this very moment, or there are no such locks.
+            # Another process is checking right now, or there are no such locks.
             os.close(descriptor)
 
     def give_up(self) -> None:
-        """Let go of it."""
+        """Release the claim."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def is_claimed(directory: Path) -> bool:
-    """Whether somebody has a claim on a directory."""
+    """Return whether a process has a claim on a directory."""
     if fcntl is None:
         return False
     descriptor = os.open(directory, os.O_RDONLY)
