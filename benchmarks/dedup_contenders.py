@@ -66,7 +66,7 @@ def _by_es_simhash(kind: str, path: str) -> list[int]:
     # As the others compare: features that all weigh the same.
     scheme = Scheme(tokens=Words(1) if kind == "words" else Chars(5), verification=None)
     with Deduplicator(scheme, similarity=THRESHOLD).run(_documents(path)) as found:
-        removed: list[int] = np.flatnonzero(~found.kept).tolist()
+        removed: list[int] = np.flatnonzero(~found.is_canonical).tolist()
     return removed
 
 

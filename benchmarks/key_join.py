@@ -65,11 +65,11 @@ def _keys(documents: int) -> Iterator[Keys]:
 def _by_es_simhash(documents: int) -> int:
     from es_simhash.groups.pairs.candidates import Candidates, Linker, entries
     from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces
-    from es_simhash.groups.pairs.spool import Columns, Room
+    from es_simhash.groups.pairs.spool import Columns, Spools
 
     numbers = (MEMORY << 20) // _BYTES_A_NUMBER
-    with tempfile.TemporaryDirectory() as folder, Room(MEMORY << 18, folder) as room:
-        kept = Columns(room, BANDS, np.uint32)
+    with tempfile.TemporaryDirectory() as folder, Spools(MEMORY << 18, folder) as spools:
+        kept = Columns(spools, BANDS, np.uint32)
         for keys in _keys(documents):
             kept.append(keys)
 
@@ -79,7 +79,7 @@ def _by_es_simhash(documents: int) -> int:
                 yield entries(column, first)
                 first += len(column)
 
-        candidates, linker = Candidates(room, numbers), Linker(32, 2)
+        candidates, linker = Candidates(spools, numbers), Linker(32, 2)
         for band in range(BANDS):
             for codes in linker.pairs(sorted_pieces(partial(table, band), documents, 1 << 64, numbers), band):
                 candidates.add(codes)

@@ -9,8 +9,8 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.exact import sample_of
 from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.text_similarity import sample_of
 from es_simhash.quality.ceiling import similar_pairs
 from es_simhash.scheme.settings import Measure, Settings, Verification
 from es_simhash.scheme.verification import Similarities, Verifier, rarity_of

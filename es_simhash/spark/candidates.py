@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
 from es_simhash._core.bit_codes import Codes
-from es_simhash.groups.pairs import linking, tables
+from es_simhash.groups.pairs import choose_keys, linking
 from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
 from es_simhash.groups.pairs.spool import Rows
 from es_simhash.spark.condensing import CondensedColumns
@@ -38,7 +38,7 @@ def masks_of_tables(kept: CondensedColumns, distance: int | None, documents: int
     """The bits of a SimHash that each table's key is made of."""
     if distance is None or kept.settings.simhash is None:
         return []
-    return list(tables.masks(tables.prefix_tables(kept.settings.simhash.bits, distance, documents)))
+    return list(choose_keys.masks(choose_keys.prefix_tables(kept.settings.simhash.bits, distance, documents)))
 
 
 def _keys(kept: CondensedColumns, masks: list[Codes], batches: Iterator[Any]) -> Iterator[Any]:

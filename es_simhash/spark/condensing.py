@@ -20,7 +20,7 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 from es_simhash._core.bit_codes import words_per_code
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.groups.of_index import stored
+from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.pairs.condense import Condensed, condense, needed, value_type
 from es_simhash.groups.pairs.spool import Rows
 from es_simhash.scheme import fingerprinting
@@ -49,7 +49,7 @@ class CondensedColumns:
     def of_fields(cls, settings: Settings, criteria: Criteria) -> CondensedColumns:
         """For documents of which only the fields are at hand."""
         bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
-        return cls._made(needed(stored.known(settings), criteria), bits)
+        return cls._made(needed(stored_fingerprints.known(settings), criteria), bits)
 
     @classmethod
     def _made(cls, settings: Settings, value_bits: int) -> CondensedColumns:
@@ -132,7 +132,7 @@ def _of_fields(documents: Documents, kept: CondensedColumns, batches: Iterator[A
             {"_index": "", "_id": str(row), "_source": {documents.prefix: own}}
             for row, own in enumerate(batch.column(documents.prefix).to_pylist())
         ]
-        found = stored.rows(documents, kept.settings, hits)
+        found = stored_fingerprints.rows(documents, kept.settings, hits)
         rows = pa.array([int(ref.id) for ref in found.refs], type=pa.int64())
         yield kept.batch(places.take(rows), found.condensed)
 

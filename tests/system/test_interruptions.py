@@ -207,7 +207,7 @@ def test_an_interrupted_dedup_leaves_no_files_and_no_processes(
     times = Random(f"{processes} {moment}").randint(1, 20)
     monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
     write = ("es_simhash.groups.pairs.spool", "Spool", "write")
-    first = "from es_simhash.groups.pairs import workers; workers._WORTHWHILE = 1e-9"
+    first = "from es_simhash.groups.pairs import worker_pool; worker_pool._WORTHWHILE = 1e-9"
     interrupting_itself(line, write, times, tmp_path, first).check()
     left = {each.name for each in tmp_path.iterdir()}
     assert left in ({"news.jsonl", "tmp"}, {"news.jsonl", "tmp", *outputs[1::2]})

@@ -143,13 +143,13 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
 def _look(index: Index, accepted: Collection[str]) -> list[Finding]:
     """What the doctor says of writing groups, before all is read that they are made of."""
     from es_simhash.engines.base import run
-    from es_simhash.groups.of_index.writing import look
+    from es_simhash.groups.of_index.writing import examine_writing
     from es_simhash.plans.operations import GetMappings
     from es_simhash.scheme.mapping import entries
 
     mappings = index.engine.perform(GetMappings(index.name))
     found = entries(mappings, index.documents.prefix)
-    return run(look([name for name, entry in found.items() if entry], accepted), index.engine)
+    return run(examine_writing([name for name, entry in found.items() if entry], accepted), index.engine)
 
 
 def _write(output: Output, index: Index, grouped: Grouped, how: WriteOptions) -> GroupsWritten:

@@ -48,7 +48,7 @@ def write_canonical(found: Iterable[tuple[FileDocument, str]], duplicates: Dupli
 
     A line has the document's routing, and its ``_id`` where the document does not hold its id itself.
     """
-    for (each, _), is_canonical in zip(found, duplicates.kept.tolist(), strict=True):
+    for (each, _), is_canonical in zip(found, duplicates.is_canonical.tolist(), strict=True):
         if is_canonical:
             own = each.document if each.id in map(str, each.document.values()) else {"_id": each.id, **each.document}
             routed = own if each.routing is None else {"_routing": each.routing, **own}

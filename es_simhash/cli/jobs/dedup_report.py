@@ -12,7 +12,7 @@ from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.documents.files import FileDocument
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.linkage import together
+from es_simhash.groups.pairs.linkage import groups_in_batches
 from es_simhash.groups.pairs.nearness import values_of
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.scheme.scheme import Scheme
@@ -74,7 +74,7 @@ def setup_for(
 def _groups(duplicates: Duplicates) -> Iterator[tuple[Group, list[int]]]:
     """Yield the groups, named by their numbers, with the positions of their documents."""
     nearness, number = duplicates.nearness, 0
-    for some in together(duplicates.groups):
+    for some in groups_in_batches(duplicates.groups):
         nearness.bring([position for each in some for position in each])
         for positions in some:
             near = nearness.to(positions[0], positions)

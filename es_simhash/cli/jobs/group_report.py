@@ -11,9 +11,9 @@ from es_simhash._core.json_paths import Json, values_at
 from es_simhash.cli.jobs.group import Link
 from es_simhash.cli.reports.groups.report import Collector, Omitted, Setup, SharedKey
 from es_simhash.cli.reports.html.groups import report_page
+from es_simhash.groups.of_index.document_texts import DocumentReader
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.result import Grouped
-from es_simhash.groups.of_index.texts import Looking
 from es_simhash.index import Index
 from es_simhash.live.sweep.document_ref import DocumentRef
 
@@ -29,12 +29,12 @@ def report_on(
         collector.add(group)
     for pairs in grouped.pairs():
         collector.add_pairs(pairs)
-    looking = Looking(index.engine, options.patience)
+    reader = DocumentReader(index.engine, options.patience)
     if date_field:
-        collector.add_dates(_dates(grouped, looking, date_field))
+        collector.add_dates(_dates(grouped, reader, date_field))
 
     def fetch(keys: Sequence[tuple[str, str]]) -> list[Json | None]:
-        hits = looking.look(grouped.refs_of(keys), True)
+        hits = reader.read(grouped.refs_of(keys), True)
         return [None if hit is None else hit.get("_source") for hit in hits]
 
     examples = grouped.keys([key.position for key in grouped.hot_keys])
@@ -61,17 +61,17 @@ def _setup(index: Index, options: GroupOptions, date_field: str | None) -> Setup
     )
 
 
-def _dates(grouped: Grouped, looking: Looking, field: str) -> Iterator[Any]:
+def _dates(grouped: Grouped, reader: DocumentReader, field: str) -> Iterator[Any]:
     """Yield the first date of each duplicate; None where it has none."""
     waiting: list[DocumentRef] = []
     for ref in grouped.duplicates():
         waiting.append(ref)
         if len(waiting) == _AT_ONCE:
-            yield from _dates_of(looking, waiting, field)
+            yield from _dates_of(reader, waiting, field)
             waiting.clear()
-    yield from _dates_of(looking, waiting, field)
+    yield from _dates_of(reader, waiting, field)
 
 
-def _dates_of(looking: Looking, refs: Sequence[DocumentRef], field: str) -> Iterator[Any]:
-    for hit in looking.look(refs, [field]):
+def _dates_of(reader: DocumentReader, refs: Sequence[DocumentRef], field: str) -> Iterator[Any]:
+    for hit in reader.read(refs, [field]):
         yield next(values_at((hit or {}).get("_source") or {}, field), None)

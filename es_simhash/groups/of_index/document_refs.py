@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
-from es_simhash.groups.pairs.spool import Columns, Room, Strings
+from es_simhash.groups.pairs.spool import Columns, Spools, Strings
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme.group_fields import GROUP, stored_in
 
@@ -20,11 +20,11 @@ _NO_VERSION = -1
 class DocumentRefs:
     """The refs of documents, by their positions; they may lie in temporary files."""
 
-    def __init__(self, room: Room) -> None:
-        self._names = Strings(room)
-        self._routings = Strings(room)
-        self._versions = Columns(room, 2, np.int64)
-        self._groups = Strings(room)
+    def __init__(self, spools: Spools) -> None:
+        self._names = Strings(spools)
+        self._routings = Strings(spools)
+        self._versions = Columns(spools, 2, np.int64)
+        self._groups = Strings(spools)
         self._with_fields: list[int] = []
         self._grouped: list[int] = []
         self._count = 0

@@ -9,23 +9,23 @@ from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
 from es_simhash.groups.of_index.canonical import Canonical
 from es_simhash.groups.of_index.document_refs import DocumentRefs
-from es_simhash.groups.of_index.texts import Looking
+from es_simhash.groups.of_index.document_texts import DocumentReader
 
 
 class Ranking:
     """Orders documents, of which what the order needs is read once."""
 
-    def __init__(self, canonical: Canonical, refs: DocumentRefs, looking: Looking) -> None:
+    def __init__(self, canonical: Canonical, refs: DocumentRefs, reader: DocumentReader) -> None:
         self._canonical = canonical
         self._refs = refs
-        self._looking = looking
+        self._reader = reader
         self._ranks: dict[int, Any] = {}
 
     def read(self, positions: Sequence[int]) -> None:
         """Read what the order needs of documents."""
         if not self._canonical.fields:
             return
-        hits = self._looking.look(self._refs.take(positions), self._canonical.fields)
+        hits = self._reader.read(self._refs.take(positions), self._canonical.fields)
         for position, hit in zip(positions, hits, strict=True):
             self._ranks[position] = self._canonical.rank(_source(hit))
 

@@ -14,15 +14,15 @@ import numpy as np
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
 from es_simhash.groups.of_index.document_refs import DocumentRefs
-from es_simhash.groups.of_index.naming import names
+from es_simhash.groups.of_index.group_names import names
 from es_simhash.groups.of_index.ranking import Ranking
-from es_simhash.groups.of_index.stored import content_number
+from es_simhash.groups.of_index.stored_fingerprints import content_number
 from es_simhash.groups.pairs.compare import Pairs
-from es_simhash.groups.pairs.linkage import Linkage, groups_among, together
+from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
 from es_simhash.groups.pairs.linking import HotKey, Links
 from es_simhash.groups.pairs.nearness import Diameter, Nearness, values_of
 from es_simhash.groups.pairs.result import Counts
-from es_simhash.groups.pairs.spool import Room
+from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import group_fields
@@ -62,7 +62,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class LinkedDocuments:
     """What was read and linked, of which groups are made; ``joined`` are pairs that were in a group before."""
 
     refs: DocumentRefs
@@ -83,9 +83,9 @@ class Grouped:
     ``new`` is how many were compared with the others, None if all were.
     """
 
-    def __init__(self, room: Room, found: Found, counts: Counts, others: int, new: int | None) -> None:
-        self._room = room
-        self._found = found
+    def __init__(self, spools: Spools, found: LinkedDocuments, counts: Counts, others: int, new: int | None) -> None:
+        self._spools = spools
+        self._linked = found
         self.others = others
         self.new = new
         self._counts = counts
@@ -114,17 +114,17 @@ class Grouped:
     @property
     def indices(self) -> dict[str, list[int] | None]:
         """The indices that were read, each with the changes of its shards before, where the engine tells them."""
-        return self._found.indices
+        return self._linked.indices
 
     @property
     def unread(self) -> Mapping[str, str]:
         """The indices behind the name that were left out, and why."""
-        return self._found.unread
+        return self._linked.unread
 
     @property
     def note(self) -> tuple[str, Json]:
         """Under which name an index notes when groups were written, and how they were made."""
-        return self._found.note
+        return self._linked.note
 
     @property
     def counts(self) -> Counts:
@@ -135,11 +135,11 @@ class Grouped:
     @property
     def hot_keys(self) -> list[HotKey]:
         """The keys that most documents have, if these are very many."""
-        return self._found.links.hot_keys
+        return self._linked.links.hot_keys
 
     def __iter__(self) -> Iterator[Group]:
         """Each group, the one with the most members first."""
-        nearness, names_ = self._found.nearness, iter(self._names)
+        nearness, names_ = self._linked.nearness, iter(self._names)
         for positions, keys in self._with_keys(self._positions):
             near = nearness.to(positions[0], positions)
             members = [
@@ -149,24 +149,24 @@ class Grouped:
 
     def _with_keys(self, groups: Iterable[list[int]]) -> Iterator[tuple[list[int], Mapping[int, tuple[str, str]]]]:
         """Groups with the indices and ids of their members, while what is kept of these is at hand."""
-        for some in together(groups):
+        for some in groups_in_batches(groups):
             positions = [position for each in some for position in each]
-            self._found.nearness.bring(positions)
-            keys = dict(zip(positions, self._found.refs.keys(positions), strict=True))
+            self._linked.nearness.bring(positions)
+            keys = dict(zip(positions, self._linked.refs.keys(positions), strict=True))
             for each in some:
                 yield each, keys
 
     def pairs(self) -> Iterator[Pairs]:
         """The pairs that link documents, by their positions, some at a time; see `Duplicates.pairs`."""
-        return iter(self._found.links.pairs)
+        return iter(self._linked.links.pairs)
 
     def refs(self, positions: Sequence[int]) -> list[DocumentRef]:
         """Where documents are, by their positions."""
-        return self._found.refs.take(positions)
+        return self._linked.refs.take(positions)
 
     def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
         """The index and the id of documents, by their positions."""
-        return self._found.refs.keys(positions)
+        return self._linked.refs.keys(positions)
 
     def refs_of(self, keys: Sequence[tuple[str, str]]) -> list[DocumentRef]:
         """Where members of groups are, by their index and id; they are looked for in the largest groups first."""
@@ -187,7 +187,7 @@ class Grouped:
 
     def has_content(self, position: int, content: str) -> bool:
         """Whether the text that a document's fingerprint is of has this hash."""
-        return self._found.nearness.has_content(position, content_number(content))
+        return self._linked.nearness.has_content(position, content_number(content))
 
     def fields(self, singles: bool = False) -> Iterator[tuple[int, Json]]:
         """The position of each member of a group, and the fields that say so in the document.
@@ -196,7 +196,7 @@ class Grouped:
         """
         names_ = iter(self._names)
         for positions, _ in self._with_keys(self._positions):
-            name, near = next(names_), self._found.nearness.to(positions[0], positions)
+            name, near = next(names_), self._linked.nearness.to(positions[0], positions)
             for number, (position, values) in enumerate(zip(positions, values_of(near), strict=True)):
                 distance, similarity, _ = values
                 yield position, group_fields.of_member(name, len(positions), number == 0, distance, similarity)
@@ -204,7 +204,7 @@ class Grouped:
             yield from self._singles()
 
     def _singles(self) -> Iterator[tuple[int, Json]]:
-        alone = np.ones(len(self._found.refs), dtype=np.bool_)
+        alone = np.ones(len(self._linked.refs), dtype=np.bool_)
         for positions in (*self._positions, list(self._without)):
             alone[positions] = False
         waiting = np.flatnonzero(alone).tolist()
@@ -215,11 +215,11 @@ class Grouped:
 
     def stored(self) -> Iterator[tuple[int, Json]]:
         """The fields of groups that documents have by now, with their positions."""
-        return self._found.refs.stored_groups()
+        return self._linked.refs.stored_groups()
 
     def _groups(self) -> list[list[int]]:
         """The positions of each group's members, the one that stands for it first; the largest groups first."""
-        found = self._found
+        found = self._linked
         groups: list[tuple[int, tuple[str, str], list[int]]] = []
         for component, keys in self._with_keys(self._components()):
             ordered = found.ranking.ordered(component, keys)
@@ -233,8 +233,8 @@ class Grouped:
         For single linkage these do not count. Else members are compared themselves, and of documents with equal texts
         only the first has links.
         """
-        union = self._found.links.union
-        if self._without and self._found.linkage == "single":
+        union = self._linked.links.union
+        if self._without and self._linked.linkage == "single":
             union = self._union_without()
         for component in union.groups():
             rest = [position for position in component if position not in self._without]
@@ -242,17 +242,17 @@ class Grouped:
                 yield rest
 
     def _union_without(self) -> UnionFind:
-        union = UnionFind(len(self._found.refs))
+        union = UnionFind(len(self._linked.refs))
         gone = np.array(sorted(self._without), dtype=np.int64)
         links = ((pairs["first"], pairs["second"]) for pairs in self.pairs())
-        for first, second in chain(links, [self._found.joined]):
+        for first, second in chain(links, [self._linked.joined]):
             stays = ~(np.isin(first, gone) | np.isin(second, gone))
             union.union(first[stays], second[stays])
         return union
 
     def _named(self, groups: list[list[int]], others: Sequence[str] = ()) -> list[str]:
         """The names of groups, which are none of others."""
-        firsts = self._found.refs.keys([each[0] for each in groups])
+        firsts = self._linked.refs.keys([each[0] for each in groups])
         there = self._stored_names
         counters = [Counter(there[position] for position in each if position in there) for each in groups]
         return names(list(zip(firsts, counters, strict=True)), others)
@@ -263,7 +263,7 @@ class Grouped:
 
     def close(self) -> None:
         """Remove what was kept in temporary files."""
-        self._room.close()
+        self._spools.close()
 
     def __enter__(self) -> Grouped:
         """Itself."""

@@ -17,22 +17,22 @@ from es_simhash._core.prefetch import BRIEFLY, Stop, ahead
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import ReaderLostError
-from es_simhash.groups.of_index import stored
+from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.of_index.document_refs import DocumentRefs
+from es_simhash.groups.of_index.document_texts import DocumentReader, Texts
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.ranking import Ranking
-from es_simhash.groups.of_index.result import Found, Grouped
-from es_simhash.groups.of_index.saved import Saved, together
-from es_simhash.groups.of_index.texts import Looking, Texts
+from es_simhash.groups.of_index.result import Grouped, LinkedDocuments
+from es_simhash.groups.of_index.saved_parts import Saved, concatenated
 from es_simhash.groups.pairs.compare import Comparison, Pairs
 from es_simhash.groups.pairs.condense import needed
-from es_simhash.groups.pairs.exact import Exact, verifier
-from es_simhash.groups.pairs.kept import Kept
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.linking import Bounds, Links, link
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.groups.pairs.spool import Room
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.text_similarity import Exact, verifier
 from es_simhash.live.sweep.changes import make_visible
 from es_simhash.live.sweep.notes import noted
 from es_simhash.live.sweep.reading import MOST_LOSSES, Reading
@@ -63,39 +63,41 @@ def group(
     losses = 0
     with stoppable.stopped_by_errors():
         while True:
-            room = Room(options.memory // _SPOOL_SHARE, options.directory)
+            spools = Spools(options.memory // _SPOOL_SHARE, options.directory)
             try:
-                grouping = _Grouping(stoppable, documents, options, room)
+                grouping = _Grouping(stoppable, documents, options, spools)
                 grouping.read(index, on_progress or (lambda _: None))
                 return grouping.result()
             except ReaderLostError:
                 # To read on would be to read some documents twice, which would be near-duplicates of themselves.
-                room.close()
+                spools.close()
                 losses += 1
                 if losses > MOST_LOSSES:
                     raise
             except BaseException:
-                room.close()
+                spools.close()
                 raise
 
 
 class _Grouping:
     """One search for all groups."""
 
-    def __init__(self, engine: StoppableEngine, documents: Documents, options: GroupOptions, room: Room) -> None:
+    def __init__(self, engine: StoppableEngine, documents: Documents, options: GroupOptions, spools: Spools) -> None:
         self._engine = engine
         self._documents = documents
         self._options = options
-        self._room = room
+        self._spools = spools
         scheme = documents.scheme
         self._criteria = options.criteria(scheme)
         # What is shown of members is kept as well, be they grouped by it or not.
-        settings = replace(needed(stored.known(scheme), self._criteria), simhash=scheme.simhash)
+        settings = replace(needed(stored_fingerprints.known(scheme), self._criteria), simhash=scheme.simhash)
         if scheme.minhash and not settings.minhash:
-            settings = replace(settings, minhash=stored.known(scheme).minhash)
+            settings = replace(settings, minhash=stored_fingerprints.known(scheme).minhash)
         layout = scheme.minhash.layout if scheme.minhash else None
-        self._kept = Kept(settings, room, layout.value_bits) if layout else Kept(settings, room)
-        self._refs = DocumentRefs(room)
+        self._kept = (
+            FingerprintStore(settings, spools, layout.value_bits) if layout else FingerprintStore(settings, spools)
+        )
+        self._refs = DocumentRefs(spools)
         self._others = 0
         self._is_incremental = False
         self._saved = Saved(options.state, self._what) if options.state else None
@@ -131,7 +133,7 @@ class _Grouping:
         changes = run(make_visible(index, self._options.patience), self._engine)
         return changes.safe if changes else None
 
-    def _pages(self, index: str) -> Generator[stored.StoredRows, None, None]:
+    def _pages(self, index: str) -> Generator[stored_fingerprints.StoredRows, None, None]:
         """What the documents of an index tell, page by page; or part by part, as far as they were read before."""
         if self._saved is None:
             yield from self._read(index)
@@ -141,8 +143,8 @@ class _Grouping:
             loaded = self._saved.load(index, part)
             if loaded is None:
                 changes = self._made_visible(index)
-                nothing = stored.rows(self._documents, self._kept.settings, [])
-                rows = together([nothing, *self._read(index, part)])
+                nothing = stored_fingerprints.rows(self._documents, self._kept.settings, [])
+                rows = concatenated([nothing, *self._read(index, part)])
                 self._saved.save(index, part, rows, changes)
             else:
                 rows, changes = loaded
@@ -151,14 +153,16 @@ class _Grouping:
             self._indices[index] = list(map(min, known, changes)) if known and changes else None
             yield rows
 
-    def _read(self, index: str, part: Share | None = None) -> Generator[stored.StoredRows, None, None]:
+    def _read(self, index: str, part: Share | None = None) -> Generator[stored_fingerprints.StoredRows, None, None]:
         engine = self._engine
-        reading = Reading(index, self._query, stored.paths(self._documents), part, self._options.patience, once=True)
+        reading = Reading(
+            index, self._query, stored_fingerprints.paths(self._documents), part, self._options.patience, once=True
+        )
         with ExitStack() as stack:
             stack.callback(engine.leave, reading.close(), BRIEFLY)
             next_page = ahead(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
             pages = stack.enter_context(closing(next_page))
-            rows = partial(stored.rows, self._documents, self._kept.settings)
+            rows = partial(stored_fingerprints.rows, self._documents, self._kept.settings)
             yield from stack.enter_context(closing(ahead(rows, takewhile(bool, pages), stop=engine.stop)))
 
     @property
@@ -186,30 +190,30 @@ class _Grouping:
 
     def result(self) -> Grouped:
         """Link what was read, and make groups."""
-        options, looking = self._options, Looking(self._engine, self._options.patience)
-        exact = self._exact(looking) if options.verify != "estimate" else None
+        options, reader = self._options, DocumentReader(self._engine, self._options.patience)
+        exact = self._exact(reader) if options.verify != "estimate" else None
         comparison = _StoppableComparison(self._engine.stop, self._kept, self._criteria, options.verify, exact)
         new = np.concatenate(self._new) if self._is_incremental else None
         bounds = Bounds(options.max_bucket, new)
-        links = link(self._kept, self._criteria, comparison, options.memory, self._room, bounds)
+        links = link(self._kept, self._criteria, comparison, options.memory, self._spools, bounds)
         joined = self._refs.joined() if self._is_incremental else (np.empty(0, dtype=np.int64),) * 2
         links.union.union(*joined)
-        ranking = Ranking(options.canonical, self._refs, looking)
+        ranking = Ranking(options.canonical, self._refs, reader)
         members = (position for component in links.union.groups() for position in component)
         while some := list(islice(members, _RANKED_AT_ONCE)):
             ranking.read(some)
         nearness = Nearness(self._kept, self._criteria, exact)
         read = self._indices, self._note, joined, self._unread
-        found = Found(self._refs, links, nearness, ranking, options.linkage, *read)
+        found = LinkedDocuments(self._refs, links, nearness, ranking, options.linkage, *read)
         counts = _counts(self._kept, links, comparison)
-        grouped = Grouped(self._room, found, counts, self._others, None if new is None else int(new.sum()))
+        grouped = Grouped(self._spools, found, counts, self._others, None if new is None else int(new.sum()))
         if self._saved:
             self._saved.remove()
         return grouped
 
-    def _exact(self, looking: Looking) -> Exact:
+    def _exact(self, reader: DocumentReader) -> Exact:
         options = self._options
-        texts = Texts(looking, self._documents, self._refs, self._room, options.memory, options.strip)
+        texts = Texts(reader, self._documents, self._refs, self._spools, options.memory, options.strip)
         scheme, verification = self._documents.scheme, self._criteria.verification
         return texts.exact(verifier(scheme, verification, texts.sample, options.common))
 
@@ -228,7 +232,7 @@ class _StoppableComparison(Comparison):
             yield pairs
 
 
-def _counts(kept: Kept, links: Links, comparison: Comparison) -> Counts:
+def _counts(kept: FingerprintStore, links: Links, comparison: Comparison) -> Counts:
     return Counts(
         documents=len(kept),
         empty=0,

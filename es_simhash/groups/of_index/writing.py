@@ -69,7 +69,7 @@ class WriteOptions:
     accept: Collection[str] = ()
 
 
-def look(indices: Iterable[str], accepted: Collection[str] = ()) -> Plan[list[Finding]]:
+def examine_writing(indices: Iterable[str], accepted: Collection[str] = ()) -> Plan[list[Finding]]:
     """Return what the doctor says of writing groups into these indices; if something stops it, that is raised.
 
     None of them can be left out: a group would be written into a part of its members.
@@ -92,12 +92,12 @@ def write_groups(
 ) -> GroupsWritten:
     """Write the fields of groups into their members, and take them out of documents that are in no group any more.
 
-    If the doctor finds what stops it, that is raised (see `look`). By ``stop`` another thread can end it.
+    If the doctor finds what stops it, that is raised (see `examine_writing`). By ``stop`` another thread can end it.
     """
     options = options or WriteOptions()
     stoppable = StoppableEngine(engine, stop)
     with stoppable.stopped_by_errors():
-        run(look(grouped.indices, options.accept), stoppable)
+        run(examine_writing(grouped.indices, options.accept), stoppable)
         writing = _Writing(stoppable, grouped, documents, options)
         writing.prepare()
         for _ in range(_ROUNDS):

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import spread_chunks
 from es_simhash.groups.pairs.sorting import Numbers, distinct, sorted_pieces
-from es_simhash.groups.pairs.spool import Records, Room, Rows
+from es_simhash.groups.pairs.spool import Records, Rows, Spools
 from es_simhash.sketches.minhash.common import constants
 
 POSITION_BITS = 32
@@ -136,8 +136,8 @@ def _places_in_runs(keys: Numbers) -> npt.NDArray[np.int64]:
 class Candidates:
     """Pairs that several keys may find, of which each counts once."""
 
-    def __init__(self, room: Room, limit: int) -> None:
-        self._stored = Records(room, np.uint64)
+    def __init__(self, spools: Spools, limit: int) -> None:
+        self._stored = Records(spools, np.uint64)
         self._limit = limit
         self._new: list[Numbers] = []
         self._new_count = 0

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.exact import Exact
-from es_simhash.groups.pairs.kept import Kept
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.sorting import Numbers, distinct
 from es_simhash.groups.pairs.spool import Columns
+from es_simhash.groups.pairs.text_similarity import Exact
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verification import estimates_below
 from es_simhash.sketches import hamming
@@ -42,7 +42,7 @@ def pair_type(criteria: Criteria) -> np.dtype[np.void]:
     return np.dtype(fields)
 
 
-def identical_pairs(kept: Kept, codes: Numbers, criteria: Criteria) -> Pairs:
+def identical_pairs(kept: FingerprintStore, codes: Numbers, criteria: Criteria) -> Pairs:
     """The pairs whose texts are equal, for each second document only the one that comes first."""
     first, second = positions(codes)
     same = np.equal(*_rows(kept.contents, first, second)).all(axis=1)
@@ -63,7 +63,7 @@ class Comparison:
     ``verified`` those whose texts had to decide.
     """
 
-    def __init__(self, kept: Kept, criteria: Criteria, verify: Verify, exact: Exact | None) -> None:
+    def __init__(self, kept: FingerprintStore, criteria: Criteria, verify: Verify, exact: Exact | None) -> None:
         self._kept = kept
         self._criteria = criteria
         self._verify = verify

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.bit_codes import Codes
-from es_simhash.groups.pairs.tables import with_bands_for
+from es_simhash.groups.pairs.choose_keys import with_bands_for
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Layout, MinHash, Settings

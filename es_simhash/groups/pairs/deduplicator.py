@@ -10,11 +10,11 @@ from typing import get_args
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.compare import Verify
 from es_simhash.groups.pairs.condense import needed
-from es_simhash.groups.pairs.job import Choices, Documents, Job, Progress, Rank
+from es_simhash.groups.pairs.deduplication import Choices, Deduplication, Documents, Progress, Rank
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Duplicates
-from es_simhash.groups.pairs.spool import Room
-from es_simhash.groups.pairs.workers import default_processes
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.worker_pool import default_processes
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.settings import Settings
 
@@ -89,12 +89,12 @@ class Deduplicator:
         ``progress`` is called with the number of documents read so far, every now and then. Of a group, the document
         of the least ``rank`` stands for it, which is asked by position once all are read; else the first one does.
         """
-        room = Room(self.memory // _SPOOL_SHARE, self.directory)
+        spools = Spools(self.memory // _SPOOL_SHARE, self.directory)
         try:
             choices = Choices(self.decided_by, self.linkage, self.common, self.max_bucket)
-            job = Job(self.settings, self.criteria, choices, self.memory, room)
+            job = Deduplication(self.settings, self.criteria, choices, self.memory, spools)
             job.read(documents, self.processes or default_processes(), progress or (lambda _: None))
             return job.result(rank)
         except BaseException:
-            room.close()
+            spools.close()
             raise

@@ -59,7 +59,7 @@ def _cliques(rest: list[int], nearness: Nearness) -> Iterator[list[int]]:
         rest = [position for position in rest if position not in taken]
 
 
-def together(groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
+def groups_in_batches(groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
     """Groups, as many as have some thousands of members, or a single one that has more."""
     some: list[list[int]] = []
     members = 0

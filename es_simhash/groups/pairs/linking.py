@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from es_simhash.groups.pairs.candidates import Candidates, HotKeys, Linker, positions
 from es_simhash.groups.pairs.compare import Comparison, Pairs, identical_pairs, pair_type
-from es_simhash.groups.pairs.kept import Kept
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.sorting import Numbers, Read, sorted_pieces
-from es_simhash.groups.pairs.spool import Records, Room
+from es_simhash.groups.pairs.spool import Records, Spools
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.query import Criteria
 
@@ -55,11 +55,16 @@ class Bounds:
 
 
 def link(
-    kept: Kept, criteria: Criteria, comparison: Comparison, memory: int, room: Room, bounds: Bounds | None = None
+    kept: FingerprintStore,
+    criteria: Criteria,
+    comparison: Comparison,
+    memory: int,
+    spools: Spools,
+    bounds: Bounds | None = None,
 ) -> Links:
     """Find the pairs among documents; those that ``kept`` says are compared."""
     bounds, hot = bounds or Bounds(), HotKeys()
-    linking = _Linking(kept, criteria, comparison, memory // _BYTES_A_NUMBER, room, bounds)
+    linking = _Linking(kept, criteria, comparison, memory // _BYTES_A_NUMBER, spools, bounds)
     identical = linking.add(linking.identical())
     linker = Linker(ALL, FEW, bounds.most, hot)
     near = linking.add(linking.near(linker))
@@ -72,15 +77,21 @@ class _Linking:
     """One search for all pairs; ``numbers`` are sorted at once."""
 
     def __init__(
-        self, kept: Kept, criteria: Criteria, comparison: Comparison, numbers: int, room: Room, bounds: Bounds
+        self,
+        kept: FingerprintStore,
+        criteria: Criteria,
+        comparison: Comparison,
+        numbers: int,
+        spools: Spools,
+        bounds: Bounds,
     ) -> None:
         self._new = bounds.new
         self._kept = kept
         self._criteria = criteria
         self._comparison = comparison
         self._numbers = numbers
-        self._room = room
-        self.pairs = Records(room, pair_type(criteria))
+        self._spools = spools
+        self.pairs = Records(spools, pair_type(criteria))
         self.union = UnionFind(len(kept))
 
     def add(self, batches: Iterator[Pairs]) -> int:
@@ -102,7 +113,7 @@ class _Linking:
 
     def near(self, linker: Linker) -> Iterator[Pairs]:
         """The pairs that meet the criteria among those that share a key."""
-        candidates = Candidates(self._room, self._numbers)
+        candidates = Candidates(self._spools, self._numbers)
         for number, table in enumerate(self._kept.by_key(self._criteria)):
             for codes in linker.pairs(self._sorted(table), number):
                 candidates.add(self._wanted(codes))

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash.groups.pairs.exact import Exact
-from es_simhash.groups.pairs.kept import Kept
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.spool import Columns, Rows
+from es_simhash.groups.pairs.text_similarity import Exact
 from es_simhash.scheme.query import Criteria
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimates, standard_errors
@@ -50,7 +50,7 @@ class Diameter:
 class Nearness:
     """How near documents are by what is kept of them, or with ``exact`` by their texts; positions need not ascend."""
 
-    def __init__(self, kept: Kept, criteria: Criteria, exact: Exact | None = None) -> None:
+    def __init__(self, kept: FingerprintStore, criteria: Criteria, exact: Exact | None = None) -> None:
         self._kept = kept
         self._criteria = criteria
         self._exact = exact

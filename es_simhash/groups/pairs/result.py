@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.nearness import Nearness
-from es_simhash.groups.pairs.spool import Records, Room, Strings
+from es_simhash.groups.pairs.spool import Records, Spools, Strings
 from es_simhash.groups.union_find import Groups
 
 
@@ -45,9 +45,15 @@ class Duplicates:
     """
 
     def __init__(
-        self, room: Room, ids: Strings, pairs: Records, groups: Groups, counts: Counts, nearness: Nearness
+        self,
+        spools: Spools,
+        ids: Strings,
+        pairs: Records,
+        groups: Groups,
+        counts: Counts,
+        nearness: Nearness,
     ) -> None:
-        self._room = room
+        self._spools = spools
         self.nearness = nearness
         self._ids = ids
         self._pairs = pairs
@@ -55,7 +61,7 @@ class Duplicates:
         self.counts = counts
 
     @property
-    def kept(self) -> npt.NDArray[np.bool_]:
+    def is_canonical(self) -> npt.NDArray[np.bool_]:
         """Whether each document is one to keep: the first of its group, or in none."""
         return self.groups.is_first
 
@@ -82,7 +88,7 @@ class Duplicates:
 
     def close(self) -> None:
         """Remove what was kept in temporary files."""
-        self._room.close()
+        self._spools.close()
 
     def __enter__(self) -> Duplicates:
         """Itself."""

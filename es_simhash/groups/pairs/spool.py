@@ -28,7 +28,7 @@ _WRITTEN_AT_ONCE = 1 << 18
 _READ_AT_ONCE = 1 << 20
 
 
-class Room:
+class Spools:
     """Where to keep things: up to ``limit`` bytes of each in memory, the rest in files of ``directory``."""
 
     def __init__(self, limit: int, directory: str | Path | None = None) -> None:
@@ -41,7 +41,7 @@ class Room:
         self._files.append(Spool(self._limit, self._directory))
         return self._files[-1]
 
-    def __enter__(self) -> Room:
+    def __enter__(self) -> Spools:
         """Itself."""
         return self
 
@@ -62,7 +62,7 @@ class Spool:
     def __init__(self, limit: int, directory: str) -> None:
         self._lock = Lock()
         self._directory = directory
-        self._file = SpooledTemporaryFile(limit, dir=directory)  # noqa: SIM115 - a Room closes it
+        self._file = SpooledTemporaryFile(limit, dir=directory)  # noqa: SIM115 - a Spools closes it
         self._size = 0
 
     def __len__(self) -> int:
@@ -104,9 +104,9 @@ class Spool:
 class Records:
     """Rows of a numpy type one after the other, which are read again from the first on."""
 
-    def __init__(self, room: Room, dtype: npt.DTypeLike) -> None:
+    def __init__(self, spools: Spools, dtype: npt.DTypeLike) -> None:
         self._dtype = np.dtype(dtype)
-        self._spool = room.spool()
+        self._spool = spools.spool()
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -130,10 +130,10 @@ class Columns:
     relations for cache performance", VLDB 2001).
     """
 
-    def __init__(self, room: Room, width: int, dtype: npt.DTypeLike) -> None:
+    def __init__(self, spools: Spools, width: int, dtype: npt.DTypeLike) -> None:
         self._dtype = np.dtype(dtype)
         self._width = width
-        self._spool = room.spool()
+        self._spool = spools.spool()
         self._last = np.empty((0, width), dtype=self._dtype)
         self._column_bytes = _BLOCK * self._dtype.itemsize
 
@@ -190,9 +190,9 @@ class Columns:
 class Strings:
     """Texts, which are read again by their numbers."""
 
-    def __init__(self, room: Room) -> None:
-        self._spool = room.spool()
-        self._ends = Columns(room, 1, np.int64)
+    def __init__(self, spools: Spools) -> None:
+        self._spool = spools.spool()
+        self._ends = Columns(spools, 1, np.int64)
         self._waiting: list[bytes] = []
         self._waiting_bytes = self._end = 0
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from es_simhash.errors import TextError, WorkerError
-from es_simhash.groups.pairs import worker, workers
+from es_simhash.groups.pairs import worker_pool, worker_process
 from es_simhash.groups.pairs.condense import condense
 from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.workers import Pool, condense_all, default_processes
+from es_simhash.groups.pairs.worker_pool import Pool, condense_all, default_processes
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.hashing.registry import custom_hash
 from es_simhash.text.tokens.kinds import Custom
@@ -29,7 +29,7 @@ TEXTS = [sha256(bytes([i % 250, i % 37])).hexdigest() for i in range(20_000)]
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers are started after the first texts, and do without numba, which takes them a second to load."""
-    monkeypatch.setattr(workers, "_WORTHWHILE", 1e-9)
+    monkeypatch.setattr(worker_pool, "_WORTHWHILE", 1e-9)
     monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
 
 
@@ -99,7 +99,7 @@ def test_an_interruption_ends_the_workers(error: type[BaseException]) -> None:
 def test_a_worker_whose_parent_is_gone_ends_without_a_word(sent: list[Any], missing: int) -> None:
     data = b"".join(pickle.dumps(each) for each in sent)
     with subprocess.Popen(
-        [sys.executable, "-m", worker.__name__], stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
+        [sys.executable, "-m", worker_process.__name__], stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
     ) as process:
         assert process.stdout
         process.stdout.close()
@@ -124,13 +124,13 @@ def test_a_caller_who_stops_early_ends_the_workers() -> None:
     ids=["tokens", "hash"],
 )
 def test_functions_of_the_caller_are_used_in_this_process(scheme: Scheme, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(workers, "Pool")
+    monkeypatch.delattr(worker_pool, "Pool")
     made = list(condense_all(scheme, TEXTS[:3], 2))
     assert np.array_equal(made[0].contents, condense(scheme, TEXTS[:3]).contents)
 
 
 def test_little_work_starts_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_WORTHWHILE", 1e9)
+    monkeypatch.setattr(worker_pool, "_WORTHWHILE", 1e9)
     with Pool(SCHEME, 2) as pool:
         list(pool.condense_all(TEXTS))
         assert pool.workers == []

@@ -16,7 +16,7 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError, UnreachableError
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.run import group
-from es_simhash.groups.pairs.kept import Kept
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.index import Index
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CloseReader, CreateIndex, Operation, ReadPage
@@ -97,13 +97,13 @@ def test_another_thread_can_end_the_comparison_of_groups(meddler: Meddler, monke
     index, stop = Index("index", meddler, fields=["body"]), Stop()
     index.init(create={})
     index.add([{"_id": str(i), "body": f"the same text, but for {i}"} for i in range(20)], refresh=True)
-    complete = Kept.complete
+    complete = FingerprintStore.complete
 
-    def complete_and_stop(kept: Kept) -> None:
+    def complete_and_stop(kept: FingerprintStore) -> None:
         complete(kept)
         stop.set()
 
-    monkeypatch.setattr(Kept, "complete", complete_and_stop)
+    monkeypatch.setattr(FingerprintStore, "complete", complete_and_stop)
     with pytest.raises(StoppedError):
         group(meddler, index.name, index.documents, GroupOptions(verify="estimate"), stop=stop)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from es_simhash.groups.pairs.candidates import Candidates, Linker, entries, pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers, distinct, sorted_pieces
-from es_simhash.groups.pairs.spool import Room
+from es_simhash.groups.pairs.spool import Spools
 
 Lists = list[list[int]]
 
@@ -75,8 +75,8 @@ def test_a_key_that_all_share_makes_work_in_proportion_to_the_documents() -> Non
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=20), max_size=8), st.integers(2, 30))
 def test_each_pair_is_a_candidate_once(batches: list[list[tuple[int, int]]], limit: int) -> None:
-    with Room(1) as room:
-        candidates = Candidates(room, limit)
+    with Spools(1) as spools:
+        candidates = Candidates(spools, limit)
         for batch in batches:
             array = np.array(batch, dtype=np.int64).reshape(-1, 2)
             candidates.add(pair_codes(array[:, 0], array[:, 1]))

@@ -161,7 +161,7 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
         counts = found.counts
     # Less than anyone can ask for, so that a few documents need files and pieces.
     monkeypatch.setattr("es_simhash.groups.pairs.linking._BYTES_A_NUMBER", LITTLE // 50)
-    monkeypatch.setattr("es_simhash.groups.pairs.exact._SHARE", LITTLE // 50)
+    monkeypatch.setattr("es_simhash.groups.pairs.text_similarity._SHARE", LITTLE // 50)
     monkeypatch.setattr("es_simhash.groups.pairs.deduplicator._SPOOL_SHARE", LITTLE)
     with run(texts, memory=LITTLE, **options) as found:
         assert pairs(found) == ample
@@ -176,7 +176,7 @@ def test_identical_texts_are_chained_and_compared_no_further() -> None:
         assert list(found.groups) == [[0, 2, 3]]
         assert found.counts.identical == 2
         assert found.counts.near == found.counts.compared == 0
-        assert found.kept.tolist() == [True, True, False, False]
+        assert found.is_canonical.tolist() == [True, True, False, False]
 
 
 @pytest.mark.parametrize("options", [{}, {"by": "simhash"}])
@@ -249,13 +249,13 @@ def test_distinct_texts_have_no_pairs() -> None:
     with run(texts) as found:
         assert list(found.pairs()) == []
         assert list(found.groups) == []
-        assert found.kept.all()
+        assert found.is_canonical.all()
 
 
 def test_empty_texts_are_kept_and_counted() -> None:
     with run(["", "a text with words", "  \n", ""]) as found:
         assert list(found.groups) == []
-        assert found.kept.tolist() == [True] * 4
+        assert found.is_canonical.tolist() == [True] * 4
         assert found.counts.empty == 3
         assert found.counts.documents == 4
 
@@ -263,7 +263,7 @@ def test_empty_texts_are_kept_and_counted() -> None:
 @pytest.mark.parametrize("texts", [[], ["one document only"], [""], ["", ""]])
 def test_few_documents_are_fine(texts: list[str]) -> None:
     with run(texts) as found:
-        assert found.counts.documents == len(found.kept) == len(texts)
+        assert found.counts.documents == len(found.is_canonical) == len(texts)
         assert list(found.groups_of_ids()) == []
         assert list(found.ids()) == [f"id{i}" for i in range(len(texts))]
 
@@ -392,7 +392,7 @@ def test_the_document_of_the_least_rank_is_kept(linkage: str) -> None:
     options: Any = {"linkage": linkage}
     assert groups_of(documents, ranks.__getitem__, **options) == [["b", "a", "c"]]
     with Deduplicator(SCHEME, **options).run(documents, rank=ranks.__getitem__) as found:
-        assert found.kept.tolist() == [False, True, False, True]
+        assert found.is_canonical.tolist() == [False, True, False, True]
 
 
 def test_what_most_texts_have_can_be_left_out() -> None:

@@ -9,23 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import StorageError
-from es_simhash.groups.pairs.spool import Columns, Records, Room, Strings
+from es_simhash.groups.pairs.spool import Columns, Records, Spools, Strings
 from tests.support.texts import any_text
 
 LIMITS = [1, 1 << 30]
 
 
 @pytest.fixture(params=LIMITS, ids=["in files", "in memory"])
-def room(request: pytest.FixtureRequest) -> Iterator[Room]:
-    with Room(request.param) as room:
-        yield room
+def spools(request: pytest.FixtureRequest) -> Iterator[Spools]:
+    with Spools(request.param) as spools:
+        yield spools
 
 
 @pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8"])
-def test_rows_and_columns_are_read_as_they_were_appended(room: Room, dtype: str) -> None:
+def test_rows_and_columns_are_read_as_they_were_appended(spools: Spools, dtype: str) -> None:
     rng = np.random.default_rng(0)
     table = rng.integers(0, 256, (5_000, 3)).astype(dtype)
-    columns = Columns(room, 3, dtype)
+    columns = Columns(spools, 3, dtype)
     for part in np.split(table, [10, 10, 2_500, 4_600]):
         columns.append(part)
     assert len(columns) == len(table)
@@ -36,15 +36,15 @@ def test_rows_and_columns_are_read_as_they_were_appended(room: Room, dtype: str)
     assert columns.take(np.arange(0)).shape == (0, 3)
 
 
-def test_columns_can_be_read_and_appended_in_turns(room: Room) -> None:
-    columns = Columns(room, 1, "u8")
+def test_columns_can_be_read_and_appended_in_turns(spools: Spools) -> None:
+    columns = Columns(spools, 1, "u8")
     for count in range(4):
         columns.append(np.full((1_500, 1), count))
         assert columns.take(np.array([len(columns) - 1])).tolist() == [[count]]
 
 
-def test_records_are_read_any_number_of_times(room: Room) -> None:
-    records = Records(room, [("a", "u4"), ("b", "f8")])
+def test_records_are_read_any_number_of_times(spools: Spools) -> None:
+    records = Records(spools, [("a", "u4"), ("b", "f8")])
     rows = np.zeros(200_000, dtype=[("a", "u4"), ("b", "f8")])
     rows["a"] = np.arange(len(rows))
     for part in np.array_split(rows, 3):
@@ -56,8 +56,8 @@ def test_records_are_read_any_number_of_times(room: Room) -> None:
 
 @given(st.lists(any_text(), max_size=30), st.sampled_from(LIMITS), st.data())
 def test_texts_are_read_by_their_numbers(texts: list[str], limit: int, data: st.DataObject) -> None:
-    with Room(limit) as room:
-        strings = Strings(room)
+    with Spools(limit) as spools:
+        strings = Strings(spools)
         for text in texts:
             strings.append(text)
         strings.flush()
@@ -68,8 +68,8 @@ def test_texts_are_read_by_their_numbers(texts: list[str], limit: int, data: st.
         assert strings.sizes(rows).tolist() == [len(texts[number].encode()) for number in numbers]
 
 
-def test_many_empty_texts_are_kept(room: Room) -> None:
-    strings = Strings(room)
+def test_many_empty_texts_are_kept(spools: Spools) -> None:
+    strings = Strings(spools)
     for _ in range(10_000):
         strings.append("")
     strings.flush()
@@ -77,13 +77,16 @@ def test_many_empty_texts_are_kept(room: Room) -> None:
 
 
 def test_temporary_files_have_no_name_that_could_be_left_behind(tmp_path: Path) -> None:
-    with Room(1, tmp_path) as room:
-        records = Records(room, "u8")
+    with Spools(1, tmp_path) as spools:
+        records = Records(spools, "u8")
         records.append(np.arange(1_000))
         assert list(tmp_path.iterdir()) == []
         assert len(np.concatenate(list(records))) == 1_000
 
 
 def test_a_directory_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
-    with Room(1, tmp_path / "missing") as room, pytest.raises(StorageError, match=r"missing.*Name a directory"):
-        Records(room, "u8").append(np.arange(10))
+    with (
+        Spools(1, tmp_path / "missing") as spools,
+        pytest.raises(StorageError, match=r"missing.*Name a directory"),
+    ):
+        Records(spools, "u8").append(np.arange(10))

@@ -14,7 +14,7 @@ import numpy as np
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import StorageError
-from es_simhash.groups.of_index.stored import StoredRows
+from es_simhash.groups.of_index.stored_fingerprints import StoredRows
 from es_simhash.groups.pairs.condense import Condensed
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operations import Share
@@ -25,7 +25,7 @@ PART = 200_000
 _ARRAYS = ("statuses", "contents", "simhashes", "values")
 
 
-def together(pages: Sequence[StoredRows]) -> StoredRows:
+def concatenated(pages: Sequence[StoredRows]) -> StoredRows:
     """Several pages as one."""
     return StoredRows(
         [ref for page in pages for ref in page.refs],

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from es_simhash._core.bit_codes import Codes, words_per_code
 from es_simhash.errors import InputError
-from es_simhash.groups.pairs import tables
+from es_simhash.groups.pairs import choose_keys
 from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
 from es_simhash.groups.pairs.condense import Condensed, value_type
 from es_simhash.groups.pairs.sorting import Numbers, Read
-from es_simhash.groups.pairs.spool import Columns, Room, Rows
+from es_simhash.groups.pairs.spool import Columns, Rows, Spools
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
@@ -23,21 +23,21 @@ from es_simhash.sketches.minhash.common import VALUE_BITS
 _EMPTY = STATUSES.index("empty")
 
 
-class Kept:
+class FingerprintStore:
     """The fingerprints of all documents; ``compared`` tells which of them are compared, once all are there.
 
     Of the signature's values ``value_bits`` bits are known: by default as many as are kept.
     """
 
-    def __init__(self, settings: Settings, room: Room, value_bits: int = VALUE_BITS) -> None:
+    def __init__(self, settings: Settings, spools: Spools, value_bits: int = VALUE_BITS) -> None:
         self.settings = settings
         self._statuses: list[npt.NDArray[np.uint8]] = []
-        self.contents = Columns(room, 2, np.uint64)
+        self.contents = Columns(spools, 2, np.uint64)
         if settings.simhash:
-            self.simhashes = Columns(room, words_per_code(settings.simhash.bits), np.uint64)
+            self.simhashes = Columns(spools, words_per_code(settings.simhash.bits), np.uint64)
         if settings.minhash:
             kept = value_type(settings.minhash)
-            self.values = Columns(room, settings.minhash.size, kept)
+            self.values = Columns(spools, settings.minhash.size, kept)
             self.value_bits = min(value_bits, 8 * kept.itemsize)
         self.compared = np.empty(0, dtype=np.bool_)
 
@@ -86,7 +86,7 @@ class Kept:
     def _masks(self, distance: int | None) -> list[Codes]:
         if distance is None or self.settings.simhash is None:
             return []
-        return list(tables.masks(tables.prefix_tables(self.settings.simhash.bits, distance, len(self))))
+        return list(choose_keys.masks(choose_keys.prefix_tables(self.settings.simhash.bits, distance, len(self))))
 
     def _of_band(self, first: int, stop: int) -> Iterator[Numbers]:
         return self._entries(self.values.columns(first, stop))

@@ -15,9 +15,9 @@ from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.document_refs import DocumentRefs
-from es_simhash.groups.pairs.exact import Exact, exact_similarities, sample_of
 from es_simhash.groups.pairs.sorting import distinct
-from es_simhash.groups.pairs.spool import Room, Strings
+from es_simhash.groups.pairs.spool import Spools, Strings
+from es_simhash.groups.pairs.text_similarity import Exact, exact_similarities, sample_of
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.plans.retry import retry
@@ -28,14 +28,14 @@ _AT_ONCE = 200
 _UNKNOWN, _USELESS = -1, -2
 
 
-class Looking:
+class DocumentReader:
     """Reads documents again."""
 
     def __init__(self, engine: Engine, patience: float) -> None:
         self._engine = engine
         self._patience = patience
 
-    def look(self, refs: Sequence[DocumentRef], source: Sequence[str] | bool) -> Iterator[Json | None]:
+    def read(self, refs: Sequence[DocumentRef], source: Sequence[str] | bool) -> Iterator[Json | None]:
         """Documents as they are now, in the given order: hits with a part of their source; None if one is gone."""
         for start in range(0, len(refs), _AT_ONCE):
             yield from self._some(refs[start : start + _AT_ONCE], source)
@@ -65,17 +65,17 @@ class Texts:
 
     def __init__(
         self,
-        looking: Looking,
+        reader: DocumentReader,
         documents: Documents,
         refs: DocumentRefs,
-        room: Room,
+        spools: Spools,
         memory: int,
         strip: Sequence[str] = (),
     ) -> None:
-        self._looking = looking
+        self._reader = reader
         self._documents = documents
         self._refs = refs
-        self._read = Strings(room)
+        self._read = Strings(spools)
         self._count = 0
         self._memory = memory
         self._numbers = np.full(len(refs), _UNKNOWN, dtype=np.int64)
@@ -85,7 +85,7 @@ class Texts:
     def sample(self) -> list[str]:
         """The texts of some documents, evenly spread."""
         refs = self._refs.take(sample_of(len(self._refs)).tolist())
-        return [text for text in map(self._text, self._looking.look(refs, self._source)) if text is not None]
+        return [text for text in map(self._text, self._reader.read(refs, self._source)) if text is not None]
 
     def exact(self, verifier: Verifier) -> Exact:
         """What gives the exact similarities of pairs of documents."""
@@ -105,7 +105,7 @@ class Texts:
         unread = positions[self._numbers[positions] == _UNKNOWN].tolist()
         for start in range(0, len(unread), _AT_ONCE):
             some = unread[start : start + _AT_ONCE]
-            for position, hit in zip(some, self._looking.look(self._refs.take(some), self._source), strict=True):
+            for position, hit in zip(some, self._reader.read(self._refs.take(some), self._source), strict=True):
                 text = self._text(hit)
                 if text is None:
                     self.gone += 1

@@ -13,14 +13,14 @@ from es_simhash._core.arrays import Integers
 from es_simhash.errors import DocumentError
 from es_simhash.groups.pairs.compare import Comparison, Verify
 from es_simhash.groups.pairs.condense import needed
-from es_simhash.groups.pairs.exact import Exact, exact_similarities, sample_of, verifier
-from es_simhash.groups.pairs.kept import Kept
-from es_simhash.groups.pairs.linkage import Linkage, groups_among, together
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
+from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
 from es_simhash.groups.pairs.linking import Bounds, link
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts, Duplicates
-from es_simhash.groups.pairs.spool import Room, Strings
-from es_simhash.groups.pairs.workers import condense_all
+from es_simhash.groups.pairs.spool import Spools, Strings
+from es_simhash.groups.pairs.text_similarity import Exact, exact_similarities, sample_of, verifier
+from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
@@ -42,20 +42,20 @@ class Choices:
     max_bucket: int | None
 
 
-class Job:
+class Deduplication:
     """One deduplication."""
 
-    def __init__(self, settings: Settings, criteria: Criteria, choices: Choices, memory: int, room: Room) -> None:
+    def __init__(self, settings: Settings, criteria: Criteria, choices: Choices, memory: int, spools: Spools) -> None:
         self._settings = settings
         self._criteria = criteria
         self._choices = choices
-        self._room = room
+        self._spools = spools
         self._memory = memory
         verify = choices.verify
-        self._ids = Strings(room)
-        self._texts = Strings(room) if criteria.similarity is not None and verify != "estimate" else None
+        self._ids = Strings(spools)
+        self._texts = Strings(spools) if criteria.similarity is not None and verify != "estimate" else None
         self._needed = needed(settings, criteria)
-        self._kept = Kept(self._needed, room)
+        self._kept = FingerprintStore(self._needed, spools)
         exact = self._exact if self._texts is not None else None
         self._comparison = Comparison(self._kept, criteria, verify, exact)
 
@@ -96,7 +96,7 @@ class Job:
         """Compare what is kept."""
         compared = int(self._kept.compared.sum())
         bounds = Bounds(self._choices.max_bucket)
-        links = link(self._kept, self._criteria, self._comparison, self._memory, self._room, bounds)
+        links = link(self._kept, self._criteria, self._comparison, self._memory, self._spools, bounds)
         groups = links.union.groups()
         if self._choices.linkage != "single" or rank:
             groups = Groups.of(self._chosen(groups, rank or (lambda _: 0)), len(self._kept))
@@ -112,7 +112,7 @@ class Job:
             left_out=links.left_out,
             cut_off=links.cut_off,
         )
-        return Duplicates(self._room, self._ids, links.pairs, groups, counts, self._nearness)
+        return Duplicates(self._spools, self._ids, links.pairs, groups, counts, self._nearness)
 
     @cached_property
     def _nearness(self) -> Nearness:
@@ -121,7 +121,7 @@ class Job:
     def _chosen(self, connected: Iterable[list[int]], rank: Rank) -> Iterator[list[int]]:
         """The groups among connected documents, the one that stands for each first."""
         nearness = self._nearness
-        for some in together(connected):
+        for some in groups_in_batches(connected):
             nearness.bring([position for each in some for position in each])
             for each in some:
                 ordered = sorted(each, key=lambda position: (rank(position), position))

@@ -18,7 +18,7 @@ from functools import partial
 from queue import SimpleQueue
 
 from es_simhash.errors import EsSimhashError, InputError, WorkerError
-from es_simhash.groups.pairs import worker
+from es_simhash.groups.pairs import worker_process
 from es_simhash.groups.pairs.condense import Condensed, condense
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings
@@ -107,7 +107,7 @@ class Pool:
         return condensed
 
     def _start(self) -> None:
-        command = [sys.executable, "-m", worker.__name__]
+        command = [sys.executable, "-m", worker_process.__name__]
         paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         # In a session of their own they are not interrupted with the parent, which ends them when it is.
         process = subprocess.Popen(
