@@ -1,1 +1,1 @@
-"""Arrays, digits and threads: what every other folder is built on, with no idea of fingerprints."""
+"""Arrays, digits, threads, JSON paths and URLs: the base of every other folder, which knows no fingerprints."""

@@ -1,4 +1,4 @@
-"""Small tools for ragged arrays: rows of different lengths that stand one after the other."""
+"""Tools for ragged arrays: rows of different lengths, one after the other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-# The most that glibc's threshold rises to is 32 MiB.
+# glibc's threshold rises to 32 MiB at most.
 _KEPT_BYTES = 31 << 20
 
 
@@ -20,10 +20,9 @@ _KEPT_BYTES = 31 << 20
 def keep_freed_memory() -> None:
     """Let the C library keep up to 62 MiB of freed memory for the next arrays, instead of returning it each time.
 
-    glibc maps a large array anew whenever one is made, and the system clears its pages, which takes longer than most
-    of what is done with them here. When a mapped block is freed, glibc keeps blocks of up to its size from then on, and
-    twice as much in all (mallopt(3), M_MMAP_THRESHOLD). This block is never touched, so it costs nothing; elsewhere it
-    has no effect.
+    glibc maps new pages for each large array, and the system clears them, which takes longer than most of what is done
+    with them here. Once a mapped block is freed, glibc keeps blocks of up to its size, and twice as much in all
+    (mallopt(3), M_MMAP_THRESHOLD). This block is never touched, so it costs nothing; elsewhere it has no effect.
     """
     np.empty(_KEPT_BYTES, dtype=np.uint8)
 

@@ -1,4 +1,4 @@
-"""Lists of consecutive items, of iterables and asynchronous iterables, read as they are needed."""
+"""Iterables and asynchronous iterables cut into lists of consecutive items, read as they are needed."""
 
 from __future__ import annotations
 

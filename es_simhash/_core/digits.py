@@ -1,4 +1,4 @@
-"""Whole arrays of numbers written as texts of a fixed number of digits."""
+"""Arrays of numbers written as texts of a fixed number of digits."""
 
 from __future__ import annotations
 

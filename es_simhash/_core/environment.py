@@ -1,4 +1,4 @@
-"""The variables of the environment that are read, and what each is for."""
+"""The environment variables that the package reads, and what each is for."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ CONFIG_HOME = "XDG_CONFIG_HOME"
 STATE_HOME = "XDG_STATE_HOME"
 
 MEANINGS = {
-    URL: "the server or the directory to work on, where neither `--url` nor a profile says so",
+    URL: "the server or the directory to work on, unless `--url` or a profile names one",
     URLS[1]: f"the same, if `{URL}` is not set",
     URLS[2]: "the same, if neither of the two is set",
-    API_KEY: "an API key, where no option logs in",
+    API_KEY: "an API key, if no option logs in",
     PASSWORD: "the password of `--user`, or of the user in the URL",
-    PROFILE: "the profile to use where no target is given",
+    PROFILE: "the profile to use if no target is given",
     CONFIG: "another file of profiles",
     NATIVE: "`0` to do without numba, `1` to start it at the first text",
-    CONFIG_HOME: "the directory of configurations, below which the file of profiles is: `~/.config` by default",
-    STATE_HOME: "the directory below which a backfill counts what all its runs have done: `~/.local/state` by default",
-    "NO_COLOR": "set to anything: no colours",
-    "TMPDIR": "where `dedup` and `group` keep what exceeds their `--memory`, and read-only indices are opened",
+    CONFIG_HOME: "the directory of configurations, which holds the file of profiles: `~/.config` by default",
+    STATE_HOME: "the directory in which a backfill keeps the counts of all its runs: `~/.local/state` by default",
+    "NO_COLOR": "any value: no colours",
+    "TMPDIR": "where `dedup` and `group` keep what exceeds their `--memory`, and where read-only indices are opened",
 }

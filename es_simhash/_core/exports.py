@@ -1,4 +1,4 @@
-"""Public names that are imported when somebody first asks for them: the command line answers before numpy is loaded."""
+"""Public names imported at their first use, so that the command line answers before numpy is loaded."""
 
 from __future__ import annotations
 

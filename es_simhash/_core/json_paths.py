@@ -29,7 +29,7 @@ def values_at(value: Any, path: str) -> Iterator[Any]:
 
 
 def value_at(value: Mapping[str, Any], path: str) -> Any:
-    """Return the value of the field of this very name, or else at the path; None if there is none."""
+    """Return the value of the field with exactly this name, or else the value at the path; None without either."""
     if path in value:
         return value[path]
     found: Any = value
@@ -41,9 +41,9 @@ def value_at(value: Mapping[str, Any], path: str) -> Any:
 
 
 def sets_value_at(value: Any, path: str) -> bool:
-    """Return whether merging a document into another decides what that one has at a path, be it nothing.
+    """Return whether merging a document into another decides the value at a path, even if it removes it.
 
-    Objects are merged; everything else, arrays too, replaces what was there.
+    Objects are merged; everything else, arrays too, replaces the value.
     """
     if not path or not isinstance(value, Mapping):
         return True

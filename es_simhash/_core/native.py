@@ -1,9 +1,9 @@
-"""The inner loops once more, compiled by numba (extra: native): the same fingerprints, bit for bit, but faster.
+"""The inner loops compiled by numba (extra: native): the same fingerprints, bit for bit, but faster.
 
-Each function here does what a numpy kernel does, which calls it by `compiled`. Starting numba takes most of a second,
-so it is started only after batches that took numpy as long; from then on single texts profit as well. The environment
-variable ``ES_SIMHASH_NATIVE`` says otherwise: ``0`` does without, ``1`` starts it at the first text, which suits a
-service that must not pause later.
+Each numpy kernel asks `compiled` for its compiled twin. Starting numba takes most of a second, so it starts only after
+batches that took numpy as long; from then on single texts profit as well. The environment variable
+``ES_SIMHASH_NATIVE`` changes that: ``0`` does without numba, ``1`` starts it at the first text, which suits a service
+that must not pause later.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from es_simhash._core.environment import NATIVE
 
 # Elements below which numpy is as good as compiled loops.
 _WORTHWHILE = 1 << 8
-# Calls of fewer elements than this are of single texts, for which somebody may be waiting: they never start numba.
+# Smaller calls are of single texts, which a user may be waiting for: they never start numba.
 _BATCH = 1 << 13
-# Elements of batches after which numba would have saved what starting it takes.
+# Elements in batches after which numba would have saved the time that starting it takes.
 _PAYS = 1 << 27
 
 
 class _Work:
-    """The elements of batches so far."""
+    """The number of elements in batches so far."""
 
     elements = 0
 

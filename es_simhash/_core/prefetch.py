@@ -1,6 +1,6 @@
-"""Working ahead: the next results are made in threads while the caller deals with the last one.
+"""Prefetching: threads make the next results while the caller works on the last one.
 
-The threads are daemons, so that no process waits at its end for one that hangs in a request.
+The threads are daemons, so that no process waits at its exit for one that hangs in a request.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from es_simhash.errors import EngineError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# How many seconds what has failed, or was interrupted, waits for a server while it tidies up what others need to be
-# tidy, and what would be forgotten by itself.
+# Seconds that a failed or interrupted job waits for a server while it cleans up: what others depend on, and what would
+# expire by itself.
 MOMENT, BRIEFLY = 0.7, 0.2
 
 
 class StoppedError(Exception):
-    """What ends the steps of work that nobody needs any more."""
+    """Raised in work that is no longer needed."""
 
 
 class Stop:
-    """What ends the work of several threads: what they wait for, at once, and whatever they would begin next.
+    """Ends the work of several threads: cancels what they wait for, and whatever they would begin next.
 
-    ``reason`` is what the first of them failed with, if that is why. The end of an ``outer`` work ends this one, too.
+    ``reason`` is the error of the first that failed, if one did. The end of the ``outer`` work ends this one, too.
     """
 
     def __init__(self, outer: Stop | None = None) -> None:
@@ -47,7 +47,7 @@ class Stop:
                 self.set(outer.reason)
 
     def set(self, reason: BaseException | None = None) -> None:
-        """End the work; the first reason stays."""
+        """End the work; keep the first reason."""
         with self._lock:
             if not self._is_set.is_set():
                 self.reason = reason
@@ -87,9 +87,8 @@ def ahead(
 ) -> Generator[Result, None, None]:
     """Yield what ``make`` returns for each item, in order, working on one item per thread ahead of the caller.
 
-    Items are read in the caller's thread, as many more than results were taken; an error comes where its item stands. A
-    caller that stops, or is interrupted, does not wait for what is being made; nor does one of whose work ``stop`` is
-    the end.
+    Items are read in the caller's thread, one per thread more than results were taken; an error is raised in its item's
+    turn. A caller that stops, or is interrupted, or whose work ``stop`` ends, does not wait for unfinished results.
     """
     rest, stop = iter(items), stop or Stop()
     crew = _Crew(threads)
@@ -108,7 +107,7 @@ def ahead(
 def in_a_moment(do: Callable[[], object], seconds: float = MOMENT) -> bool:
     """Run something that need not succeed, waiting at most a moment; return whether it was done.
 
-    So a server that does not answer keeps nobody from ending.
+    So a server that does not answer does not keep the process from ending.
     """
     crew = _Crew(1)
     done = crew.begin(do)
@@ -134,7 +133,7 @@ def _begun(crew: _Crew, make: Callable[[Item], Result], rest: Iterator[Item]) ->
 
 
 class _Crew:
-    """A number of threads, each started when there is something to make for it."""
+    """A number of threads, each started when it has a task."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -169,7 +168,7 @@ def _work(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
 
 
 def _settle(future: Future[Result], make: Callable[[], Result]) -> None:
-    # Nobody waits for a future that is cancelled.
+    # No one waits for a cancelled future.
     with suppress(InvalidStateError):
         try:
             result = make()

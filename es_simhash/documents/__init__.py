@@ -1,1 +1,1 @@
-"""Documents with their fields: what is written to an index, and what is read from it."""
+"""Documents with their fields, as they are written to an index and read from it."""

@@ -1,4 +1,4 @@
-"""One action of a bulk request: which texts in it are fingerprinted, and the same action with their fields.
+"""One action of a bulk request: its texts to fingerprint, and the same action with their fields.
 
 Actions have the forms that ``helpers.bulk`` takes: the document in ``_source``, or beside ``_id``, ``_op_type`` and the
 other metadata; of an update the same with ``doc``, ``upsert`` and so on.
@@ -22,7 +22,7 @@ Document: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Target:
-    """What is fingerprinted and where to: the source fields, the settings of the scheme, the object of the fields."""
+    """What is fingerprinted, and into which object: the source fields, the scheme's settings, the prefix."""
 
     settings: Settings
     sources: Sequence[str]
@@ -30,18 +30,18 @@ class Target:
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of the fields, which every document asks for."""
+        """The names of the fields, cached because every document needs them."""
         return own_fields.names(self.settings)
 
     @cached_property
     def replaced(self) -> frozenset[str]:
-        """The names that a document with the fields may have besides: they could be written with dots."""
+        """The names that the fields replace in a document, which may also be written with dots."""
         return frozenset(f"{self.prefix}.{name}" for name in self.names) | {self.prefix}
 
 
 @dataclass
 class Slot:
-    """A document in an action, and the fields that go into it once its text is fingerprinted."""
+    """A document in an action, and the fields to add once its text is fingerprinted."""
 
     document: Document
     text: str | None
@@ -51,7 +51,7 @@ class Slot:
 
 @dataclass
 class Task:
-    """An action on its way: its documents by the names under which they lie in it ("" for the action's own).
+    """An action in progress: its documents by their names in it ("" for the action's own).
 
     With a ``problem`` it has no result.
     """
@@ -97,7 +97,7 @@ class Task:
 
     @cached_property
     def _is_wrapped(self) -> bool:
-        """Whether the body lies in ``_source``, which in an update may also say what of the document is returned."""
+        """Whether the body is in ``_source``, which in an update may instead select what to return of the document."""
         source = self.action.get("_source")
         is_update = self.action.get("_op_type") == "update"
         return isinstance(source, dict | Mapping) or ("_source" in self.action and not is_update)
@@ -114,7 +114,7 @@ class Task:
         if self._body.get("upsert") is not None:
             upsert = check_mapping(self._body["upsert"], "has an upsert")
             if self._body.get("scripted_upsert"):
-                # The script has the last word on the text.
+                # The script decides the text.
                 self.slots["upsert"] = Slot(upsert, None, {"status": own_fields.DEFERRED})
             else:
                 self._read_slot("upsert", upsert)
@@ -128,8 +128,8 @@ class Task:
         elif any(given):
             self.slots["doc"] = Slot(document, None, own_fields.deferred(self.target.settings))
         if "doc" in self.slots:
-            # An update is merged into what is there, so what the new fingerprint lacks is taken out by a null, and so
-            # is the group, which was that of the old text.
+            # An update is merged into the document, so a null removes what the new fingerprint lacks; and the group,
+            # which was that of the old text.
             self.slots["doc"].emptied = dict.fromkeys((*self.target.names, group_fields.GROUP))
 
     def _with_fields(self, slot: Slot) -> Json:
@@ -154,6 +154,6 @@ def id_of(action: Any) -> str | None:
 
 def check_mapping(value: Any, has_what: str) -> Document:
     """Return the value if it is a mapping; ``has_what`` begins the problem otherwise."""
-    if not isinstance(value, dict | Mapping):  # dict before all: it is told at once
+    if not isinstance(value, dict | Mapping):  # dict first: it is quickest to test
         raise DocumentError(f"{has_what} of type {type(value).__name__}. Give a mapping.")
     return value

@@ -1,4 +1,4 @@
-"""Search results without near-duplicates, where groups are stored on the documents (see `scheme.group_fields`)."""
+"""Search results without near-duplicates, for documents that store their groups (see `scheme.group_fields`)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from es_simhash.scheme.mapping import DEFAULT_PREFIX
 def canonical_only(prefix: str = DEFAULT_PREFIX) -> Json:
     """Return a filter for canonical documents and those in no group.
 
-    The total of hits and all aggregations then count each group once. A group is found only if the document that stands
-    for it is.
+    The total of hits and all aggregations then count each group once. A group is found only if its canonical document
+    is.
     """
     alone = {"bool": {"must_not": [{"exists": {"field": f"{prefix}.{GROUP}"}}]}}
     return {"bool": {"should": [{"term": {f"{prefix}.is_canonical": True}}, alone], "minimum_should_match": 1}}
@@ -22,8 +22,8 @@ def canonical_only(prefix: str = DEFAULT_PREFIX) -> Json:
 def collapsed(body: Json, prefix: str = DEFAULT_PREFIX) -> Json:
     """Return a search request that shows only the best hit of each group, and counts the groups as ``aggs.groups``.
 
-    Every document must be in a group, be it one of its own: the engines take all documents without a group for one.
-    So write groups with ``singles``.
+    Every document must be in a group, even alone: the engines take all documents without a group for one. So write
+    groups with ``singles``.
     """
     field = f"{prefix}.{GROUP}"
     own: Json = body.get("aggs") or body.get("aggregations") or {}
@@ -37,7 +37,7 @@ def first_of_each_group(
 ) -> Iterator[Json]:
     """Yield the first hit of each group, and all hits in no group.
 
-    ``seen`` holds groups that were shown on pages before; a set is added to. The hits' sources must have the group.
+    ``seen`` holds groups that earlier pages showed; a set is extended. The hits' sources must include the group.
     """
     shown = seen if isinstance(seen, set) else set(seen)
     for hit in hits:

@@ -1,6 +1,6 @@
 """The indexing helper: documents, and actions of bulk requests, with the fields of their fingerprints.
 
-Nothing that the caller gave is altered: documents and actions are copied as far as they change.
+The caller's documents and actions are never altered: they are copied as far as they change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from es_simhash.scheme.fingerprint import Fingerprints
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
 from es_simhash.scheme.scheme import Scheme
 
-# How many actions are fingerprinted together: as many as the clients send at a time.
+# Actions that are fingerprinted at once: as many as the clients send at a time.
 _BATCH = 500
 
 
@@ -55,12 +55,12 @@ class Documents:
     def actions(self, actions: Iterable[Document], on_reject: OnReject | None = None) -> Iterator[Json]:
         """Yield actions, as either client's ``helpers.bulk`` takes them, with the fields.
 
-        A document that is indexed or created gets them, and so does an ``update`` that gives all source fields. One
-        that gives only some of them gets the status ``deferred``, since the whole text is not known here. Scripts and
-        deletes pass as they are. A document that cannot be read raises a `DocumentError` that names it, or is told to
-        ``on_reject`` and left out.
+        Documents that are indexed or created get them, and so do updates that give all source fields. An update that
+        gives only some gets the status ``deferred``, since the whole text is not known here. Scripts and deletes pass
+        unchanged. A document that cannot be read raises a `DocumentError` that names it; with ``on_reject``, it is
+        passed to that function and left out.
 
-        While a batch is being sent, the next one is fingerprinted in a thread.
+        While a batch is being sent, a thread fingerprints the next one.
         """
         for batch in ahead(self._prepared, chunks(actions, _BATCH)):
             yield from self._results(batch, on_reject)
@@ -78,7 +78,7 @@ class Documents:
 
     @cached_property
     def all_names(self) -> list[str]:
-        """These, and the names of the fields of a group."""
+        """The names of these fields and of those of a group."""
         return [*self.names, *group_fields.NAMES]
 
     @cached_property
@@ -103,7 +103,7 @@ class Documents:
                     done += len(batch)
                     yield batch, fields
             except InputError as error:
-                # What stands before the text that cannot be read has been made by now.
+                # The texts before the one that cannot be read are done by now.
                 if error.position is None:
                     raise
                 done += 1

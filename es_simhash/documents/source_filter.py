@@ -1,4 +1,4 @@
-"""Which part of a document is wanted, by the forms that ``_source`` of a request has."""
+"""The part of a document that ``_source`` of a request selects, in all its forms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMS = "Give true, false, a path, a list of paths, or an object with includes 
 
 @dataclass(frozen=True)
 class SourceFilter:
-    """The paths to hold, and those to leave out; in them ``*`` stands for any characters."""
+    """The paths to include and to exclude; ``*`` in them matches any characters."""
 
     wanted: bool
     includes: re.Pattern[str] | None = None

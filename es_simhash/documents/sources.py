@@ -1,9 +1,9 @@
 """The text of a document: the values of its source fields, joined.
 
 A source field is a dotted path. ``a.b`` is read from ``{"a": {"b": …}}``, from ``{"a.b": …}``, and from every element
-of an array on the way. The strings found, in the order of the fields, of the spellings of one (the shorter first name
-first), and of arrays, are joined by a line feed.
-A number or a boolean counts as JSON writes it; null and what is missing do not count.
+of an array on the way. The strings found are joined by line feeds, in the order of the fields, of the spellings of a
+field (the shorter first name first), and of arrays. A number or a boolean counts as JSON writes it; null and missing
+values do not count.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     for found in read_documents(["articles.jsonl.gz"], on_reject=print):
         ...  # found.id, found.document, found.file, found.line
 
-What cannot be read is told with its file and line, and the rest goes on. See `es_simhash.documents.files.reader`.
+What cannot be read is rejected with its file and line, and the rest is read. See
+`es_simhash.documents.files.reader`.
 """
 
 from __future__ import annotations

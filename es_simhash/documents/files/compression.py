@@ -1,6 +1,6 @@
 """Files as streams of bytes: opened, counted, decompressed.
 
-Compression is recognised by the first bytes, so that it works for standard input too.
+Compression is recognised by the first bytes, so it works for standard input too.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ def reading_errors() -> tuple[type[Exception], ...]:
 def breaks_off(error: Exception) -> str:
     """Return the reason to give for one of these errors."""
     detail = str(error).rstrip(".")
-    return f"The file breaks off here ({detail}). What comes before is read; fetch the file anew for the rest."
+    return f"The file breaks off here ({detail}). What comes before is read; fetch the file again for the rest."
 
 
 def _decompressed(suffix: str, file: IO[bytes]) -> Any:
     """Return a stream of the decompressed content.
 
-    These are used as they are: a buffer around them would lose the good lines that lie before a damaged place.
+    These are not buffered: a buffer would lose the good lines before a damaged place.
     """
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=file, mode="rb")

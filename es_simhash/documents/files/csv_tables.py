@@ -1,4 +1,4 @@
-"""CSV and TSV with a header: a document a row. All values are strings, and an empty cell is a missing value."""
+"""CSV and TSV with a header: one document a row. All values are strings, and an empty cell is a missing value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 def harmless(cell: str) -> str:
     """Put an apostrophe before a cell that a spreadsheet would take for a formula; numbers are none.
 
-    An apostrophe that is there is kept, so that without the first one each cell is again what it was.
+    An apostrophe of the cell is kept, so that removing the first one restores each cell.
     """
     return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
@@ -85,8 +85,8 @@ def _problem_of_header(names: Sequence[str], delimiter: str) -> str | None:
 def _rows(file: DataFile, lines: Iterator[tuple[int, bytes]], delimiter: str) -> Iterator[tuple[int, list[str] | None]]:
     """Yield the rows: empty for a blank line, and None for one that was rejected.
 
-    When quotes are broken, the row is rejected and reading goes on with the line after the one where it began: so a
-    quote that is never closed costs one row, not the rest of the file.
+    When quotes are broken, the row is rejected and reading resumes with the line after its first: so a quote that is
+    never closed costs one row, not the rest of the file.
     """
     # The limit is of the process. It is only ever raised: the length of a whole row is bounded here.
     csv.field_size_limit(max(csv.field_size_limit(), file.options.max_line))
@@ -113,9 +113,8 @@ def _rows(file: DataFile, lines: Iterator[tuple[int, bytes]], delimiter: str) ->
 class _Feed:
     """Lines of text for a csv reader; those of the current row are kept, to be read again if it is broken.
 
-    They are kept as one array of bytes: a row of millions of short lines would take many times their size as objects.
-    And only once a quote is known to be closed does the reader get the rest of the row, since it takes four bytes for
-    each character.
+    They are kept as one array of bytes: a row of millions of short lines would take many times that as objects. The
+    reader gets the rest of a row only once its quote is known to be closed, since it takes four bytes a character.
     """
 
     def __init__(self, file: DataFile, lines: Iterator[tuple[int, bytes]]) -> None:
@@ -124,7 +123,7 @@ class _Feed:
         self._kept = bytearray()
         self._at = 0
         self._number = self._last = 0  # of the line that was given last, and of the last one that is kept
-        self._held: tuple[int, bytes] | None = None
+        self._pending: tuple[int, bytes] | None = None
         self.begin_row()
 
     def begin_row(self) -> None:
@@ -169,7 +168,7 @@ class _Feed:
             return line.decode(self._options.line_encoding, errors="replace").replace("\0", "")
 
     def _find_closing_quote(self) -> None:
-        """Keep lines up to that which closes the quote that is open: the first with an odd number of quotes."""
+        """Keep lines up to the one that closes the open quote: the first with an odd number of quotes."""
         at = self._at
         while True:
             if at == len(self._kept):
@@ -185,10 +184,10 @@ class _Feed:
             at = end
 
     def _keep_line(self) -> None:
-        number, line = self._held or next(self._lines)
-        self._held = None
+        number, line = self._pending or next(self._lines)
+        self._pending = None
         if self.lines_read and number != self._last + 1:
-            self._held = number, line
+            self._pending = number, line
             raise csv.Error("a line inside its quotes is too long")
         self._last = number
         self._kept += line

@@ -1,4 +1,4 @@
-"""One file that is read: its names, the options that hold for it, and how its records become documents."""
+"""One file to read: its names, its options, and how its records become documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Numbered: TypeAlias = "tuple[int, Record]"
 class FileDocument(NamedTuple):
     """A document with its id, and the file and the line (of a Parquet file: the row) that it begins on.
 
-    ``routing`` decides which shard it goes to, where it was exported with one.
+    ``routing`` selects its shard, if it was exported with one.
     """
 
     id: str
@@ -36,7 +36,7 @@ class FileDocument(NamedTuple):
 
 
 class RecordError(Exception):
-    """One record cannot be a document; the rest of its file is read all the same."""
+    """One record cannot be a document; the rest of its file is still read."""
 
 
 STANDARD_INPUT = "-"
@@ -48,7 +48,7 @@ _HASH_DIGITS = 16
 
 @dataclass(frozen=True)
 class Options:
-    """What holds for all files that are read together."""
+    """The options of all files that are read together."""
 
     id_field: str | None
     encoding: str
@@ -73,7 +73,7 @@ class DataFile:
 
     @cached_property
     def place(self) -> str:
-        """The file's whole path as text, with links followed; of standard input and pipes, what they were given as."""
+        """The file's whole path as text, with links followed; standard input and pipes keep the name given."""
         return as_text(os.path.realpath(self.path)) if self._is_kept else self.name
 
     def reject(self, line: int, reason: str, excerpt: str | bytes | Record = "") -> None:
@@ -90,7 +90,7 @@ class DataFile:
         id_field = self.options.id_field
         for line, record in records:
             if id_field is None and _BESIDE.isdisjoint(record):
-                # By far the most frequent case, so it is kept short.
+                # By far the most frequent case, so it is short.
                 yield FileDocument(as_id(record.get("id")) or self._made_id(line, record), record, name, line)
                 continue
             try:
@@ -100,7 +100,7 @@ class DataFile:
             except RecordError as bad:
                 self.reject(line, str(bad), record)
             else:
-                # They name a document and are no fields of it: engines refuse documents that hold them.
+                # These name a document; engines refuse documents that hold them as fields.
                 document.pop("_id", None)
                 document.pop("_routing", None)
                 yield FileDocument(id, document, name, line, routing)
@@ -113,7 +113,7 @@ class DataFile:
     def _made_id(self, line: int, record: Record) -> str:
         """Make an id from a document's place, so that it is the same whenever the file is read again.
 
-        Streams all have the same place, so a hash of the document keeps apart what they bring one day and another.
+        Streams all have the same place, so a hash of the document distinguishes what they bring at different times.
         """
         if self._is_kept:
             return f"{self.place}:{line}"

@@ -1,7 +1,6 @@
-"""Encodings whose line feeds are not one byte, such as UTF-16, are turned into UTF-8 before lines are told apart.
+"""Text encodings: those whose line feeds are not one byte, such as UTF-16, become UTF-8 before lines are split.
 
-Bytes that are invalid become a lone surrogate, which is no valid UTF-8 either: so it is the line that is rejected, and
-the lines around it are read.
+Invalid bytes become a lone surrogate, which is no valid UTF-8 either: so only their line is rejected.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ class _AsUtf8(io.RawIOBase):
                 self._ready = self._decoder.decode(block, self._ended).encode("utf-8", "surrogatepass")
             except UnicodeError:  # the decoder's own, since those of invalid bytes become surrogates
                 raise RecordError(
-                    f"The text has no byte order mark, so that {self._encoding} does not tell the order of bytes. "
+                    f"The text has no byte order mark, so that {self._encoding} does not show the order of bytes. "
                     f"Name its encoding {self._encoding}-le or {self._encoding}-be."
                 ) from None
         taken = self._ready[: len(buffer)]

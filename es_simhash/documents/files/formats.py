@@ -1,4 +1,4 @@
-"""Which format a file has: by its name, else by choice."""
+"""The formats of files, and the one that a file's name shows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def format_of(path: str) -> str:
     if format is None:
         known = ", ".join(_BY_SUFFIX)
         raise InputError(
-            f"The name of the file {path!r} does not tell its format (known are {known}, also compressed). "
+            f"The name of the file {path!r} does not show its format (known are {known}, also compressed). "
             f"Name the format: {', '.join(FORMATS)}."
         )
     return format

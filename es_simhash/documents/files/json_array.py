@@ -1,4 +1,4 @@
-"""One JSON array of documents, read element by element: each is held alone, however long the array is."""
+"""One JSON array of documents, read element by element, so that its length does not matter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLOCK = 1 << 16
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 # An error this far before the end of the text does not go away with more text: no literal and no escape is longer.
 _LITERAL = 16
-# This one only finds where a value ends, so the numbers themselves, however long, do not matter.
+# This decoder only finds where a value ends, so the numbers themselves do not matter.
 _ANY = json.JSONDecoder(strict=False, parse_int=len, parse_float=len)
 _REMEDY = "Correct it; the rest of the file is not read."
 
@@ -30,7 +30,7 @@ def read_json(file: DataFile, stream: Stream) -> Iterator[Numbered]:
 def read_array(file: DataFile, stream: Stream) -> Iterator[Numbered]:
     """Yield the elements of an array, each with the line that it begins on.
 
-    Where the array is broken, reading ends, as nothing tells where the next element begins.
+    Where the array is broken, reading ends, as nothing shows where the next element begins.
     """
     window = _Window(stream, file.options.line_encoding, file.options.max_line)
     elements = _elements(window)

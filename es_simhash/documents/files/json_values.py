@@ -1,6 +1,6 @@
-"""JSON text to a document, with what the JSON of Python lets pass but no index takes.
+"""JSON text to a document: stricter than Python's json, since no index takes NaN, lone surrogates and the like.
 
-Of a key that an object holds twice the last value counts, as in Python's json.
+If an object holds a key twice, the last value counts, as in Python's json.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class RejectFile:
             for found in read_documents(paths, on_reject=rejects):
                 ...
 
-    The file is made with the first rejection, so that there is none when all went well.
+    The file is created with the first rejection, so there is none if all went well.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -51,10 +51,10 @@ class RejectFile:
 
 @contextmanager
 def whole_file(path: str) -> Iterator[IO[str]]:
-    """Open a text file that appears at its path, in place of one there before, once it is written whole.
+    """Open a text file that appears at its path, replacing one there before, once it is written whole.
 
-    Until then it lies beside its place, and it is removed when something goes wrong. What is there but is no file,
-    such as a pipe or ``/dev/stdout``, is written to as it is.
+    Until then it is written beside its path, and removed if something goes wrong. A path that is no regular file, such
+    as a pipe or ``/dev/stdout``, is written to directly.
     """
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "w", encoding="utf-8", newline="") as out:

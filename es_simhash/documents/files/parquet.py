@@ -1,4 +1,4 @@
-"""Parquet: a document a row, read by batches of a few megabytes. What stands for a line is the row, counted from 1."""
+"""Parquet: one document a row, read in batches of a few megabytes. The row, from 1, takes the place of the line."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def parquet_module() -> Any:
 def read_parquet(file: DataFile, on_bytes: OnBytes) -> Iterator[Numbered]:
     """Yield the rows of a Parquet file; reject a damaged row group from the row on where it breaks."""
     try:
-        # Without the buffer a whole column of a row group would be held at once.
+        # Without the buffer a whole column of a row group would be in memory at once.
         opened = parquet_module().ParquetFile(file.path, buffer_size=1 << 20, pre_buffer=False)
     except _damage() as error:
-        file.reject(1, f"The file is no Parquet file, or it is damaged ({_one_line(error)}). Fetch it anew.")
+        file.reject(1, f"The file is no Parquet file, or it is damaged ({_one_line(error)}). Fetch it again.")
         return
     with opened:
         try:
@@ -69,7 +69,7 @@ def _batches(file: DataFile, opened: Any, group: int, first: int) -> Iterator[tu
             row += batch.num_rows
     except _damage() as error:
         last = first + about.num_rows - 1
-        file.reject(row, f"The rows {row} to {last} are damaged ({_one_line(error)}). Fetch the file anew.")
+        file.reject(row, f"The rows {row} to {last} are damaged ({_one_line(error)}). Fetch the file again.")
 
 
 def _rows_of_batch(file: DataFile, batch: Any, first: int) -> Iterator[Numbered]:
@@ -109,10 +109,10 @@ class _Progress:
     def __init__(self, path: str, rows: int, on_bytes: OnBytes) -> None:
         self._size = os.path.getsize(path)
         self._rows = rows
-        self._told = 0
+        self._reported = 0
         self._on_bytes = on_bytes
 
     def reach(self, row: int) -> None:
         done = self._size * row // self._rows if self._rows else self._size
-        self._on_bytes(done - self._told)
-        self._told = done
+        self._on_bytes(done - self._reported)
+        self._reported = done

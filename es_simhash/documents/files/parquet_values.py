@@ -1,7 +1,7 @@
 """Values of Parquet columns as values of JSON.
 
-Times and dates become ISO 8601 text (timestamps to the microsecond), decimals numbers, and binary values the UTF-8 text
-that they must be. Null is a missing value. NaN and infinite numbers are refused, since JSON has neither.
+Times and dates become ISO 8601 text (timestamps to the microsecond), decimals become numbers, and binary values must be
+UTF-8 text. Null is a missing value. NaN and infinite numbers are refused, since JSON has neither.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from es_simhash.documents.files.data_file import Record, RecordError
 
-# None stands for values that are JSON already.
+# None: the values are JSON already.
 Convert: TypeAlias = "Callable[[Any], Any] | None"
 
 

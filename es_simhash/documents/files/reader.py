@@ -1,4 +1,4 @@
-"""The one way in: files of any known format to documents.
+"""Files of any known format read as documents.
 
 JSON lines (plain, as ``{"_id": …, "_source": {…}}``, or as the lines of a bulk request), JSON (one array, or such
 lines), CSV and TSV with a header, Parquet, and directories of text files. All but Parquet may be compressed with gzip,
@@ -58,18 +58,18 @@ def read_documents(
 ) -> Iterator[FileDocument]:
     """Yield the documents of files, one by one; ``-`` is standard input, JSON lines by default.
 
-    All paths are checked at once, before anything is read, and what is wrong with one of them raises an `InputError`.
-    Later, what cannot be read is told to ``on_reject`` with its file and line, and the rest is read. No line, row or
-    element of over ``max_line`` bytes is held.
+    All paths are checked before anything is read; a problem with one of them raises an `InputError`.
+    Later, what cannot be read is passed to ``on_reject`` with its file and line, and the rest is read. No line, row or
+    element of over ``max_line`` bytes is kept in memory.
 
-    The ``format`` is one of `FORMATS`; without it, the name of each file tells. The id of a document is what the dotted
-    path ``id_field`` holds, a string or number; without ``id_field`` what ``_id`` or ``id`` holds; and if there is
-    neither, it is made of the file's whole path, with links followed, and the line, so that it is the same the next
-    time (of standard input or a pipe, of the line and a hash of the document). ``_id`` and ``_routing`` are taken out
-    of the document, as no index takes them there. In a directory each file is a document with its relative path as id,
-    and its content in the field ``text``.
+    The ``format`` is one of `FORMATS`; by default, the name of each file shows it. The id of a document is the string
+    or number at the dotted path ``id_field``; without ``id_field``, the value of ``_id`` or ``id``; without either, it
+    is made of the file's whole path, with links followed, and the line, so that it is the same the next time (for
+    standard input or a pipe, of the line and a hash of the document). ``_id`` and ``_routing`` are removed from the
+    document, as no index takes them there. In a directory each file is a document with its relative path as id, and its
+    content in the field ``text``.
 
-    ``on_progress`` is told, now and then, how many of the `total_bytes` have been read from disk.
+    ``on_progress`` is called now and then with how many of the `total_bytes` have been read from disk.
     """
     encoding = check_encoding(encoding)
     options = Options(id_field, encoding, line_encoding_of(encoding), max_line, on_reject)
@@ -94,22 +94,22 @@ def total_bytes(paths: AnyPath | Iterable[AnyPath]) -> int | None:
 class _Progress:
     """Counts the bytes read, and reports them between documents.
 
-    Not while it reads: an error of the one that is told, such as a closed pipe, would look like one of the file.
+    Not while it reads: an error of the callback, such as a closed pipe, would look like one of the file.
     """
 
-    def __init__(self, tell: OnProgress | None) -> None:
-        self._tell = tell
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress = on_progress
         self._done = 0
-        self._told = 0
+        self._reported = 0
 
     def add(self, count: int) -> None:
         self._done += count
 
-    def tell(self) -> None:
-        if self._done != self._told:
-            self._told = self._done
-            if self._tell is not None:
-                self._tell(self._done)
+    def report(self) -> None:
+        if self._done != self._reported:
+            self._reported = self._done
+            if self._on_progress is not None:
+                self._on_progress(self._done)
 
 
 def _as_list(paths: AnyPath | Iterable[AnyPath]) -> list[str]:
@@ -155,7 +155,7 @@ def _check_content(file: DataFile) -> None:
         head = opened.read(10)
     found, promised = compression_of(head), compression_by_name(file.path)
     if head and promised and found != promised:
-        raise InputError(f"The file {file.path!r} is not compressed as its name says. Rename it, or fetch it anew.")
+        raise InputError(f"The file {file.path!r} is not compressed as its name says. Rename it, or fetch it again.")
     if found == ".zst":
         zstd()
 
@@ -170,9 +170,9 @@ def _documents(files: Iterable[DataFile], progress: _Progress) -> Iterator[FileD
         else:
             documents = _from_stream(file, progress.add)
         for document in documents:
-            progress.tell()
+            progress.report()
             yield document
-        progress.tell()
+        progress.report()
 
 
 def _openable(directory: DataFile) -> Iterator[DataFile]:

@@ -38,7 +38,7 @@ def read_text(file: DataFile, stream: Stream) -> Iterator[Numbered]:
 def files_below(directory: str) -> Iterator[tuple[str, str]]:
     """Yield the files below a directory, in a fixed order: the path of each, and that relative to the directory.
 
-    Hidden ones, whose names begin with a dot, are left out, and links to directories are not followed.
+    Hidden files, whose names begin with a dot, are left out, and links to directories are not followed.
     """
     for folder, folders, files in os.walk(directory, onerror=_raise):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -49,7 +49,7 @@ def files_below(directory: str) -> Iterator[tuple[str, str]]:
 
 
 def check_directory(directory: str, only_texts: bool) -> None:
-    """Refuse a directory without files; and one with files of documents, unless all are to be read as texts."""
+    """Refuse a directory without files, and one with files of documents unless all are read as texts."""
     empty = True
     for path, _ in files_below(directory):
         empty = False

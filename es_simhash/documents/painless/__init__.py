@@ -1,1 +1,1 @@
-"""What servers run in place of Python: Painless scripts, search templates, the ingest pipeline."""
+"""What servers run instead of Python: Painless scripts, search templates, the ingest pipeline."""

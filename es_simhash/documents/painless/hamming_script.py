@@ -1,7 +1,6 @@
-"""Painless: the Hamming distance of a document's SimHash and another one, which is given in hexadecimal digits.
+"""Painless scripts for the Hamming distance of a document's SimHash and another one, given in hexadecimal digits.
 
-Digits are the one form of 64 bits and more that every way to a server leaves as it is: JavaScript, and so Kibana,
-rounds numbers above 2**53.
+Only digits bring 64 bits and more to a server unchanged: JavaScript, and so Kibana, rounds numbers above 2**53.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme.settings import SimHash
 
-# What `Long` takes at once.
+# The most that `Long` parses.
 _DIGITS_A_WORD = 16
 
 
@@ -31,8 +30,8 @@ def score(prefix: str, simhash: SimHash) -> str:
 def may_be_within(prefix: str, simhash: SimHash, scheme_id: str, wanted: int, distance: int) -> Json:
     """Return a query that drops documents with a SimHash of this scheme farther away than ``distance``.
 
-    Documents of other schemes pass, so that who compares can count them. Only the parameters differ from one search to
-    the next: a server compiles the script once.
+    Documents of other schemes pass, so that the comparison can count them. Only the parameters change from search to
+    search: a server compiles the script once.
     """
     source = (
         f"def scheme = doc['{prefix}.scheme'];\n{_own(prefix)}\n"

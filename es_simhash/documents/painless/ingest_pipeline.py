@@ -1,4 +1,4 @@
-"""The ingest pipeline of an index: for each document that is written, what `Documents.add_fields` does in Python."""
+"""The ingest pipeline of an index: it gives each document that is written the fields of `Documents.add_fields`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from es_simhash.sketches.bands import BITS_A_DIGIT
 from es_simhash.text.hashing.registry import DEFAULT
 from es_simhash.text.tokens.kinds import Chars
 
-# Windows are hashed one by one, so that long ones would take a server too long.
+# Windows are hashed one by one, so long ones would take a server too long.
 LARGEST_N = 64
 
-# What a document has under these names while it is written is not of its source.
+# Under these names the server keeps metadata of a document while it is written.
 _METADATA = {"_id", "_index", "_routing", "_type", "_version", "_version_type", "_if_seq_no", "_if_primary_term"}
 
 # In UTF-16 units, of a text as it is and when normalised: far below the million steps of a loop.
@@ -39,7 +39,7 @@ def name_of(index: str, prefix: str = DEFAULT_PREFIX) -> str:
 def pipeline(index: str, documents: Documents) -> Json:
     """Return the body of the pipeline; a scheme that a script cannot compute is a `SchemeError`.
 
-    The status of a document that the script fails on is ``deferred`` too.
+    A document on which the script fails gets the status ``deferred``.
     """
     deferred = {"set": {"field": documents.prefix, "value": {"status": DEFERRED}}}
     script = {

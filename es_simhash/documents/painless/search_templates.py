@@ -1,6 +1,6 @@
-"""Search templates (Mustache) that find the near-duplicates of a document by no more than its id, or its fields.
+"""Search templates (Mustache) that find the near-duplicates of a document by its id alone, or by its fields.
 
-What stands behind ``$`` depends on the scheme.
+Names after ``$`` depend on the scheme.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BY_ID = Template("""\
 }
 """)
 
-# Mustache cannot subtract the distance from the number of blocks: so ``shared`` is a parameter of its own.
+# Mustache cannot subtract the distance from the number of blocks, so ``shared`` is a parameter of its own.
 _BY_DISTANCE = Template("""\
 {
   "size": {{size}}{{^size}}10{{/size}},
@@ -66,7 +66,7 @@ _BY_DISTANCE = Template("""\
 
 _BLOCKS = {
     "text": Template('{"match": {"$prefix.blocks": {"query": "{{$prefix.blocks}}", "minimum_should_match": $shared}}}'),
-    # Each of a list ends with a comma, so that a clause which finds nothing has to follow.
+    # Each clause of the list ends with a comma, so one that finds nothing follows.
     "keyword": Template(
         '{"bool": {"should": [{{#$prefix.blocks}}{"term": {"$prefix.blocks": "{{.}}"}}, {{/$prefix.blocks}}'
         '{"match_none": {}}], "minimum_should_match": $shared}}'
@@ -78,8 +78,8 @@ _BLOCKS = {
 def by_id(settings: Settings, prefix: str) -> str:
     """Return a template for documents that share keys with the one of the parameter ``id``, best score first.
 
-    The keys are the bands of MinHash, of which one must be ``shared`` unless that parameter says more; without MinHash
-    the blocks of SimHash, as many of which must be shared as its distance needs.
+    The keys are the bands of MinHash: one must be ``shared``, unless that parameter asks for more. Without MinHash they
+    are the blocks of SimHash: as many must be shared as its distance needs.
     """
     if settings.minhash:
         kind, count, least = "band", settings.minhash.bands, 1

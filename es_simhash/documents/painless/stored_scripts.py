@@ -1,4 +1,4 @@
-"""The scripts and search templates that a server can keep for an index, for people who search it without Python."""
+"""The scripts and search templates that a server can store, for people who search an index without Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class StoredScript:
-    """A script, or a search template, by its name on the server; ``use`` says what it is for.
+    """A script, or a search template, by its name on the server; ``use`` describes its purpose.
 
     It needs its ``parameters``, and may be given the ``optional`` ones. ``context`` is what a script is compiled for
     when it is stored, so that a mistake shows then; it can be used in others as well. Templates have none.
@@ -38,19 +38,19 @@ class StoredScript:
 
     @property
     def path(self) -> str:
-        """Where the server keeps it."""
+        """The path under which the server stores it."""
         return f"/_scripts/{self.name}"
 
     @property
     def body(self) -> Json:
-        """What is kept there."""
+        """The body that the server stores."""
         return {"script": {"lang": "mustache" if self.is_template else "painless", "source": self.source}}
 
 
 def stored_scripts(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str | None = None) -> list[StoredScript]:
     """Return the scripts and templates for indices with these fields; each name begins with ``name``.
 
-    Where scripts cannot read a SimHash, there is only the template that needs none.
+    If scripts cannot read a SimHash, there is only the template that needs none.
     """
     own = default_name(prefix) if name is None else _checked(name)
     simhash = readable(settings)
@@ -75,7 +75,7 @@ def _by_distance(settings: Settings, simhash: SimHash, prefix: str, own: str) ->
     )
     yield StoredScript(
         within,
-        "whether so many bits differ at most, as a filter",
+        "whether at most this many bits differ, as a filter",
         hamming_script.within(prefix, simhash),
         ("simhash", "distance"),
         context="filter",

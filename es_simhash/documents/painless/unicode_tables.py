@@ -1,4 +1,4 @@
-"""What the script knows of Unicode 13.0, so that it does not depend on the Unicode version of a server's Java."""
+"""The tables of Unicode 13.0 for the script, which must not depend on the Unicode version of a server's Java."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def unassigned_bounds() -> list[int]:
 def folding() -> Json:
     """Return case folding as runs: from ``starts`` to ``ends``, each ``steps``-th code point moves by ``distances``.
 
-    Those of a run whose distance is 0 become several, which ``expansions`` has by the decimal number of the code point.
+    Code points of a run with distance 0 become several, which ``expansions`` lists by their decimal numbers.
     """
     runs: list[list[int]] = []
     expansions: dict[str, str] = {}
