@@ -47,6 +47,13 @@ def test_pages_import_public_names_only() -> None:
     assert deep == set()
 
 
+def test_every_method_of_an_index_has_an_example_that_is_run() -> None:
+    run = [block for path in PAGES for block in read(path).blocks if block.kind == "python" and not block.not_run]
+    named = {node.attr for block in run for node in ast.walk(ast.parse(block.text)) if isinstance(node, ast.Attribute)}
+    public = {name for name in dir(es_simhash.Index) if not name.startswith("_")}
+    assert public - named == set()
+
+
 @pytest.mark.parametrize("page", reference_tables.TABLES, ids=lambda page: page.name)
 def test_tables_are_those_of_the_code(page: Path) -> None:
     assert reference_tables.with_tables(page) == page.read_text(encoding="utf-8")
