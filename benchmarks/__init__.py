@@ -1,1 +1,1 @@
-"""Measurements beside what people use today, in one run: ``python -m benchmarks`` (see `benchmarks.__main__`)."""
+"""Measurements against other tools: ``python -m benchmarks`` (see `benchmarks.__main__`)."""

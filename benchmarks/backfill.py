@@ -36,7 +36,7 @@ _TEXTS = 20_000
 
 
 def run(share: float = 1.0) -> Iterator[Table]:
-    """Measure it on both servers."""
+    """Measure on both servers."""
     texts = topical(min(_TEXTS, int(DOCUMENTS * share)))
     for name in SERVERS:
         yield _beside_others(name, texts, int(DOCUMENTS * share))

@@ -32,7 +32,7 @@ __doc__ = __doc__.format(least=LEAST)
 
 
 def run(share: float = 1.0) -> Iterator[Table]:
-    """Measure on every labelled set, whose labels do not matter here; or on a share of it."""
+    """Measure on every labelled set, or on a share of each; labels are ignored."""
     columns = ("", "preset", "pairs", "share a band", "a band, or blocks", "found")
     table = Table("Pairs that all comparisons find", columns)
     for each in labelled_sets():
@@ -55,7 +55,7 @@ def _add(table: Table, on: LabelledSet, name: str) -> None:
 
 
 def _by_comparing_all(scheme: Scheme, on: LabelledSet) -> Numbers:
-    """The pairs that are similar enough by what decides."""
+    """Find all pairs that are similar enough by the scheme's verification."""
     assert scheme.verification
     similar = similar_pairs(scheme, on.texts, on.apart).predicted
     pairs = similar.pairs[similar.similarities >= LEAST]
@@ -66,7 +66,7 @@ def _by_comparing_all(scheme: Scheme, on: LabelledSet) -> Numbers:
 
 
 def _similarities(verifier: Verifier, texts: list[str], pairs: Numbers) -> npt.NDArray[np.float64]:
-    """Those of some pairs, of whose texts alone features are made."""
+    """Compute the similarities of some pairs, with features of their texts only."""
     sides = np.stack(positions(pairs))
     places, numbers = np.unique(sides, return_inverse=True)
     return verifier.similarities([texts[place] for place in places.tolist()], numbers.reshape(sides.shape))

@@ -1,4 +1,4 @@
-"""Texts to measure with: made from a fixed seed, of Zipf-distributed words; and real ones, where there are any."""
+"""Texts to measure with: generated from a fixed seed, with Zipf-distributed words, and real ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LETTERS = dict(
 
 
 def english(count: int, length: int = 1500, seed: int = 1) -> list[str]:
-    """Documents of ``length`` characters: words of 2 to 10 letters in sentences of 14."""
+    """Generate documents of ``length`` characters: words of 2 to 10 letters in sentences of 14."""
     rng = np.random.default_rng(seed)
     words = _english_words(rng, rng.integers(2, 11, VOCABULARY).tolist())
 
@@ -34,11 +34,11 @@ def english(count: int, length: int = 1500, seed: int = 1) -> list[str]:
 
 
 def topical(count: int, length: int = 1300, seed: int = 3) -> list[str]:
-    """Documents of ``length`` characters, each about one of 500 topics, in sentences of 14 words.
+    """Generate documents of ``length`` characters, each about one of 500 topics, in sentences of 14 words.
 
-    Those of `english` share one vocabulary, so that unrelated ones are far more alike than real texts are, and meet
-    hundreds of false candidates a query. Here half of the words are of 150 common short ones; the others are a topic's.
-    So the Jaccard similarity of the character 5-grams of two documents is about .03, and .09 if both are of one topic.
+    Documents of `english` share one vocabulary, so unrelated ones are far more alike than real texts. Here half of the
+    words are from 150 common short ones, the others from the topic: the Jaccard similarity of the character 5-grams of
+    two documents is about .03, and .09 if they share a topic.
     """
     rng = np.random.default_rng(seed)
     common = _english_words(rng, rng.choice([2, 3, 4, 5], COMMON_WORDS, p=[0.25, 0.35, 0.3, 0.1]).tolist())
@@ -64,12 +64,12 @@ def _english_words(rng: np.random.Generator, sizes: list[int]) -> list[str]:
 
 
 def _zipf(rng: np.random.Generator, size: int, count: int) -> np.ndarray:
-    """Numbers below ``size``, of which each has a probability of about 1 / (number + 1)."""
+    """Draw numbers below ``size`` with probabilities of about 1 / (number + 1)."""
     return np.minimum(np.power(size + 1.0, rng.random(count)).astype(np.int64), size) - 1
 
 
 def chinese_pages(passage: int = 600) -> list[str] | None:
-    """Real passages of about ``passage`` characters: Chinese documentation in several revisions, or None without it.
+    """Read passages of about ``passage`` characters from Chinese documentation; None without it.
 
     The variable ES_SIMHASH_CORPORA names the folder that has zh_tidb_docs_revisions/docs.jsonl.gz, with one page a
     line, its text under "text".
@@ -82,7 +82,7 @@ def chinese_pages(passage: int = 600) -> list[str] | None:
 
 
 def _passages(text: str, size: int) -> Iterator[str]:
-    """Consecutive paragraphs, so many that they have ``size`` characters; what is left at the end is dropped."""
+    """Join consecutive paragraphs to passages of ``size`` characters, and drop the rest."""
     passage = ""
     for paragraph in text.split("\n\n"):
         passage += paragraph + "\n\n"
@@ -92,7 +92,7 @@ def _passages(text: str, size: int) -> Iterator[str]:
 
 
 def chinese(count: int, length: int = 650, seed: int = 2) -> list[str]:
-    """Documents of ``length`` characters: words of 1 to 4 ideographs in clauses of 12."""
+    """Generate documents of ``length`` characters: words of 1 to 4 ideographs in clauses of 12."""
     rng = np.random.default_rng(seed)
     sizes = rng.choice([1, 2, 2, 2, 3, 4], VOCABULARY)
     words = ["".join(map(chr, rng.integers(0x4E00, 0x4E00 + 3500, size))) for size in sizes.tolist()]

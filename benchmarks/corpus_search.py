@@ -1,4 +1,4 @@
-"""Texts with planted copies of others, and what ways to find near-duplicates return of them."""
+"""Texts with planted copies, and what each way to find near-duplicates returns."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Corpus:
         return cls(name, own, pairs, np.concatenate([batch for batch in batches if batch is not None]))
 
     def documents(self, count: int | None = None) -> list[Json]:
-        """Actions that index the texts, or the first of them."""
+        """Make actions that index the texts, or the first ``count``."""
         return [{"_id": str(i), "_source": {"body": text}} for i, text in enumerate(self.texts[:count])]
 
 
 @dataclass
 class Found:
-    """What a way returned for each query, without the query itself."""
+    """Results of a way for each query, without the query itself."""
 
     ids: list[set[int]]
     candidates: float
@@ -57,12 +57,12 @@ class Found:
 
 
 def by_index(contenders: Sequence[Way]) -> dict[str, Way]:
-    """The first way of each index, which fills it."""
+    """Return the first way of each index, which fills it."""
     return {way.index: way for way in reversed(contenders)}
 
 
 def fill(server: Server, contenders: Sequence[Way], corpus: Corpus) -> dict[str, int]:
-    """Make the indices; return their bytes."""
+    """Make the indices; return their sizes in bytes."""
     for index, way in by_index(contenders).items():
         way.create(index)
         server.load(index, way.actions(index, corpus.documents()))
@@ -76,7 +76,7 @@ def fill(server: Server, contenders: Sequence[Way], corpus: Corpus) -> dict[str,
 def latencies_of(
     server: Server, contenders: Sequence[Way], texts: Sequence[str], rounds: int
 ) -> dict[str, dict[str, Latency]]:
-    """How long each way takes to ``find``, and its ``bare`` request; the first half of the texts warms up."""
+    """Measure each way's ``find`` and its ``bare`` request; the first half of the texts warms up."""
     asked: dict[str, Callable[[str], object]] = {}
     for way in contenders:
         asked[f"find {way.name}"] = way.find
@@ -113,12 +113,12 @@ def _recall_at(edits: float, ids: Sequence[set[int]], pairs: Sequence[Pair]) -> 
 
 
 def _alike(corpus: Corpus) -> list[set[int]]:
-    """For each pair its copy, if it is similar enough."""
+    """Return the copy of each pair, if it is similar enough."""
     return [{pair.copy} if _jaccard(corpus, pair.original, pair.copy) >= SIMILARITY else set() for pair in corpus.pairs]
 
 
 def _within(distance: int, corpus: Corpus) -> list[set[int]]:
-    """For each pair all documents within the distance of its original."""
+    """Return, for each pair, all documents within the distance of its original."""
     codes = corpus.simhashes
     near = [np.flatnonzero(distances(codes[pair.original], codes) <= distance) for pair in corpus.pairs]
     return [set(places.tolist()) - {pair.original} for places, pair in zip(near, corpus.pairs, strict=True)]

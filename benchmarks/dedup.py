@@ -88,7 +88,7 @@ def _compare(name: str, path: Path, corpus: tuple[list[str], Pairs], features: t
 
 
 def _contenders(kind: str) -> dict[str, tuple[str, str]]:
-    """The contenders by their labels, and whether compiled loops are used. The peers are made to cut by words."""
+    """List the contenders by their labels, with the use of compiled loops. Peers cut by words only."""
     return {
         f"rensa, {kind}": ("rensa", "0"),
         f"rensa with {MORE_BANDS} bands, {kind}": (f"rensa {MORE_BANDS}", "0"),
@@ -113,7 +113,7 @@ def _in_a_process(arguments: list[str], native: str) -> dict[str, Any]:
 
 
 def _duplicates(texts: list[str], planted: Pairs, cut: Cut) -> Pairs:
-    """The planted pairs that are similar enough."""
+    """Keep the planted pairs that are similar enough."""
     found = []
     for a, b in planted:
         left, right = set(cut(texts[a])), set(cut(texts[b]))
@@ -123,7 +123,7 @@ def _duplicates(texts: list[str], planted: Pairs, cut: Cut) -> Pairs:
 
 
 def scores(removed: set[int], duplicates: Pairs) -> tuple[float, float]:
-    """Recall and precision: a pair is found if one of its documents is removed, whichever that is."""
+    """Compute recall and precision; a pair is found if either of its documents is removed."""
     found = sum(a in removed or b in removed for a, b in duplicates)
     return found / len(duplicates), found / len(removed)
 
@@ -142,7 +142,7 @@ def _chinese(count: int) -> tuple[list[str], Pairs]:
 
 
 def _with_near_copies(originals: list[list[str]], space: str, count: int) -> tuple[list[str], Pairs]:
-    """The texts of these words with near copies among them, ``count`` in all, and the pairs of these."""
+    """Generate ``count`` texts of these words, near copies among them, and list the pairs."""
     rng = np.random.default_rng(count)
     words = originals[0] + originals[1]
     texts = [space.join(original) for original in originals]

@@ -1,4 +1,4 @@
-"""What removes near-duplicates from a file of texts, each contender in a process of its own.
+"""Contenders that remove near-duplicates from a file of texts, each in its own process.
 
 ``python -m benchmarks.dedup_contenders CONTENDER KIND PATH`` prints what it took and the places of what it removed. The
 interpreter may be that of a peer's environment, which has numpy but not our packages.
@@ -40,7 +40,7 @@ CUTS: dict[str, Cut] = {"chars": _characters, "words": str.split}
 
 
 def removed_of(kept: Iterable[str], count: int) -> list[int]:
-    """The places of the documents that are not kept; the id of a document is its place among ``count``."""
+    """Return the places of removed documents; the id of a document is its place among ``count``."""
     return sorted({*range(count)} - {int(id) for id in kept})
 
 
@@ -181,7 +181,7 @@ def _grow(count: str) -> list[int]:
 
 
 def _made_on_the_fly(count: int) -> Iterator[tuple[str, str]]:
-    """Each document is made of thirds of three others, so that it resembles many and is like none."""
+    """Make each document of thirds of three others: it resembles many and duplicates no other."""
     thirds = [text[i : i + 500] for text in english(3_000) for i in (0, 500, 1_000)]
     rng = np.random.default_rng(0)
     made = 0
@@ -207,14 +207,14 @@ CONTENDERS: dict[str, Callable[..., list[int]]] = {
 
 def _main(contender: str, *arguments: str) -> None:
     start, cpu = time.perf_counter(), -_cpu()
-    with redirect_stdout(sys.stderr):  # some tell there how far they are
+    with redirect_stdout(sys.stderr):  # some print progress there
         removed = CONTENDERS[contender](*arguments)
     cpu += _cpu()
     print(json.dumps({"cpu": cpu, "wall": time.perf_counter() - start, "peak": peak(), "removed": removed}))
 
 
 def _cpu() -> float:
-    """The CPU time of this process and of those that it has started and that have ended."""
+    """Return the CPU time of this process and of its finished children."""
     used = os.times()
     return used.user + used.system + used.children_user + used.children_system
 

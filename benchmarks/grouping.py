@@ -72,7 +72,7 @@ def _measure(server: Server, count: int, table: Table) -> None:
 
 
 def _find(server: Server, million: Million) -> float:
-    """The mean time of finding by the id of a document, in seconds."""
+    """Measure the mean time of finding by id, in seconds."""
     index = Index(INDEX, server.client)
     ids = [str(place) for place in range(0, len(million.simhashes), len(million.simhashes) // FINDS)]
     for id_ in ids[:50]:
@@ -84,7 +84,7 @@ def _find(server: Server, million: Million) -> float:
 
 
 def _alone(url: str, path: str) -> None:
-    """Group the index into a file, and print what it took: seconds of reading and of all else, and megabytes."""
+    """Group the index into a file; print seconds of reading, seconds of the rest, and megabytes."""
     index = Index(INDEX, Server("opensearch", url).client)
     index.engine.perform(Refresh(INDEX))
     read = start = time.perf_counter()

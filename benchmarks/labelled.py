@@ -1,4 +1,4 @@
-"""Documents whose duplicates somebody has labelled, and what is told of pairs that somebody ranks.
+"""Labelled documents, and scores of ranked pairs.
 
 A set is a folder with ``docs.jsonl.gz`` ({"id", "text", …}) and ``clusters.jsonl`` ({"cluster", "ids"}) or
 ``pairs.jsonl`` ({"a", "b", "label"}).
@@ -43,26 +43,26 @@ class LabelledSet:
 
     @property
     def ids(self) -> list[str]:
-        """The ids of the documents."""
+        """Ids of the documents."""
         return [id_ for id_, _ in self.documents]
 
     @property
     def texts(self) -> list[str]:
-        """The texts of the documents."""
+        """Texts of the documents."""
         return [text for _, text in self.documents]
 
     @cached_property
     def truth(self) -> Truth:
-        """What the labels say of the documents."""
+        """Truth according to the labels."""
         return truth_of(self.labels, self.ids)
 
     @cached_property
     def apart(self) -> Integers:
-        """For each text the first one that equals it."""
+        """First equal text of each text."""
         return first_positions(self.texts)
 
     def part(self, share: float, seed: int = 0) -> tuple[LabelledSet, LabelledSet]:
-        """A share of the true clusters, documents alone among them, and the rest."""
+        """Divide the true clusters, single documents included, into a share and the rest."""
         units = np.unique(self.truth.units)
         chosen = np.random.default_rng(seed).permutation(units)[: round(share * len(units))]
         is_chosen = np.isin(self.truth.units, chosen)
@@ -80,7 +80,7 @@ def _ids(label: Label) -> tuple[str, ...]:
 
 
 def labelled_sets() -> Iterator[LabelledSet]:
-    """All sets below the folder that the variable ES_SIMHASH_CORPORA names, if it names one."""
+    """Read all sets in the folder that the variable ES_SIMHASH_CORPORA names, if any."""
     for docs in sorted(Path(os.environ.get(CORPORA_VARIABLE, "/dev/null")).glob("*/docs.jsonl.gz")):
         labels = [docs.parent / name for name in ("clusters.jsonl", "pairs.jsonl")]
         there = next((path for path in labels if path.exists()), None)
@@ -101,7 +101,7 @@ def _refuse(rejected: Rejected) -> None:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Pairs as numbers in ascending order, with scores, the nearer the higher; near by default from ``threshold`` on.
+    """Pairs as numbers in ascending order, with scores; duplicates have at least ``threshold``.
 
     ``candidates`` is the share of duplicates that are met at all, whatever their score, if that is known.
     """
@@ -113,7 +113,7 @@ class Ranked:
 
     @classmethod
     def of(cls, scores: dict[tuple[int, int], float], threshold: float, truth: Truth) -> Ranked:
-        """Pairs with their scores, of which all are candidates."""
+        """Rank pairs by their scores; all of them are candidates."""
         rows = np.array([(*sorted(pair), score) for pair, score in scores.items()]).reshape(-1, 3)
         pairs = pair_codes(rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64))
         order = np.argsort(pairs)
@@ -123,7 +123,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Result:
-    """What a contender's scores are on a set; ``best`` is the highest F1 of any threshold ``at``."""
+    """Scores of a contender on a set; ``best`` is the highest F1, at the threshold ``at``."""
 
     precision: Estimate
     recall: Estimate
@@ -135,7 +135,7 @@ class Result:
 
 
 def judged(on: LabelledSet, ranked: Ranked) -> Result:
-    """The scores of ranked pairs."""
+    """Score ranked pairs."""
     found = PairOutcomes.of(ranked.pairs[ranked.scores >= ranked.threshold], on.truth)
     sides = positions(found.pairs)
     kinds = {"overall": everything(found.pairs), "equality": by_identity(on.apart)(*sides)}
@@ -156,7 +156,7 @@ def judged(on: LabelledSet, ranked: Ranked) -> Result:
 
 
 def _best(truth: Truth, ranked: Ranked) -> tuple[float, float]:
-    """The highest F1 of all thresholds that part the pairs in another way, and the threshold."""
+    """Find the threshold with the highest F1, and this F1."""
     known = truth.are_known(ranked.pairs)
     scores, are_right = ranked.scores[known], truth.are_positive(ranked.pairs[known])
     order = np.argsort(-scores, kind="stable")

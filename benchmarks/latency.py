@@ -1,4 +1,4 @@
-"""Latencies of several ways to answer the same queries, asked in turns."""
+"""Latencies of several ways to answer the same queries, in turns."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ Query = TypeVar("Query")
 
 @dataclass
 class Latency:
-    """How long queries took in each round, in milliseconds."""
+    """Times of the queries of each round, in milliseconds."""
 
     rounds: list[list[float]] = field(default_factory=list)
 
     @property
     def p50(self) -> float:
-        """The median of a round, in the median over the rounds."""
+        """Median over the rounds of their medians."""
         return statistics.median(map(statistics.median, self.rounds))
 
     @property
     def p90(self) -> float:
-        """What nine in ten of a round were answered in, in the median over the rounds."""
+        """Median over the rounds of their 90th percentiles."""
         return statistics.median(statistics.quantiles(times, n=10)[8] for times in self.rounds)
 
     def shared_by(self, count: int) -> Latency:
-        """The time of each of ``count`` that were asked for at once."""
+        """Return the time per query of batches of ``count``."""
         return Latency([[time / count for time in times] for times in self.rounds])
 
 
 def in_turns(
     ways: Mapping[str, Callable[[Query], object]], queries: Sequence[Query], rounds: int, warm_up: Sequence[Query]
 ) -> dict[str, Latency]:
-    """Ask each query in all ways, in an order that changes from query to query; those of the warm-up do not count."""
+    """Run each query in all ways, in an order that changes from query to query, after a warm-up."""
     shuffle = random.Random(1).shuffle
     latencies = {name: Latency() for name in ways}
     for number, chosen in enumerate([warm_up, *[queries] * rounds]):

@@ -1,4 +1,4 @@
-"""Curves of what grows with something else, both on logarithmic scales, as a picture."""
+"""Curves on two logarithmic scales, as a picture."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ _APART = 18
 
 @dataclass(frozen=True)
 class Axis:
-    """What is told along an edge, from where to where."""
+    """The unit along an edge, and its ends."""
 
     title: str
     ends: tuple[float, float]
 
     @classmethod
     def around(cls, title: str, values: Iterable[float]) -> Axis:
-        """An axis from a power of ten to another, with these values between them."""
+        """Make an axis between powers of ten that enclose these values."""
         logarithms = [log10(value) for value in values]
         low = floor(min(logarithms))
         return cls(title, (10.0**low, 10.0 ** max(ceil(max(logarithms)), low + 1)))
 
     def share(self, value: float) -> float:
-        """How far along the axis a value lies, from 0 to 1."""
+        """Return the position of a value on the axis, from 0 to 1."""
         low, high = map(log10, self.ends)
         return (log10(value) - low) / (high - low)
 
     def ticks(self) -> Iterator[tuple[float, str]]:
-        """Its powers of ten, and if these are few their double and fivefold, as numbers and as words."""
+        """Return its powers of ten, and their double and fivefold if these are few, with labels."""
         low, high = (round(log10(end)) for end in self.ends)
         for power in range(low, high + 1):
             for factor in (1, 2, 5) if high - low < 3 else (1,):
@@ -58,7 +58,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Level:
-    """A value worth a line across the picture."""
+    """A value with a line across the picture."""
 
     value: float
     label: str
@@ -75,7 +75,7 @@ class LogPlot:
     level: Level | None = None
 
     def svg(self, theme: str) -> str:
-        """The picture."""
+        """Draw the picture."""
         colours = THEMES[theme]
         parts = [*self._grid(colours), *self._level(colours), *self._curves(HUES[theme], colours)]
         width = max(_LEAST_WIDTH, _RIGHT + 10 + _LETTER * max(len(curve.label) for curve in self.curves))
@@ -119,7 +119,7 @@ class LogPlot:
             yield text(curve.label, (_RIGHT + 10, labels[curve.label] + 4), hue)
 
     def _labels(self) -> dict[str, float]:
-        """The height of each label: that of its curve's end, or as far below the label above as letters need."""
+        """Return the height of each label: at its curve's end, or one line below the label above."""
         ends = {curve.label: self._place(curve.line[-1])[1] for curve in self.curves}
         places: dict[str, float] = {}
         lowest = -float("inf")

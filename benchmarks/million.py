@@ -68,7 +68,7 @@ class Million:
         return Fingerprints(np.zeros(len(simhashes), dtype=np.uint8), simhashes, self.signatures[places])
 
     def batches(self) -> Iterator[list[Json]]:
-        """The documents, some at a time."""
+        """Yield the documents in batches."""
         for first in range(0, len(self.simhashes), BATCH):
             batch = self.fingerprints(slice(first, first + BATCH))
             keys = [f"key{place}" for place in range(first, first + len(batch))]

@@ -1,4 +1,4 @@
-"""Real nodes to measure on, one at a time: a client, plain HTTP beside it, and what an index takes on disk."""
+"""Real nodes to measure on, one at a time: a client, plain HTTP, and the size of an index."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Http:
         self._connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=_TIMEOUT_SECONDS)
 
     def send(self, method: str, path: str, body: bytes | None = None) -> bytes:
-        """The body of the reply to a request."""
+        """Send a request; return the body of the reply."""
         media_type = "application/x-ndjson" if path.endswith("_bulk") else "application/json"
         self._connection.request(method, path, body, {"Content-Type": media_type})
         response = self._connection.getresponse()
@@ -55,13 +55,13 @@ class Http:
         return reply
 
     def __call__(self, method: str, path: str, body: Json | None = None) -> Json:
-        """The same in JSON."""
+        """Send a request; return the reply as JSON."""
         reply: Json = json.loads(self.send(method, path, None if body is None else json.dumps(body).encode()))
         return reply
 
 
 class Recorder:
-    """An engine that keeps the searches it is asked for, and lets another carry them out."""
+    """An engine that records searches and passes them to another."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -97,11 +97,11 @@ class Server:
 
     @property
     def engine(self) -> Engine:
-        """The library's engine over the client."""
+        """Engine of the library over the client."""
         return connect(self.client)
 
     def cpu(self) -> float:
-        """The CPU time that the server has taken so far, in seconds; NaN where it is no process of this machine."""
+        """Return the CPU time of the server in seconds; NaN if it is not a process of this machine."""
         if self.pid is None:
             return math.nan
         user, system = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11:13]
@@ -121,29 +121,29 @@ class Server:
         self.helpers.bulk(self.client, actions, index=index, chunk_size=CHUNK)
 
     def merge(self, index: str) -> None:
-        """Make one segment of the index, and wait until that is done."""
+        """Merge the index to one segment."""
         for step in ("_refresh", "_forcemerge?max_num_segments=1", "_flush", "_refresh"):
             self.http("POST", f"/{index}/{step}")
 
     def size(self, index: str) -> int:
-        """How many bytes the index takes."""
+        """Return the size of the index in bytes."""
         stats = self.http("GET", f"/{index}/_stats/store")
         size: int = stats["_all"]["primaries"]["store"]["size_in_bytes"]
         return size
 
     def field_sizes(self, index: str) -> dict[str, Json]:
-        """What each field takes (Elasticsearch only)."""
+        """Return the size of each field (Elasticsearch only)."""
         usage = self.http("POST", f"/{index}/_disk_usage?run_expensive_tasks=true")
         fields: dict[str, Json] = usage[index]["fields"]
         return fields
 
     def hits(self, index: str, body: Json) -> list[Json]:
-        """The hits of a search through the client."""
+        """Search through the client; return the hits."""
         hits: list[Json] = self.client.search(index=index, body=body)["hits"]["hits"]
         return hits
 
     def many_hits(self, index: str, bodies: Sequence[Json]) -> list[list[Json]]:
-        """The hits of several searches in one request."""
+        """Send several searches in one request; return the hits of each."""
         lines = [line for body in bodies for line in ({}, body)]
         option = "searches" if self.name == "elasticsearch" else "body"
         replies = self.client.msearch(index=index, **{option: lines})["responses"]
@@ -152,19 +152,19 @@ class Server:
 
 @contextmanager
 def running(name: str) -> Iterator[Server]:
-    """A node that runs within the block."""
+    """Run a node within the block."""
     with start_node(name, heap=HEAP, is_measured=True) as node:
         yield Server(name, node.url, node.pid)
 
 
 def documents_of(texts: Sequence[str]) -> Iterator[Json]:
-    """Actions that index the texts as ``title`` and ``body``, with their places as ids."""
+    """Make actions that index the texts as ``title`` and ``body``, with their places as ids."""
     for place, text in enumerate(texts):
         yield {"_id": str(place), "_source": {"title": text[:60], "body": text}}
 
 
 def seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """How long some work takes: by the clock, and in CPU time of this process."""
+    """Measure the wall time and the CPU time of some work in this process."""
     wall, cpu = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - wall, time.process_time() - cpu

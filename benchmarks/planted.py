@@ -1,4 +1,4 @@
-"""Near-duplicates planted among texts: copies of some of them with a share of their words replaced."""
+"""Near-duplicates planted among texts: copies with a share of their words replaced."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORD = re.compile(r"[A-Za-z]+|[\u4e00-\u9fff]{1,2}")
 
 @dataclass(frozen=True)
 class Pair:
-    """The places of a text and of its edited copy, and the share of its words that were replaced."""
+    """Places of a text and of its edited copy, and the share of replaced words."""
 
     original: int
     copy: int
@@ -22,7 +22,7 @@ class Pair:
 
 
 def plant(texts: Sequence[str], count: int, seed: int = 5) -> tuple[list[str], list[Pair]]:
-    """The texts, ``count`` of them replaced by edited copies of others, and the pairs."""
+    """Replace ``count`` texts by edited copies of others; return the texts and the pairs."""
     chosen = random.Random(seed)
     places = chosen.sample(range(len(texts)), 3 * count)
     planted, pairs = list(texts), []
@@ -34,7 +34,7 @@ def plant(texts: Sequence[str], count: int, seed: int = 5) -> tuple[list[str], l
 
 
 def edited(text: str, share: float, others: Sequence[str], chosen: random.Random) -> str:
-    """The text with a share of its words, but at least one, replaced by words from ``others``."""
+    """Replace a share of the words, but at least one, by words from ``others``."""
     words = list(_WORD.finditer(text))
     replaced = chosen.sample(words, min(len(words), max(1, round(share * len(words)))))
     for word in sorted(replaced, key=re.Match.start, reverse=True):

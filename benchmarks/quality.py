@@ -69,7 +69,7 @@ Tune: TypeAlias = Callable[[Sequence[tuple[str, str]], Labels], Deduplicator]
 
 
 def tuned(documents: Sequence[tuple[str, str]], labels: Labels) -> Deduplicator:
-    """What `es-simhash tune` chooses."""
+    """Choose what `es-simhash tune` chooses."""
     return Deduplicator(tune_by_labels(documents, labels).scheme, processes=1)
 
 
@@ -138,7 +138,7 @@ def _preset(name: str) -> Contender:
 
 
 def _by_deduplicator(on: LabelledSet, deduplicator: Deduplicator) -> Ranked:
-    """What it finds, from lower thresholds on too; distances count the nearer the fewer bits."""
+    """Rank what it finds at lower thresholds, too; fewer bits rank higher."""
     settings, criteria = deduplicator.settings, deduplicator.criteria
     candidates = float(KeyMatcher.of(settings, criteria, on.texts).meet(on.truth.positives).mean())
     if criteria.similarity is not None:
@@ -171,7 +171,7 @@ def _characters(text: str) -> list[str]:
 
 
 def _by_datasketch(on: LabelledSet, cut: Callable[[str], list[str]]) -> Ranked:
-    """By default what meets in an index for 0.8; lower thresholds by one for the lowest."""
+    """Rank what an index for 0.8 finds by default, and one for the lowest threshold otherwise."""
     from datasketch import MinHash, MinHashLSH
 
     signatures = []
@@ -196,7 +196,7 @@ def _by_datasketch(on: LabelledSet, cut: Callable[[str], list[str]]) -> Ranked:
 
 
 def _google(on: LabelledSet) -> Ranked:
-    """All pairs within 16 bits, to tell the best of all thresholds, too; tables for 3 bits meet what they are for."""
+    """Rank all pairs within 16 bits, for the best threshold; candidates are those of tables for 3 bits."""
     batches = [batch.simhashes for batch in GOOGLE.fingerprint_batches(on.texts)]
     simhashes = np.concatenate([batch for batch in batches if batch is not None])
     pairs, scores = zip(*_within(simhashes, FAR_BITS), strict=True)
@@ -225,7 +225,7 @@ class _Tokens(MinHashShould):
 
 
 def _by_search(on: LabelledSet, server: Server, way: Way) -> Ranked:
-    """Each document asks for those like it; the score is relative to its own."""
+    """Search for the duplicates of each document; scores are relative to its own."""
     way.create(way.index)
     actions = [{"_id": str(place), "_source": {"body": text}} for place, text in enumerate(on.texts)]
     server.load(way.index, way.actions(way.index, actions))
@@ -248,7 +248,7 @@ def _request(way: Way, text: str) -> Json:
 
 
 def _relative(place: int, hits: Sequence[Any]) -> Iterator[tuple[int, float]]:
-    """Other documents, by their score beside that of the document itself, or beside the highest if it is not there."""
+    """Yield other documents with their scores relative to the document's own, or else to the highest."""
     scores = {int(hit["_id"]): float(hit["_score"]) for hit in hits}
     own = scores.pop(place, max(scores.values(), default=1.0)) or 1.0
     for other, score in scores.items():

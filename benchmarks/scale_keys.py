@@ -92,7 +92,7 @@ def candidates(numbers: Numbers) -> str:
 Keys of texts with nothing in common agree by chance (`es_simhash.sketches.band_candidates`). Two texts of Jaccard
 similarity j have the same value in a row of the signature with probability j, and otherwise the same v bits of it with
 2⁻ᵛ; b bands of r rows meet with 1 − (1 − (j + (1 − j) 2⁻ᵛ)ʳ)ᵇ. The lines for texts are its mean over pairs of the
-benchmarks' texts, most of which have j = .03. A scheme has one hash function, and that may be unlucky: per million
+benchmarks' texts, mostly with j = .03. A scheme has one hash function, and that may be unlucky: per million
 documents the default bands have {computed} false candidates as computed, {least} to {most} as simulated with several
 hash functions, and {1e6 * (measured.layout_candidates - 1) / measured.layout_documents:,.0f} as measured. Real
 SimHashes are skewed, too: within 5 bits {rounded(measured.found_bits - 2, 3)} candidates were measured among

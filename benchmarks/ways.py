@@ -1,4 +1,4 @@
-"""Ways to find near-duplicates in an index: ours, and what people set up on the engines today."""
+"""Ways to find near-duplicates in an index: ours, and what people set up today."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Way(ABC):
-    """One way: its index, and how it answers a text with the ids of documents.
+    """A way with its index, which answers a text with the ids of documents.
 
     Ways that share an index fill it once.
     """
@@ -36,29 +36,29 @@ class Way(ABC):
         """Make the index."""
 
     def actions(self, index: str, actions: Iterable[Json]) -> Iterable[Json]:
-        """The actions that fill it with documents, which have a ``body``."""
+        """Make the actions that fill it with documents that have a ``body``."""
         return actions
 
     @abstractmethod
     def body(self, text: str) -> Json:
-        """The search request for a text."""
+        """Make the search request for a text."""
 
     def find(self, text: str) -> list[str]:
-        """The ids of what is found, all steps included."""
+        """Find the ids for a text, all steps included."""
         return [hit["_id"] for hit in self.server.hits(self.index, self.body(text))]
 
     def find_many(self, texts: Sequence[str]) -> object:
-        """What is found for several texts, asked for at once."""
+        """Find the ids for several texts at once."""
         return self.server.many_hits(self.index, [self.body(text) for text in texts])
 
     def candidates(self, text: str) -> int:
-        """How many documents the query matches."""
+        """Count the documents that the query matches."""
         body = {**self.body(text), "size": 0, "track_total_hits": True}
         total: int = self.server.http("POST", f"/{self.index}/_search", body)["hits"]["total"]["value"]
         return total
 
     def bare(self, text: str) -> tuple[str, bytes]:
-        """The path and the body of the search request, ready to be sent."""
+        """Make the path and the body of the bare search request."""
         return f"/{self.index}/_search", json.dumps(self.body(text)).encode()
 
 
@@ -83,23 +83,23 @@ class Ours(Way):
         made.init(create={"settings": {"index": SETTINGS}, "mappings": {"properties": TEXT}})
 
     def actions(self, index: str, actions: Iterable[Json]) -> Iterable[Json]:
-        """The documents with our fields."""
+        """Add our fields to the documents."""
         return Index(index, self.server.client).documents.actions(actions)
 
     def find(self, text: str) -> list[str]:
-        """The ids of the verified matches."""
+        """Find the ids of the verified matches."""
         return [match.id for match in self._find(self._index, text)]
 
     def find_many(self, texts: Sequence[str]) -> object:
-        """The same for several texts."""
+        """Find the ids of the verified matches of several texts."""
         return list(self._index.find_many(texts, **self._options))
 
     def candidates(self, text: str) -> int:
-        """How many documents are compared."""
+        """Count the documents that are compared."""
         return self._find(self._index, text).candidates
 
     def body(self, text: str) -> Json:
-        """The request that `Index.find` sends."""
+        """Make the request that `Index.find` sends."""
         self._recorder.searches.clear()
         self._find(self._recorded, text)
         return dict(self._recorder.searches[0].body)
@@ -109,7 +109,7 @@ class Ours(Way):
 
 
 class MoreLikeThis(Way):
-    """``more_like_this``, set so that it finds near-duplicates, in an index without any extra field."""
+    """``more_like_this`` with settings for near-duplicates, in an index without extra fields."""
 
     name = "more_like_this, well set"
     index = "plain"
@@ -119,7 +119,7 @@ class MoreLikeThis(Way):
         self.server.create(index, TEXT)
 
     def body(self, text: str) -> Json:
-        """The defaults want two occurrences, five documents and 25 terms, and miss most."""
+        """Override the defaults (two occurrences, five documents, 25 terms), which miss most."""
         settings = {"min_term_freq": 1, "min_doc_freq": 2, "max_query_terms": 50, "minimum_should_match": "70%"}
         return _page({"more_like_this": {"fields": ["body"], "like": [text], "include": True, **settings}})
 
@@ -143,12 +143,12 @@ class MinHashMatch(Way):
         )
 
     def body(self, text: str) -> Json:
-        """All tokens stand in one place, so one in common is enough; those with most come first."""
+        """Match any common token; documents with most come first."""
         return _page({"match": {"body.min_hash": text}})
 
 
 class MinHashShould(MinHashMatch):
-    """The same field, asked for documents with ``share`` of the text's tokens, which ``_analyze`` tells."""
+    """The same field, searched for documents with ``share`` of the text's tokens, from ``_analyze``."""
 
     def __init__(self, server: Server, share: str) -> None:
         super().__init__(server)
@@ -156,9 +156,9 @@ class MinHashShould(MinHashMatch):
         self._share = share
 
     def body(self, text: str) -> Json:
-        """Needs a request of its own for the tokens."""
+        """Make the request, after another one for the tokens."""
         reply = self.server.client.indices.analyze(index=self.index, body={"field": "body.min_hash", "text": text})
-        # The filter's tokens are hashes in place of characters; some are no valid text, and cannot be asked for.
+        # The filter's tokens are hashes instead of characters; some are not valid text, and cannot be searched for.
         tokens = sorted({token["token"] for token in reply["tokens"] if not _SURROGATE.search(token["token"])})
         should = [{"constant_score": {"filter": {"term": {"body.min_hash": token}}}} for token in tokens]
         return _page({"bool": {"should": should, "minimum_should_match": self._share}})
@@ -179,14 +179,14 @@ class BitVectors(Way):
         self.server.create(index, {**TEXT, "vector": vector})
 
     def actions(self, index: str, actions: Iterable[Json]) -> Iterable[Json]:
-        """The documents with their vectors."""
+        """Add vectors to the documents."""
         documents = list(actions)
         fingerprints = self._scheme.fingerprints(each["_source"]["body"] for each in documents)
         for document, fingerprint in zip(documents, fingerprints, strict=True):
             yield {**document, "_source": {**document["_source"], "vector": f"{fingerprint.simhash or 0:032x}"}}
 
     def body(self, text: str) -> Json:
-        """The ten nearest of a hundred candidates."""
+        """Search for the ten nearest of a hundred candidates."""
         vector = f"{self._scheme.fingerprint(text).simhash or 0:032x}"
         knn = {"field": "vector", "query_vector": vector, "k": PAGE, "num_candidates": 100}
         return {"knn": knn, "size": PAGE, "_source": False, "track_total_hits": False}
@@ -197,7 +197,7 @@ def _page(query: Json) -> Json:
 
 
 def ways(server: Server) -> list[Way]:
-    """All ways that a server knows."""
+    """List the ways that a server supports."""
     every: list[Way] = [
         Ours(server, "es_simhash, MinHash"),
         Ours(server, "es_simhash, MinHash, texts compared", is_exact=True),

@@ -81,7 +81,7 @@ def test_a_contender_imports_numpy_alone_before_it_runs() -> None:
     assert {name for name in done.stdout.split() if not name.startswith("_")} == {"benchmarks", "numpy"}
 
 
-def test_a_process_that_fails_tells_why() -> None:
+def test_a_failing_process_reports_its_error() -> None:
     with pytest.raises(RuntimeError, match="no-such-file"):
         dedup._in_a_process(["es_simhash", "words", "no-such-file"], "0")
 
@@ -100,7 +100,7 @@ def test_a_pair_is_found_whichever_of_its_documents_is_removed() -> None:
     assert dedup.scores({0, 7, 8}, pairs) == (2 / 3, 2 / 3)
 
 
-def test_a_pair_of_which_both_are_removed_counts_once() -> None:
+def test_a_pair_removed_whole_counts_once() -> None:
     assert dedup.scores({0, 5}, [(0, 5), (1, 2)]) == (1 / 2, 1 / 2)
 
 

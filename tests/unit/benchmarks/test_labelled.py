@@ -1,4 +1,4 @@
-"""Labelled sets, and what is told of pairs that somebody ranks, for the benchmark of quality."""
+"""Labelled sets, and scores of ranked pairs, for the benchmark of quality."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def test_a_part_has_whole_clusters_and_the_rest_has_the_others() -> None:
 
 
 def test_sets_are_read_from_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = {
+    rows_by_file = {
         "a/clusters.jsonl": [{"cluster": 1, "ids": ["1", "2"]}],
         "b/pairs.jsonl": [{"a": "1", "b": "2", "label": 1}, {"a": "1", "b": "3", "label": 0}],
         "without/other.jsonl": [],
     }
-    for name, rows in told.items():
+    for name, rows in rows_by_file.items():
         path = tmp_path / name
         path.parent.mkdir()
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

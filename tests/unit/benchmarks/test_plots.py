@@ -127,7 +127,7 @@ def test_labels_lie_apart_and_within_the_picture() -> None:
     assert float(second.get("x", "")) + 6.5 * len(labels[1]) <= float(picture.get("width", ""))
 
 
-def test_more_curves_than_can_be_told_apart_are_refused() -> None:
+def test_more_curves_than_hues_are_refused() -> None:
     axes = Axis("documents", (1, 100)), Axis("ms", (1, 100))
     with pytest.raises(ValueError, match="zip"):
         LogPlot("", *axes, [Curve(str(each), [(1, 1)]) for each in range(6)]).svg("light")

@@ -65,10 +65,10 @@ def test_the_pictures_are_well_formed_and_have_a_line_for_each_search() -> None:
 def test_every_number_stands_on_the_page_of_benchmarks_where_it_is_said_to() -> None:
     tables = tables_of(BENCHMARKS)
     for name, cell in cells().items():
-        told = f"{getattr(MEASURED, name):,g}"
+        shown = f"{getattr(MEASURED, name):,g}"
         table = tables[cell.section, cell.table]
         texts = [table.note] if not cell.row else [each for row in table.rows if row[0] == cell.row for each in row]
-        assert any(told in text or f"{getattr(MEASURED, name):,.1f}" in text for text in texts), (name, told)
+        assert any(shown in text or f"{getattr(MEASURED, name):,.1f}" in text for text in texts), (name, shown)
 
 
 def test_a_table_that_is_gone_is_named_with_the_command_that_makes_it() -> None:
@@ -227,7 +227,7 @@ def test_pairs_of_a_document_are_those_that_linking_makes() -> None:
         assert model.pairs_a_document(np.array([1.0, documents])) == pytest.approx([0, len(made.first) / documents])
 
 
-def test_how_many_share_a_key_is_told_by_its_rows() -> None:
+def test_shares_of_a_key_are_products_of_its_rows() -> None:
     values = np.array([[1, 5, 7, 0], [1, 5, 8, 0], [1, 6, 9, 0]], dtype=np.uint32)
     shares = scale_simulation.shares_with_key(values, Bands(2, 2, 14))
     # The last of a value has it by itself, and counts as one.
