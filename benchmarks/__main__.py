@@ -21,9 +21,8 @@ from pathlib import Path
 from benchmarks import plots, scale
 from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.nodes import SERVERS
-from benchmarks.page import replace_section
 from benchmarks.peers import PEERS
-from benchmarks.tables import Table
+from benchmarks.tables import Table, replace_section
 from tools.nodes import RELEASES
 
 DOCS = Path(__file__).parents[1] / "docs"

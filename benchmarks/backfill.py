@@ -20,8 +20,8 @@ from statistics import median
 from typing import NamedTuple
 
 from benchmarks.corpora import topical
-from benchmarks.nodes import CHUNK, SERVERS, Json, Server, running, seconds
-from benchmarks.processes import peak
+from benchmarks.measuring import peak, seconds
+from benchmarks.nodes import CHUNK, SERVERS, Json, Server, running
 from benchmarks.tables import Table
 from es_simhash import Index
 from es_simhash.documents.documents import Documents

@@ -14,7 +14,8 @@ from statistics import median
 from typing import TypeAlias
 
 from benchmarks.corpora import topical
-from benchmarks.nodes import CHUNK, SERVERS, Json, Server, documents_of, running, seconds
+from benchmarks.measuring import seconds
+from benchmarks.nodes import CHUNK, SERVERS, Json, Server, documents_of, running
 from benchmarks.tables import Table, side_by_side
 from es_simhash import Index
 

@@ -8,7 +8,7 @@ from statistics import mean
 
 import numpy as np
 
-from benchmarks.latency import Latency, in_turns
+from benchmarks.measuring import Latency, in_turns
 from benchmarks.nodes import Json, Server
 from benchmarks.planted import EDITS, Pair, plant
 from benchmarks.ways import Ours, Way

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.corpora import english
-from benchmarks.processes import peak
+from benchmarks.measuring import peak
 
 THRESHOLD = 0.8
 PERMUTATIONS = 128

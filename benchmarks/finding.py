@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from benchmarks.corpora import CORPORA_VARIABLE, chinese_pages, topical
 from benchmarks.corpus_search import SIMILARITY, Corpus, Found, by_index, fill, latencies_of, what_is_found
-from benchmarks.latency import Latency, in_turns
+from benchmarks.measuring import Latency, in_turns
 from benchmarks.nodes import SERVERS, Json, Server, running
 from benchmarks.planted import EDITS
 from benchmarks.tables import Table, side_by_side

@@ -15,9 +15,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.measuring import peak
 from benchmarks.million import BATCH, INDEX, Million, lines_of, mapping_of_keys
 from benchmarks.nodes import SETTINGS, Server, running
-from benchmarks.processes import peak
 from benchmarks.tables import Table
 from es_simhash import Index
 from es_simhash.plans.operations import Refresh

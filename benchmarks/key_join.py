@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.processes import peak
+from benchmarks.measuring import peak
 from benchmarks.tables import Table
 
 DOCUMENTS, BANDS, SHARED = 1_000_000, 32, 6

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from statistics import mean
 
 from benchmarks.corpora import topical
-from benchmarks.latency import Latency, in_turns
+from benchmarks.measuring import Latency, in_turns
 from benchmarks.nodes import SERVERS, SETTINGS, Json, Recorder, Server, documents_of, running
 from benchmarks.tables import Table, side_by_side
 from es_simhash import Index, Layout, MinHash, Scheme

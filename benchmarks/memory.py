@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.corpora import english
-from benchmarks.processes import peak
+from benchmarks.measuring import peak
 from benchmarks.tables import Table
 
 GIGABYTE = 1_000_000_000

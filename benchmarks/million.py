@@ -20,7 +20,7 @@ from statistics import mean
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.latency import Latency, in_turns
+from benchmarks.measuring import Latency, in_turns
 from benchmarks.nodes import SETTINGS, Json, running
 from benchmarks.tables import Table
 from es_simhash import Fingerprint, Fingerprints, Matches, Scheme

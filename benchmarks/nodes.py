@@ -7,8 +7,7 @@ import importlib
 import json
 import math
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,10 +160,3 @@ def documents_of(texts: Sequence[str]) -> Iterator[Json]:
     """Make actions that index the texts as ``title`` and ``body``, with their places as ids."""
     for place, text in enumerate(texts):
         yield {"_id": str(place), "_source": {"title": text[:60], "body": text}}
-
-
-def seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """Measure the wall time and the CPU time of some work in this process."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - wall, time.process_time() - cpu

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.log_plot import Axis, Curve, LogPlot
-from benchmarks.page import Tables, tables_of
 from benchmarks.svg import THEMES, path, shown
-from benchmarks.tables import Table
+from benchmarks.tables import Table, Tables, tables_of
 
 _PREFIX = "benchmarks-"
 _SHOWN = re.compile(rf"\n<picture>\n.*{_PREFIX}.*\n.*\n</picture>\n")

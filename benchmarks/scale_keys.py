@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from functools import partial
 
 from benchmarks import scale_model as model
-from benchmarks.log_plot import Curve
+from benchmarks.log_plot import Axis, Curve, Level, LogPlot, Points
 from benchmarks.scale_model import DEFAULT, SIZES, UNLIKE
 from benchmarks.scale_numbers import MOST, MOST_BY_BITS, SIMHASH, Numbers, by_bits, noted, text
-from benchmarks.scale_picture import growing
 from benchmarks.scale_simulation import BANDS, BLOCKS, FALSE_BY_BANDS, in_words
 from benchmarks.scale_words import rounded
 from benchmarks.svg import shown
 
 _DISTANCES = ((64, 3), (64, 5), (64, 8), (128, 12))
+# The ends of the vertical axis.
+_CANDIDATES = (1e-2, 1e7)
 
 # ---- candidates
 
@@ -55,6 +56,26 @@ def curves(numbers: Numbers) -> list[Curve]:
 
 def _value(text: str) -> float:
     return float(text.replace(",", ""))
+
+
+def growing(
+    label: str, rate: float, sizes: tuple[float, float], simulated: Points = (), measured: Points = ()
+) -> Curve:
+    """Draw ``rate`` candidates per document: a line, discs where simulated, rings where measured."""
+    first, last = sizes
+    start = max(first, _CANDIDATES[0] / rate)
+    return Curve(label, [(start, start * rate), (last, last * rate)], simulated, measured)
+
+
+def picture(curves: Sequence[Curve], limit: float, sizes: tuple[float, float], theme: str) -> str:
+    """Draw the picture as SVG, with a line at ``limit``, where searches stop."""
+    return LogPlot(
+        "Candidates of a query by the number of documents",
+        Axis("documents", sizes),
+        Axis("candidates of a query that are not duplicates", _CANDIDATES),
+        curves,
+        Level(limit, "`find` stops here by default"),
+    ).svg(theme)
 
 
 _PICTURE = f"""

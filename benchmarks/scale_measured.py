@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from benchmarks.page import Tables, tables_of
+from benchmarks.tables import Tables, tables_of
 
 
 @dataclass(frozen=True)

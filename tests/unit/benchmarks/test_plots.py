@@ -8,9 +8,8 @@ import pytest
 
 from benchmarks import plots
 from benchmarks.log_plot import Axis, Curve, Level, LogPlot
-from benchmarks.page import tables_of
 from benchmarks.svg import THEMES
-from benchmarks.tables import Table
+from benchmarks.tables import Table, tables_of
 from tests import ROOT
 from tests.support.documentation import BENCHMARKS, with_another_backfill
 

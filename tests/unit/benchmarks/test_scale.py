@@ -10,12 +10,11 @@ import pytest
 
 from benchmarks import scale, scale_machines, scale_simulation
 from benchmarks import scale_model as model
-from benchmarks.page import tables_of
 from benchmarks.scale_measured import Measured, cells
 from benchmarks.scale_model import DEFAULT, UNLIKE, Finding, KeyBytes
 from benchmarks.scale_numbers import Numbers
 from benchmarks.scale_words import duration, prose, rounded, size
-from benchmarks.tables import Table
+from benchmarks.tables import Table, tables_of
 from es_simhash.groups.pairs import linking
 from es_simhash.groups.pairs.sorting import Numbers as Sorted
 from es_simhash.groups.pairs.sorting import sorted_pieces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from benchmarks.page import tables_of
+from benchmarks.tables import tables_of
 from tests import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Latencies of several ways to answer the same queries, in turns."""
+"""Times and memory of work, and latencies of several ways to answer the same queries, in turns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 Query = TypeVar("Query")
@@ -52,3 +53,16 @@ def in_turns(
             for name, latency in latencies.items():
                 latency.rounds.append(times[name])
     return latencies
+
+
+def seconds(work: Callable[[], object]) -> tuple[float, float]:
+    """Measure the wall time and the CPU time of some work in this process."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def peak() -> int:
+    """Return the peak memory of this process, in KiB."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
