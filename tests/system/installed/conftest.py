@@ -1,4 +1,4 @@
-"""What is handed out, built and installed as users do it; left out unless asked for, since this downloads."""
+"""The distributions, built and installed as users do it; left out without ``--build``, since this downloads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests import ROOT
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs a package index, unless it is asked for."""
+    """Leave out what needs a package index without ``--build``."""
     if config.getoption("--build"):
         return
     here = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    """The output of a command that must succeed; it must not see the sources by way of the environment."""
+    """Run a command that must succeed, with no sources in its environment, and return what it prints."""
     environment = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, cwd=cwd, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -38,7 +38,7 @@ def uv(*arguments: str | Path, cwd: Path) -> None:
 
 
 class Built(NamedTuple):
-    """What is handed out; the wheel from the sources, and the one made from the sdist."""
+    """The distributions: the sdist, the wheel built from the sources, and the one built from the sdist."""
 
     sdist: Path
     wheel: Path
@@ -56,7 +56,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 @pytest.fixture(scope="session")
 def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment in which there is the wheel, what it requires, and nothing else."""
+    """Return the programs of an environment with the wheel, its requirements and nothing else."""
     environment = tmp_path_factory.mktemp("installed") / "venv"
     uv("venv", "--python", sys.executable, environment, cwd=environment.parent)
     uv("pip", "install", "--python", environment / "bin" / "python", built.wheel, cwd=environment.parent)
