@@ -51,10 +51,21 @@ def _new() -> str:
     return _lines([{**each, "id": f"new-{each['id']}"} for each in _articles()[:5]])
 
 
-def _bulk() -> str:
-    """The same as the body of a bulk request, without an index's name."""
+def _index() -> str:
+    """A script that makes the reader's index of these documents, without fingerprints, on the server."""
     actions = ([{"index": {"_id": each.pop("id")}}, each] for each in _articles())
-    return _lines([line for action in actions for line in action])
+    types = {"title": "text", "body": "text", "number": "long", "published": "date", "site": "keyword"}
+    mapping = {"properties": {name: {"type": type_} for name, type_ in types.items()}}
+    index = json.dumps({"settings": {"number_of_replicas": 0}, "mappings": mapping})
+    return f"""\
+set -e
+send() {{ curl --fail --silent --output /dev/null --data-binary @- "$@"; }}
+send -X PUT -H 'Content-Type: application/json' "$ES_SIMHASH_URL/$1" <<'END'
+{index}
+END
+send -H 'Content-Type: application/x-ndjson' "$ES_SIMHASH_URL/$1/_bulk?refresh=true" <<'END'
+{_lines([line for action in actions for line in action])}END
+"""
 
 
 def _more() -> str:
@@ -93,8 +104,8 @@ def _table(rows: list[Any]) -> str:
 
 
 _FILES = {
-    "bulk.ndjson": _bulk,
     "clusters.jsonl": _clusters,
+    "index.sh": _index,
     "more.csv": _more,
     "new.jsonl": _new,
     "news.jsonl": _news,
