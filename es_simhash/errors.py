@@ -2,31 +2,31 @@
 
     EsSimhashError
     ├── SchemeError        a scheme, or one of its settings, cannot be used      (also a ValueError)
-    ├── InputError         something that was given cannot be used               (also a ValueError)
+    ├── InputError         an input cannot be used                               (also a ValueError)
     │   ├── TextError          a text, or its tokens
     │   ├── WeightError        a weight, or a value of a vector
     │   ├── HashError          a hash, or a custom hash function's result
     │   ├── DocumentError      a document, or an action of a bulk request
     │   └── FormatError        a stored form: signature, key, idf table, JSON
-    ├── EngineError        an index engine, or an index in it, cannot do what was asked
+    ├── EngineError        an engine, or an index in it, cannot do what was asked
     │   ├── UnreachableError   the engine does not answer
-    │   ├── AccessError        the engine refuses the credentials, or what they may do
+    │   ├── AccessError        the engine refuses the credentials, or they lack a right
     │   ├── ClientVersionError the client does not fit the server
     │   ├── MissingError       there is no such index, or no such document in it
     │   ├── MappingError       the index's mapping cannot take the fields, or has none
     │   ├── SchemeMismatchError  the index holds fingerprints of another scheme
-    │   ├── IndexStateError    the index cannot be read or written as it is: closed, read-only, ambiguous
-    │   │   └── ScriptError        the engine runs no such scripts: it lacks the module, or forbids them
-    │   ├── UnavailableError   the engine cannot do it now, but may later: it is overloaded, or starting
-    │   ├── TooLargeError      a request is larger than the engine, or a proxy before it, takes
-    │   ├── ReaderLostError    the engine has forgotten the view of an index that was being read
+    │   ├── IndexStateError    the index cannot be read or written in its state: closed, read-only, ambiguous
+    │   │   └── ScriptError        the engine lacks the module for these scripts, or forbids them
+    │   ├── UnavailableError   the engine cannot do it now, but may later: overloaded, or starting
+    │   ├── TooLargeError      a request is larger than the engine, or a proxy before it, accepts
+    │   ├── ReaderLostError    the engine has dropped the view of an index that was being read
     │   ├── InUseError         another process is writing to the embedded index
-    │   └── WritesLostError    the embedded index could not be written, and lacks what was reported as written
+    │   └── WritesLostError    the embedded index could not be written, and lacks changes reported as written
     ├── WorkerError        a worker process ended before its work was done
-    ├── StorageError       what lies in temporary files cannot be written or read  (also an OSError)
+    ├── StorageError       temporary files cannot be written or read             (also an OSError)
     └── MissingExtraError  an optional library is not installed                  (also an ImportError)
 
-Every message says what happened, to what, and ends with what to do next.
+Every message says what happened, and to what, and ends with what to do next.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SchemeError(EsSimhashError, ValueError):
 
 
 class InputError(EsSimhashError, ValueError):
-    """Something that the caller gave cannot be used; ``position`` is the place of its text among those given."""
+    """An input cannot be used; ``position`` is that of its text among those given."""
 
     def __init__(self, problem: str, position: int | None = None) -> None:
         super().__init__(problem if position is None else f"Text {position} {problem}")
@@ -65,7 +65,7 @@ class HashError(InputError):
 
 
 class DocumentError(InputError):
-    """A document, or an action of a bulk request, has no text where it should, or cannot be read."""
+    """A document, or an action of a bulk request, cannot be read, or has no text in its source fields."""
 
 
 class FormatError(InputError):
@@ -73,7 +73,7 @@ class FormatError(InputError):
 
 
 class EngineError(EsSimhashError):
-    """An index engine, or an index in it, cannot do what was asked."""
+    """An engine, or an index in it, cannot do what was asked."""
 
 
 class UnreachableError(EngineError, ConnectionError):
@@ -81,7 +81,7 @@ class UnreachableError(EngineError, ConnectionError):
 
 
 class AccessError(EngineError):
-    """The engine refuses the credentials, or what they may do."""
+    """The engine refuses the credentials, or they lack a right."""
 
 
 class ClientVersionError(EngineError):
@@ -101,23 +101,23 @@ class SchemeMismatchError(EngineError):
 
 
 class IndexStateError(EngineError):
-    """The index cannot be read or written as it is: closed, read-only, or several where one is needed."""
+    """The index cannot be read or written in its state: closed, read-only, or several where one is needed."""
 
 
 class ScriptError(IndexStateError):
-    """The engine runs no such scripts: it lacks the module for their language, or its settings forbid them."""
+    """The engine lacks the module for the language of these scripts, or its settings forbid them."""
 
 
 class UnavailableError(EngineError):
-    """The engine cannot do it now, but may later: it has too much to do, or is still starting."""
+    """The engine cannot do it now, but may later: it is overloaded, or still starting."""
 
 
 class TooLargeError(EngineError):
-    """A request is larger than the engine, or a proxy before it, takes."""
+    """A request is larger than the engine, or a proxy before it, accepts."""
 
 
 class ReaderLostError(EngineError):
-    """The engine has forgotten the view of an index that was being read: it was restarted, or waited too long."""
+    """The engine has dropped the view of an index that was being read: it restarted, or the view expired."""
 
 
 class InUseError(EngineError):
@@ -125,7 +125,7 @@ class InUseError(EngineError):
 
 
 class WritesLostError(EngineError):
-    """The embedded index could not be written; ``lost`` changes that were reported as written are not in it."""
+    """The embedded index could not be written; it lacks ``lost`` changes that were reported as written."""
 
     def __init__(self, message: str, lost: int = 0) -> None:
         super().__init__(message)
@@ -140,7 +140,7 @@ class WorkerError(EsSimhashError):
 
 
 class StorageError(EsSimhashError, OSError):
-    """What is kept in temporary files cannot be written or read."""
+    """Temporary files cannot be written or read."""
 
 
 class MissingExtraError(EsSimhashError, ImportError):

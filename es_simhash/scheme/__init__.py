@@ -1,1 +1,1 @@
-"""The one value that says how texts become fingerprints, and all that is derived from it."""
+"""The scheme, which defines how texts become fingerprints, and all that is derived from it."""

@@ -1,4 +1,4 @@
-"""Fingerprints: of one text as a value, of many as columns of arrays."""
+"""Fingerprints: that of one text as a value, those of many as columns of arrays."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ STATUSES: tuple[Status, ...] = ("ok", "short", "empty")
 class Fingerprint:
     """Return the fingerprint of one text.
 
-    ``status`` is ``ok``; or ``short`` if the text has so few features that only an exact comparison means much; or
-    ``empty`` if it has none, and then there is no fingerprint. ``minhash`` holds the values of the signature, four
-    bytes each, little-endian. What the scheme does not compute is ``None``.
+    ``status`` is ``ok``; or ``short`` if the text has too few features for anything but an exact comparison; or
+    ``empty`` if it has none, and so no fingerprint. ``minhash`` holds the values of the signature, four bytes each,
+    little-endian. What the scheme does not compute is ``None``.
     """
 
     status: Status

@@ -1,4 +1,4 @@
-"""The way from texts to fingerprints, as a scheme's settings say: cut, hash, weigh, condense."""
+"""From texts to fingerprints by a scheme's settings: cut, hash, weigh, condense."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from es_simhash.text.units import TextBatch, check_texts
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# What is fingerprinted at once: enough that numpy's calls cost little, and so little that memory is no concern.
+# The size of a batch: large enough for numpy's calls to cost little, and small enough for memory.
 _CHUNK_LENGTH = 1 << 18
 _CHUNK_ITEMS = 1 << 12
 
@@ -36,7 +36,7 @@ _CHUNK_ITEMS = 1 << 12
 def in_batches(items: Iterable[Item], make: Callable[[Sequence[Item]], Result]) -> Iterator[Result]:
     """Yield what ``make`` returns for batches of texts, or of lists of tokens, which are read as they are needed.
 
-    What stands before one that cannot be used is made, before the error says which it is.
+    The items before one that cannot be used are made before the error names it.
     """
     if isinstance(items, str | bytes):
         raise TextError(f"One {type(items).__name__} was given for many texts. Give a list of texts.")
@@ -66,7 +66,7 @@ def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
     length = 0
     for item in items:
         chunk.append(item)
-        # What has no length is no text: it is refused, with its place, when the chunk is read.
+        # What has no length is no text: it is refused, with its position, when the chunk is read.
         try:  # noqa: SIM105 - suppress would cost more than the rest of the loop
             length += len(item)  # type: ignore[arg-type]
         except TypeError:
@@ -105,9 +105,9 @@ def fingerprints(settings: Settings, features: FeatureBatch) -> Fingerprints:
     simhashes = _simhashes(settings, features)
     signatures = _signatures(settings, features)
     if signatures is not None and settings.weights == "own":
-        # Without any positive weight there is nothing to sign.
+        # Without any positive weight there is no signature.
         counts[(signatures == EMPTY).all(axis=1)] = 0
-    # The place of each status in STATUSES: 0 is ok, 1 is short, 2 is empty.
+    # Positions in STATUSES: 0 is ok, 1 is short, 2 is empty.
     statuses = (counts < settings.floor).astype(np.uint8) + (counts == 0)
     return Fingerprints(statuses, simhashes, signatures)
 

@@ -1,12 +1,12 @@
-"""The fields of a group in a document, beside those of its fingerprint.
+"""The fields of a group in a document, next to those of its fingerprint.
 
 ``group``         the name of the group, the same for all its members
-``group_size``    how many they are
-``is_canonical``  whether this one stands for the group
-``similarity``    how similar the text is to that of the one that stands for it
-``distance``      in how many bits their SimHashes differ
+``group_size``    the number of members
+``is_canonical``  whether this document is the canonical one
+``similarity``    how similar its text is to that of the canonical document
+``distance``      the number of bits in which their SimHashes differ
 
-The last two are there as far as the scheme tells them.
+The last two depend on what the scheme computes.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ PROPERTIES: Json = {
     "distance": {"type": "short"},
 }
 NAMES = tuple(PROPERTIES)
-# A document without it is in no group, whatever else is left of one.
+# A document without this field is in no group, whatever other fields remain.
 GROUP = "group"
-# Similarities are rounded, so that they are written again only if they have changed.
+# Similarities are rounded, so they are written again only if they have changed.
 _DIGITS = 4
 
 

@@ -1,4 +1,4 @@
-"""Schemes as JSON, and the ids made of it."""
+"""Schemes as JSON, and their ids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import tokens_from_json, tokens_to_json
 
-# What a scheme names but JSON cannot hold: tokenizers and hash functions of the caller, by their names.
+# What JSON cannot hold, by name: a caller's tokenizers and hash functions.
 Functions: TypeAlias = Mapping[str, Callable[[str], Any] | HashFunction]
 
 _FORMAT = "es_simhash.scheme/1"
@@ -50,22 +50,22 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
 def identity(settings: Settings) -> str:
     """Hash all that the fingerprints, their keys and their fields depend on.
 
-    A setting that is added later must be left out of the form where it changes nothing, lest all ids change.
+    A setting that is added later must be left out of the form if it changes nothing, or else all ids would change.
     """
     form = _to_dict(settings)
-    # Neither the name nor the library changes what is cut, nor a threshold what is indexed.
+    # Neither the name nor the library changes the tokens, nor a threshold the index.
     del form["name"]
     form["tokens"].pop("backend", None)
-    # Doc values are made of what a document holds, and change nothing of it.
+    # Doc values are built from a document, and do not change it.
     del form["layout"]["doc_values"]
-    # Nor how texts are compared.
+    # Nor does the comparison of texts.
     del form["verification"]
     if form["minhash"]:
         del form["minhash"]["similarity"]
     if form["simhash"]:
         del form["simhash"]["distance"]
     elif not (settings.minhash and settings.minhash.is_weighted):
-        # Without SimHash nothing but weighted MinHash looks at weights.
+        # Without SimHash only weighted MinHash uses weights.
         del form["weights"], form["idf"]
     canonical = json.dumps(form, sort_keys=True, separators=(",", ":"))
     return sha256(canonical.encode("ascii")).hexdigest()[:_ID_DIGITS]

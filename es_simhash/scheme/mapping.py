@@ -1,4 +1,4 @@
-"""The mapping of a fingerprint's fields: for a new index, for an index that is there, as a component template."""
+"""The mapping of a fingerprint's fields: for a new index, for an existing one, as a component template."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from es_simhash.scheme.settings import Settings
 
 META = "es_simhash"
 DEFAULT_PREFIX = "dedup"
-# The fields that every scheme has, and those that every one has at least one of.
+# The fields of every scheme, and those that each has at least one of.
 _ALWAYS, _EITHER = {"content", "scheme", "status"}, {"simhash", "bands", "band0"}
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -73,7 +73,7 @@ def merge(index: str, present: Json, wanted: Json) -> Change:
     meta = _merged_meta(present.get("_meta") or {}, wanted["_meta"], prefix)
     if not added and meta == present.get("_meta"):
         return Change(None, [])
-    # Fields that are there stay as they are: a server would refuse to change what may differ.
+    # Existing fields are left out: a server would refuse to change what may differ.
     ours: Json = {"properties": added} if there else {"dynamic": "false", "properties": added}
     return Change({"_meta": meta, "properties": {prefix: ours}}, [f"{prefix}.{name}" for name in added])
 
@@ -81,7 +81,7 @@ def merge(index: str, present: Json, wanted: Json) -> Change:
 def entries(mappings: Mapping[str, Json], prefix: str) -> dict[str, Json | None]:
     """Return what each index's ``_meta`` says of its fingerprints under a prefix; None for indices without any.
 
-    Whoever may change a mapping may change that, too: what `mapping` would not have written is a `MappingError`.
+    As anyone who may change a mapping may change this note, one that `mapping` cannot have written is a `MappingError`.
     """
     return {index: _entry(index, body.get("_meta") or {}, prefix) for index, body in mappings.items()}
 

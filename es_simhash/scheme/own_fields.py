@@ -1,17 +1,17 @@
 """The fields of a fingerprint in a document: their names, their mapping, and how they are written and read.
 
-All lie in one object, named by a prefix (``dedup``):
+All are in one object, named by a prefix (``dedup``):
 
 ``simhash``    the SimHash in hexadecimal digits, most significant first
 ``blocks``     the keys of its blocks
 ``bands``      the keys of the signature's bands, in the order of the bands
-``signature``  the signature, where the layout has it apart
+``signature``  the signature, if the layout stores it
 ``content``    a hash of the text, equal for equal texts
 ``scheme``     the id of the scheme
 ``status``     ``ok``, ``short``, ``empty``; or ``deferred``: the text changed, and its fingerprint is still to be made
 
-How keys lie is the layout's choice (`Layout`): as one text with spaces between them, as a list, or
-as ``block0``, ``block1``, …, ``band0``, ``band1``, … with one key each.
+The layout (`Layout`) stores keys as one text with spaces between them, as a list, or as ``block0``, ``block1``, …,
+``band0``, ``band1``, … with one key each.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _KEYWORD: Json = {"type": "keyword"}
 _SEARCHED: Json = {"type": "keyword", "doc_values": False}
 _READ: Json = {"type": "keyword", "index": False, "doc_values": False}
 _COUNTED: Json = {"type": "keyword", "index": False}
-# Keys with spaces between them take a third less room in a document than a list of strings.
+# Keys with spaces between them take a third less space in a document than a list of strings.
 _SPACED: Json = {"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": False}
 
 
@@ -99,8 +99,8 @@ def _placed(settings: Settings, kind: str, keys: Sequence[str]) -> list[tuple[st
 def content_hash(text: str) -> str:
     """Return the first 48 bits of the SHA-256 of the text in UTF-8, in base64url.
 
-    Unequal texts have the same with probability 2**-48, so it tells equal texts among those with equal fingerprints,
-    and whether a text has changed.
+    Unequal texts share it with probability 2**-48, so it distinguishes texts with equal fingerprints, and shows whether
+    a text has changed.
     """
     return urlsafe_b64encode(sha256(text.encode()).digest()[:6]).decode("ascii")
 
@@ -147,7 +147,7 @@ def _key_columns(settings: Settings, kind: str, points: npt.NDArray[np.uint32]) 
 class StoredFingerprint:
     """The fingerprint that a document's fields hold; None where the scheme has no such part.
 
-    ``band_keys`` has all of them in their order, with nothing between.
+    ``band_keys`` has all keys in their order, with nothing between.
     """
 
     simhash: int | None

@@ -1,4 +1,4 @@
-"""The schemes that have names: settings for the common cases, and what each is good for."""
+"""The presets: named settings for the common cases, and what each is good for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from es_simhash.text.tokens.kinds import Chars, Keywords, Words
 
 @dataclass(frozen=True)
 class Preset:
-    """Settings of a scheme, and one sentence for whoever has to choose."""
+    """Settings of a scheme, and one sentence on when to choose them."""
 
     use: str
     settings: dict[str, Any]

@@ -1,7 +1,7 @@
 """Queries for the candidates of a fingerprint, as bodies of search requests: bool-should of terms on its keys.
 
 With m blocks, everything within k bits shares at least m − k of them (see `es_simhash.sketches.blocks`), so
-``minimum_should_match: m − k`` finds it all. Of the bands, one shared key makes a candidate.
+``minimum_should_match: m − k`` finds it all. One shared key of a band makes a candidate.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Filter: TypeAlias = Json | Sequence[Json] | None
 class Criteria:
     """What makes a match: a maximum ``distance`` in bits, a minimum ``similarity``, or either; None does not count.
 
-    With a ``verification`` the similarity is that of the texts, compared as it says; else that of the signatures.
+    With a ``verification`` the similarity is that of the texts, compared by its rules; else that of the signatures.
     """
 
     distance: int | None
@@ -43,8 +43,8 @@ class Criteria:
     ) -> Criteria:
         """Choose criteria by SimHash, by MinHash or by both, with the scheme's thresholds where none is given.
 
-        Without ``by``: by the kind for which a threshold is given, else by MinHash if the scheme has it. With a
-        ``verification`` its threshold stands in for that of MinHash.
+        Without ``by``: by the kind for which a threshold is given, else by MinHash if the scheme has it. A
+        ``verification`` replaces the threshold of MinHash by its own.
         """
         if by is None:
             by = _implied(settings, distance, similarity)
@@ -96,8 +96,8 @@ def clause(
 ) -> Json:
     """Return the clause that candidates match, to drop into any request.
 
-    ``scored``: each key scores 1, so that candidates with more keys in common come first where a list is cut off.
-    Without that a search by bands is a little quicker.
+    With ``scored`` each key scores 1, so candidates with more keys in common come first if the list is cut off.
+    Without it a search by bands is a little quicker.
     """
     if fingerprint.status == "empty":
         raise TextError("An empty text cannot be searched for. Give a text with letters or digits.")
@@ -115,7 +115,7 @@ def clause(
 def _found(terms: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the terms if there are any: a query without any clause would match everything."""
     if not terms:
-        raise InputError("The fingerprint lacks what is to be found by. Make it by the scheme of the index.")
+        raise InputError("The fingerprint has no keys to search by. Make it with the scheme of the index.")
     return terms
 
 
@@ -173,10 +173,10 @@ def compared_fields(settings: Settings, prefix: str) -> list[str]:
 def more_like_this(texts: Mapping[str, str]) -> Json:
     """Match candidates in an index without our fields: documents with most of the weightiest words of one of the texts.
 
-    ``texts`` has the text that each source field is compared with.
+    ``texts`` has the text to compare with each source field.
 
-    Terms count from one occurrence in the text and from two documents on; of the 50 weightiest, 70% must be shared.
-    The engine's own defaults (two occurrences, five documents, 25 terms) miss most short texts.
+    Terms count if they occur once in the text and in two documents; 70% of the 50 weightiest must be shared. The
+    engine's own defaults (two occurrences, five documents, 25 terms) miss most short texts.
     """
     should = [_more_like_this(field, text) for field, text in texts.items() if text]
     if not should:

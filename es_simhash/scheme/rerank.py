@@ -1,4 +1,4 @@
-"""Re-ranking: what an engine found by keys becomes matches, sorted by exact distance or by similarity."""
+"""Re-ranking: candidates that an engine found by keys become matches, sorted by exact distance or by similarity."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Match:
 
     ``distance`` counts differing bits. ``similarity`` is exact if ``is_exact``; else it is estimated from the
     signatures, with this ``standard_error``.
-    ``same_text`` tells that the texts are equal, not only alike. ``source`` holds the parts of the document that were
+    ``same_text`` marks texts that are equal, not only similar. ``source`` holds the parts of the document that were
     asked for.
     """
 
@@ -42,11 +42,11 @@ class Match:
 class Matches(Sequence[Match]):
     """The near-duplicates of one text, nearest first.
 
-    ``candidates`` is how many documents were compared, beside those that the server itself left out. Unless it is
-    ``complete`` there were more: beyond the caller's limit, or no nearer than the copies of the text that were found,
-    as many as the caller wants. ``foreign`` counts the candidates that have fingerprints of
-    another scheme, or unreadable ones, so that they could not be compared. ``status`` is that of the text itself; an
-    empty one has no matches.
+    ``candidates`` counts the documents that were compared, without those that the server itself left out. Unless the
+    result is ``complete`` there were more: beyond the caller's limit, or no nearer than the copies of the text found,
+    if these are as many as the caller wants. ``foreign`` counts the candidates that could not be compared, as they have
+    fingerprints of another scheme, or unreadable ones. ``status`` is that of the text itself; an empty one has no
+    matches.
     """
 
     matches: tuple[Match, ...]
@@ -95,7 +95,7 @@ def compare(
 ) -> Compared:
     """Compare a fingerprint with those of hits: their exact distances, and their estimated similarities.
 
-    Given the text of the fingerprint, hits with the same text are told as well.
+    Given the text of the fingerprint, hits with the same text are marked as well.
     """
     read = [(hit, own_fields.read(settings, scheme_id, (hit.get("_source") or {}).get(prefix))) for hit in hits]
     comparable = [hit for hit, stored in read if stored is not None]
@@ -140,8 +140,7 @@ def matches_of(
 ) -> Matches:
     """Return the hits that meet the criteria, nearest first; ties in the order of index and id.
 
-    ``exact`` has the exact similarities of compared hits, which then count in place of estimates; None where one is not
-    known.
+    ``exact`` has the exact similarities of compared hits, which then replace the estimates; None where one is unknown.
     """
     known = [None] * len(compared.hits) if exact is None else exact
     estimated = zip(compared.similarities, compared.standard_errors, strict=True)

@@ -1,7 +1,7 @@
-"""The scheme: every choice between a text and its fingerprint as one frozen value, and the way there.
+"""The scheme: one frozen value with every choice between a text and its fingerprint.
 
-Mapping, documents, queries and re-ranking are all derived from it. Its id names the fingerprints that it makes: the id
-changes when, and only when, they or their keys change.
+Mapping, documents, queries and re-ranking are all derived from it. Its id names its fingerprints: the id changes when,
+and only when, they or their keys change.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Scheme(Settings):
     def bit_sums(self, text: str) -> BitSums:
         """Return the sums of a text's SimHash; those of parts add up to those of a whole (see `simhash_of_sums`).
 
-        With the weights "set" and "idf" a feature counts once for each part that it is in.
+        With the weights "set" and "idf" a feature counts once for each part that contains it.
         """
         return fingerprinting.bit_sums(self, fingerprinting.features_of_texts(self, [text]))[0]
 

@@ -19,11 +19,11 @@ from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, Tokens
 
-# How much a feature weighs: "set" 1, however often it occurs in the text; "tf" its occurrences; "idf" its inverse
-# document frequency; "tfidf" the two multiplied; "own" the weight that comes with the token.
+# The weight of a feature: "set" 1, however often it occurs in the text; "tf" its occurrences; "idf" its inverse
+# document frequency; "tfidf" their product; "own" the weight that comes with the token.
 Weights: TypeAlias = Literal["set", "tf", "idf", "tfidf", "own"]
 
-# How the features of two texts are compared (see `es_simhash.scheme.verification`), and how much each weighs there.
+# How verification compares the features of two texts (see `es_simhash.scheme.verification`), and weighs them.
 Measure: TypeAlias = Literal["jaccard", "containment", "overlap", "cosine"]
 VerificationWeights: TypeAlias = Literal["rarity", "scheme"]
 
@@ -37,18 +37,18 @@ MINHASH_KINDS: dict[str, Callable[[FeatureBatch, int], Signatures]] = {
 # Engines take queries of 1,024 clauses, and a filter of the user's own needs some.
 MAX_KEYS = 1000
 
-# How the keys lie in a document: all of a kind in one text field, separated by spaces; in one keyword field of many
+# How a document stores the keys: all of a kind in one text field, separated by spaces; in one keyword field of many
 # values; or each in a keyword field of its own.
 KeyForm: TypeAlias = Literal["text", "keyword", "fields"]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a fingerprint lies in a document's fields (see `es_simhash.scheme.own_fields`).
+    """How a document's fields store a fingerprint (see `es_simhash.scheme.own_fields`).
 
-    The keys of MinHash hold the lowest bits of the signature, from which similarities are estimated. With
-    ``signature_bits`` the signature is stored beside them, with so many bits of each value. Without ``doc_values`` of
-    the SimHash the engine's scripts and aggregations cannot read it, and a document takes some 16 bytes less.
+    The keys of MinHash hold the lowest bits of the signature, which suffice to estimate similarities. With
+    ``signature_bits`` the signature is stored as well, with that many bits of each value. Without ``doc_values`` of the
+    SimHash, the engine's scripts and aggregations cannot read it, and a document takes some 16 bytes less.
     """
 
     keys: KeyForm = "text"
@@ -66,7 +66,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class SimHash:
-    """A SimHash of ``bits`` bits in ``blocks`` blocks, by which all within ``distance`` bits are sure to be found."""
+    """A SimHash of ``bits`` bits in ``blocks`` blocks, which find every document within ``distance`` bits."""
 
     bits: int = 64
     blocks: int = 6
@@ -85,9 +85,9 @@ class SimHash:
 
 @dataclass(frozen=True)
 class MinHash:
-    """A MinHash signature of ``size`` values, and the ``bands`` bands of ``rows`` rows by which it is found.
+    """A MinHash signature of ``size`` values, found by ``bands`` bands of ``rows`` rows.
 
-    Documents match from the Jaccard ``similarity`` on, unless a query asks for another.
+    ``similarity`` is the minimum Jaccard similarity of a match, unless a query asks for another.
     """
 
     kind: str = "one-permutation"
@@ -123,14 +123,14 @@ class MinHash:
 
 @dataclass(frozen=True)
 class Verification:
-    """What the texts of candidates must have in common with the text in question, where texts are compared.
+    """What a text and a candidate's must have in common, where texts are compared.
 
     The ``measure`` of their features (see `scheme.verification`) must be at least ``similarity``. With the weights
-    "rarity" each feature counts once, and the more the fewer documents have it; with "scheme" features weigh as in the
-    fingerprint. Texts that are alike may still be different documents, which these conditions tell apart: the shorter
-    text must have the share ``lengths`` of the longer one's characters; of the numbers in the text with fewer of them
-    the other must have the share ``numbers``; and the Jaccard similarity of their first lines, by character 3-grams,
-    must be at least ``first_lines``. A condition of 0 is none.
+    "rarity" each feature counts once, and weighs more the fewer documents have it; with "scheme" features weigh as in
+    the fingerprint. Similar texts may still be different documents, which these conditions distinguish: the shorter
+    text must have the share ``lengths`` of the longer one's characters; the other text must have the share ``numbers``
+    of the numbers in the text with fewer; and the Jaccard similarity of their first lines, by character 3-grams, must
+    be at least ``first_lines``. A condition of 0 is off.
     """
 
     similarity: float = 0.55
@@ -157,17 +157,17 @@ class Verification:
 
     @property
     def has_conditions(self) -> bool:
-        """Whether more is asked for than similarity."""
+        """Whether any condition is set."""
         return bool(self.lengths or self.numbers or self.first_lines)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How texts become fingerprints, and how these lie in documents.
+    """How texts become fingerprints, and how documents store them.
 
     ``hash`` may be given by its name. ``floor`` is the number of distinct features below which a text is ``short``.
     ``name``, the distance of `SimHash`, the similarity of `MinHash` and ``verification`` play no part in what is
-    stored. Without ``verification``, fingerprints alone tell what is near.
+    stored. Without ``verification``, fingerprints alone decide what matches.
     """
 
     name: str = "custom"

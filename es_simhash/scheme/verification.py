@@ -1,9 +1,9 @@
-"""Exact similarities of texts under a scheme: by the features that the fingerprints are made of.
+"""Exact similarities of texts under a scheme, by the features that make up the fingerprints.
 
-Where texts are verified with the weights "rarity", a feature weighs ln((N + 101) / (n + 1)) if n of N documents of a
-sample have it: as an idf would (Spärck Jones, "A statistical interpretation of term specificity", 1972), but as if a
-hundred more documents were without it. So in a small collection, where a pair of near-duplicates is a good part of all
-documents, what these two share still counts.
+With the weights "rarity", a feature weighs ln((N + 101) / (n + 1)) if n of N documents of a sample have it: an idf
+(Spärck Jones, "A statistical interpretation of term specificity", 1972), but as if a hundred more documents lacked it.
+So in a small collection, where a pair of near-duplicates is a good part of all documents, what these two share still
+counts.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ MEASURES: dict[str, Callable[[similarity.Features, similarity.Features], float]]
     "overlap": similarity.overlap,
     "cosine": similarity.cosine,
 }
-# How much a feature weighs at least, as a share of one that no document of the sample has, to be looked at first.
+# The minimum weight of a heavy feature, as a share of that of one that no document of the sample has.
 _HEAVY = 0.5
-_OTHERS = 100  # documents that are taken to have none of the features of a sample
+_OTHERS = 100  # assumed documents without any feature of the sample
 
 
 def measure_named(name: str) -> Callable[[similarity.Features, similarity.Features], float]:
@@ -62,7 +62,7 @@ def is_by_rarity(settings: Settings, verification: Verification | None) -> bool:
 def estimates_below(verification: Verification) -> float:
     """Return how far, beside its error, an estimated Jaccard similarity may fall short of that of the texts.
 
-    That of weighed features seldom differs by more; those of other measures may by any amount.
+    Weighted features seldom make it differ by more; other measures may by any amount.
     """
     return 0.15 if verification.measure == "jaccard" else 1.0
 
@@ -78,9 +78,9 @@ def plain(settings: Settings) -> Settings:
 
 @dataclass(frozen=True)
 class Verifier:
-    """Compares pairs of texts as a scheme verifies them; by default its features, weighed as in the fingerprint.
+    """Compares pairs of texts as a scheme verifies them, by default with features weighted as in the fingerprint.
 
-    ``weights`` are those of features, if not the scheme's. Features that are ``common`` (in ascending order) do not
+    ``weights`` replace the scheme's weights of features. Features that are ``common`` (in ascending order) do not
     count: texts that have no others are not similar.
     """
 
@@ -92,7 +92,7 @@ class Verifier:
     def similarities(self, texts: Sequence[str], pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
         """Return the similarity of each pair of texts, given as two rows of positions; see `of_cached`.
 
-        Equal texts are looked at once.
+        Equal texts are compared once.
         """
         numbers: dict[str, int] = {}
         first, second = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)[pairs]
@@ -111,7 +111,7 @@ class Verifier:
     def of_cached(self, cache: SetCache, pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
         """Return the similarity of each pair of cached texts, given as two rows of their numbers.
 
-        It is 0 where a condition is not met, and where it is below ``least``, which may be another for each pair.
+        It is 0 if a condition is not met, and if it is below ``least``, which may differ from pair to pair.
         """
         found = np.zeros(pairs.shape[1], dtype=np.float64)
         wanted = np.broadcast_to(np.float64(least), found.shape)
@@ -145,7 +145,7 @@ class Verifier:
             return np.array([compare(sides[a], sides[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
         first, second = np.array([text.total for text in texts], dtype=np.int64)[pairs]
         rests = np.array([text.rest for text in texts], dtype=np.int64)[pairs]
-        # What one text lacks, the other has in its own rest; or among all its features, if it has no rest.
+        # What one text lacks is in the rest of the other; or among all its features, if it has no rest.
         unseen = np.where(rests.all(axis=0), rests.min(axis=0), rests.max(axis=0))
         shared = np.minimum(shared_weights(texts, *pairs) + unseen, np.minimum(first, second))
         found = _OF_SHARED[self.verification.measure](shared, first, second)
@@ -212,7 +212,7 @@ def similarities_to(
 ) -> list[float]:
     """Compare a text with each of the others by a measure, exactly.
 
-    Features weigh as the scheme says, or by an idf table.
+    Features weigh as in the scheme, or by an idf table.
     """
     measure_named(measure)
     return Verifier(settings, Verification(measure=cast("Measure", measure)), idf).to_others(text, others)

@@ -1,13 +1,13 @@
-"""What texts must have in common beside similar features: their lengths, their numbers, their first lines.
+"""What texts must have in common in addition to similar features: their lengths, their numbers, their first lines.
 
-Forms that were filled in with other numbers, editions of a report and parts of a series are as similar as copies are,
-and are different documents. Each condition compares one trait of two texts, and tells how far it agrees, from 0 to 1:
+Forms filled in with other numbers, editions of a report and parts of a series are as similar as copies, but different
+documents. Each condition compares one trait of two texts, and measures how far it agrees, from 0 to 1:
 
 ``lengths``      the characters of the shorter text as a share of those of the longer one
-``numbers``      of the distinct runs of digits of the text with fewer of them, the share that the other has, too;
+``numbers``      the share of the distinct runs of digits, of the text with fewer of them, that the other has too;
                  1 if one of them has none
 ``first_lines``  the Jaccard similarity of the first lines that are not blank, by their character 3-grams: that of the
-                 first source field, where it has one line, as titles do
+                 first source field, if it has one line, as titles do
 """
 
 from __future__ import annotations
