@@ -18,7 +18,7 @@ CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
 test: lint types pytest
 
-# Everything on a small corpus of its own; needs no development tools.
+# Tries everything on a small corpus of its own; needs no development tools.
 demo: $(DEMO_INSTALLED)
 	$(BIN)/es-simhash demo
 
@@ -48,11 +48,11 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(BIN)/mypy
 
-# An answer in a minute and a half: no node, no browser, nothing to install.
+# The unit tests, in a minute and a half: no node, no browser, nothing to install.
 quick: $(INSTALLED)
 	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 tests/unit
 
-# In two processes (tests/support/sharing_out.py), of which each waits for its node often.
+# In two processes (tests/support/sharing_out.py), since each often waits for its node.
 pytest: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2
 
@@ -81,12 +81,12 @@ dist: $(INSTALLED)
 	rm -rf dist
 	$(BIN)/uv build
 
-# They are built, and the wheel installed, in an environment without development tools; what they require is downloaded.
+# Builds both and installs the wheel in an environment without development tools; downloads what they require.
 test-dist: $(INSTALLED)
 	$(BIN)/python -m pytest --build tests/system/installed
 
-# The lowest versions that pyproject.toml allows of what the package needs; for what is installed beside them, the newest.
-# Nodes are left out, whose tests are the slowest; one is had by: make test-min NODES= TESTS=tests/system/test_index_conformance.py
+# The lowest versions of requirements that pyproject.toml allows; the newest of everything else. Nodes are left out, since
+# their tests are the slowest; to include them: make test-min NODES= TESTS=tests/system/test_index_conformance.py
 NODES := none
 TESTS := tests
 
@@ -101,8 +101,8 @@ $(LOWEST_INSTALLED): $(INSTALLED) pyproject.toml
 		--editable '.[$(EXTRAS)]' --group dev
 	touch $@
 
-# Branches of the folders without I/O (tests/layers.py) that their tests run through, by numpy's loops: compiled ones are
-# not counted.
+# Branches of the folders without I/O (tests/layers.py) that the unit tests run through, in numpy's loops: those of
+# compiled ones cannot be counted.
 coverage: $(INSTALLED)
 	ES_SIMHASH_NATIVE=0 $(BIN)/coverage run --include="$$($(BIN)/python -m tests.layers)" -m pytest tests/unit
 	$(BIN)/coverage report
@@ -111,14 +111,14 @@ coverage: $(INSTALLED)
 fuzz: $(INSTALLED)
 	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 --hypothesis-profile=fuzz -k fuzz tests/unit
 
-# Changes to the modules that all else stands on, one by one, each of which a test should notice; those that none does are
-# listed. Two processes for a quarter of an hour; mutants are shown by: .venv/bin/mutmut show NAME
+# Changes the modules that all else stands on, one change at a time, and lists the changes that no test notices. Two
+# processes for a quarter of an hour; to show a mutant: .venv/bin/mutmut show NAME
 mutants: $(MUTANTS_INSTALLED)
 	ES_SIMHASH_NATIVE=0 ES_SIMHASH_TEST_NODES=none $(BIN)/mutmut run --max-children 2
 	$(BIN)/mutmut results
 
-# Backfills of 200,000 documents that are killed, restarted and refused again and again, and thousands of histories of
-# each command (tests/system/histories), others each time; takes hours.
+# Backfills of 200,000 documents that are killed, restarted and refused again and again, and thousands of random histories
+# of each command (tests/system/histories); takes hours.
 soak: $(INSTALLED)
 	$(BIN)/python -m pytest tests/system/soak tests/system/histories --soak
 

@@ -1,4 +1,4 @@
-"""The demo's corpus as JSON lines, each document with a site and a date besides: ``python documents.py [SIZE]``.
+"""Print the demo's corpus as JSON lines, each with a site and a date added: ``python documents.py [SIZE]``.
 
 Stories appear on sites that write, within a year; their copies some days later, mostly on sites that collect.
 """
@@ -20,7 +20,7 @@ _COLLECTING = ("mirror.example", "digest.example", "reader.example")
 
 
 def documents(size: int) -> Iterator[dict[str, str]]:
-    """About so many, the same each time."""
+    """Generate about ``size`` documents, the same each time."""
     published: dict[str, date] = {}
     for each in make_corpus(size):
         rng = random.Random(each.id)

@@ -26,7 +26,6 @@ CALQUES = {
     r"None of them": "No …",
     r"There it": "the subject itself",
     r"what (is|was) there": "what exists",
-    r"in place of": "instead of",
     r"[Ww](hoso|ho)ever": "anyone who",
 }
 _ANY = re.compile(rf"\b({'|'.join(CALQUES)})\b".replace(" ", r"\s+(?:#\s+)?"))

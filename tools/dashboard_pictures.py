@@ -100,7 +100,7 @@ def _framed(panel: Panel, ask: Ask, theme: str, x: int, y: int, width: int, heig
     colours = THEMES[theme]
     chart = drawn(panel.chart, ask, theme, width - 24, height - _TITLE - 12)
     svg = vl_convert.vegalite_to_svg(chart, vl_version="5.8")
-    # Ids are of the whole picture, so each chart has its own. What is told to those who do not see is left to the text.
+    # Ids hold for the whole picture, so each chart has its own. Screen readers get the page's text instead.
     svg = re.sub(r' (aria-\w+|role|class)="[^"]*"', "", re.sub(r'(id="|url\(#)', rf"\g<1>{panel.part}-", svg))
     title = f'<text x="12" y="20" fill="{colours["title"]}" font-weight="600">{escape(panel.title)}</text>'
     return (

@@ -39,7 +39,7 @@ _CHARACTERS, _KEYS, _KEYS_A_LINE, _QUERY_LINES = 42, 20, 5, 3
 
 @dataclass
 class Seen:
-    """What is in the index, and what a search for the first document tells."""
+    """The contents of the index, and what a search for the first document shows."""
 
     held: dict[str, dict[str, Any]]
     found: dict[str, str]
@@ -76,7 +76,7 @@ def picture(what: Seen, theme: str) -> str:
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" role="img">',
-            f"<title>{escape(_told(what))}</title>",
+            f"<title>{escape(_described(what))}</title>",
             f"<style>text {{ font: 12px ui-monospace, monospace; }} .head {{ font: bold 15px sans-serif; }} {style}"
             f" rect.card {{ stroke: {colours['line']}; }}</style>",
             f'<rect class="page" width="{WIDTH}" height="{height}"/>',
@@ -86,7 +86,7 @@ def picture(what: Seen, theme: str) -> str:
     )
 
 
-def _told(what: Seen) -> str:
+def _described(what: Seen) -> str:
     return (
         "Documents of an index get fields of fingerprints. Documents that share a key are found by an ordinary query, "
         f"and compared by their texts: of three documents {len(what.found)} is a near-duplicate of the first."

@@ -29,7 +29,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 class Browser:
-    """Chromium without a window, spoken to by the DevTools protocol over a pipe; ``events`` are what it told."""
+    """Chromium without a window, controlled by the DevTools protocol over a pipe; ``events`` are what it reported."""
 
     def __init__(self, program: str, folder: Path) -> None:
         theirs, ours = os.pipe()
@@ -78,22 +78,22 @@ class Browser:
         )
         self.events.clear()
         self.call("Page.navigate", url=path.as_uri())
-        while not self.told("Page.loadEventFired"):
+        while not self.reported("Page.loadEventFired"):
             self.events.append(self._next())
 
-    def told(self, *methods: str) -> list[dict[str, Any]]:
+    def reported(self, *methods: str) -> list[dict[str, Any]]:
         """What events of these methods say."""
         return [event["params"] for event in self.events if event["method"] in methods]
 
     @property
     def requests(self) -> list[str]:
         """What was loaded, or should have been."""
-        return [each["request"]["url"] for each in self.told("Network.requestWillBeSent")]
+        return [each["request"]["url"] for each in self.reported("Network.requestWillBeSent")]
 
     @property
     def complaints(self) -> list[dict[str, Any]]:
         """What was written to the console, by the page or about it."""
-        return self.told("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+        return self.reported("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
 
     def value(self, expression: str) -> Any:
         """What an expression comes to in the page."""
@@ -113,8 +113,8 @@ class Browser:
             assert block, "the browser has ended"
             self._buffer += block
         message, _, self._buffer = self._buffer.partition(b"\0")
-        told: dict[str, Any] = json.loads(message)
-        return told
+        received: dict[str, Any] = json.loads(message)
+        return received
 
 
 def started(folder: Path) -> Iterator[Browser]:

@@ -1,6 +1,6 @@
 """What the fuzz tests feed to parsers: JSON of every shape, and valid input that was damaged.
 
-Their law: whatever is given, either it is used as it should be, or one of our errors says what is wrong with it.
+Their law: any input is either used correctly, or one of our errors says what is wrong with it.
 `make fuzz` tries twenty times as many examples as `make test`.
 """
 

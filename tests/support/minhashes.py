@@ -30,7 +30,7 @@ def table(matrix: npt.NDArray[np.uint64]) -> FeatureBatch:
 
 
 def pairs(seed: int, count: int, shared: int, only_a: int, only_b: int) -> tuple[FeatureBatch, FeatureBatch]:
-    """``count`` pairs of documents, of random hashes, of which ``shared`` are common."""
+    """Make ``count`` pairs of documents of random hashes, with ``shared`` hashes in common."""
     size = (count, shared + only_a + only_b)
     hashes = np.random.default_rng(seed).integers(0, 2**64, size, dtype=np.uint64)
     a, b = hashes[:, : shared + only_a], np.delete(hashes, np.s_[shared : shared + only_a], axis=1)

@@ -47,7 +47,7 @@ def _news() -> str:
 
 
 def _new() -> str:
-    """Documents of which the index has some already."""
+    """Make documents, some of them in the index already."""
     return _lines([{**each, "id": f"new-{each['id']}"} for each in _articles()[:5]])
 
 

@@ -47,7 +47,7 @@ def group(name: str, *members: Member, diameter: Diameter | None = None) -> Grou
 
 
 def group_of(name: str, size: int) -> Group:
-    """A group of so many members, the later the less like the first one."""
+    """Make a group of ``size`` members, each less similar to the first than the one before."""
     members = [member(f"{name}-{place}", 1 - 0.4 * place / size, place % 30) for place in range(size)]
     return group(name, *members)
 

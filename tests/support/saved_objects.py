@@ -66,7 +66,7 @@ def problems(objects: list[Json]) -> list[str]:
     """Why these objects could not be imported, or would not be shown; nothing if they are fine."""
     there = {(each.get("type"), each.get("id")) for each in objects}
     found = ["an id twice"] if len(there) < len(objects) else []
-    return found + [f"{each.get('type')}: {told}" for each in objects for told in _problems(each, there)]
+    return found + [f"{each.get('type')}: {problem}" for each in objects for problem in _problems(each, there)]
 
 
 def _problems(one: Json, there: set[tuple[Any, Any]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How tests are shared out among processes: those on one kind of server to one of them, so that it starts once."""
+"""Distribution of tests among processes: those on one kind of server go to one process, so that it starts once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _SERVERS = re.compile("(elasticsearch|opensearch)(?! client)", re.IGNORECASE)
 
 
 class ByServer(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests on a kind of server stay together, and so do the others of each file."""
+    """A scheduler that keeps tests on a kind of server together, and the others of each file."""
 
     def _split_scope(self, nodeid: str) -> str:
         return belongs_to(self.config.rootpath, nodeid)
 
 
 def belongs_to(root: Path, test: str) -> str:
-    """The kind of server that a test is on, as far as names tell, or else its file."""
+    """Guess from its name the kind of server that a test is on; without a hint, return its file."""
     file, _, name = test.partition("::")
     if _has_logins(root / file) and "opensearch_node" not in name:
         return "elasticsearch"  # whose node with logins it is, whatever client a test names
@@ -36,5 +36,5 @@ def _has_logins(path: Path) -> bool:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByServer:
-    """Take this way, whatever was asked for by ``--dist``."""
+    """Use it whatever ``--dist`` says."""
     return ByServer(config, log)

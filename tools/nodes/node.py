@@ -101,7 +101,7 @@ class Node(ABC):
 
     @property
     def password(self) -> str | None:
-        """The password of the user `elastic` (or of whom the URL names); None where security is off."""
+        """The password of the user `elastic`, or of the one in the URL; None where security is off."""
         return None if self.credentials is None else self.credentials[1]
 
     @property

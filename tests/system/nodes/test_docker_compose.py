@@ -1,4 +1,4 @@
-"""docker-compose.yml, and what it builds and runs, hold together, as far as that can be told without Docker."""
+"""docker-compose.yml, and what it builds and runs, hold together, as far as can be checked without Docker."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_each_profile_has_an_engine_its_ui_and_the_demo(profile: str) -> None:
     assert DEMOS[demo]["restart"] == "no"
 
 
-def test_the_head_of_the_file_names_what_is_there() -> None:
+def test_the_head_of_the_file_names_every_profile_demo_and_port() -> None:
     head = COMPOSE_FILE.read_text(encoding="utf-8").split("x-check")[0]
     assert set(re.findall(r"--profile (\w+) up", head)) == set(PROFILES)
     assert set(re.findall(r"\b(\w+-demo)\b", head)) == set(DEMOS)

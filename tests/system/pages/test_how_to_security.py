@@ -122,7 +122,7 @@ def test_no_copy_is_made_by_a_login_that_may_not_fill_it(node: Node, tmp_path: P
     assert node.request("GET", f"/{COPY}").status == 404
 
 
-def test_every_command_that_needs_a_login_is_told() -> None:
+def test_every_command_that_needs_a_login_is_listed() -> None:
     assert sorted(given.command for given in rights()) == sorted(LINES)
 
 

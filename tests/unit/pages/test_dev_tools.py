@@ -1,4 +1,4 @@
-"""docs/dev-tools.md tells of the scripts that there are, and shows what comes back for every request."""
+"""docs/dev-tools.md describes every script, and shows the reply to every request."""
 
 from __future__ import annotations
 

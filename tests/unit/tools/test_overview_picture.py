@@ -10,7 +10,7 @@ def test_the_pictures_are_what_the_library_answers() -> None:
         assert path.read_text(encoding="utf-8") == content, "make it anew: python -m tools.overview_picture"
 
 
-def test_the_picture_tells_a_near_duplicate_from_another_document() -> None:
+def test_the_picture_separates_a_near_duplicate_from_another_document() -> None:
     what = seen()
     assert list(what.found) == ["2"]
     assert len(what.shared["2"]) > 1
