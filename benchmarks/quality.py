@@ -4,7 +4,7 @@ Per labelled set: precision, recall and F1 of pairs at each contender's default 
 over the true clusters), F1 of pairs that differ, the best F1 of any threshold, chosen on the same labels, and the share
 of duplicates that become candidates at all. Contenders in addition to the presets:
 
-- Exact Jaccard similarity of character 5-grams of all pairs.
+- Exact Jaccard similarity of the character 5-grams of all pairs, at the best threshold.
 - MinHash as in most recipes: datasketch's `MinHashLSH`, 128 permutations, Jaccard similarity 0.8, candidates compared
   by estimates; runs of three lower-case words, and character 5-grams.
 - SimHash of 64 bits as in Google's paper: words weighted by frequency, within 3 bits.
@@ -102,7 +102,7 @@ def _table(on: LabelledSet, tune: Tune | None) -> Table:
 
 def _add(table: Table, name: str, result: Result) -> None:
     low, high = result.f1.low, result.f1.high
-    interval = "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
+    interval = "" if low is None or high is None else f" ({low:.3f}–{high:.3f})"
     table.add(
         name,
         *map(_shown, (result.precision.value, result.recall.value)),
@@ -123,7 +123,7 @@ def _contenders(on: LabelledSet) -> dict[str, Contender]:
     ours: dict[str, Contender] = {f"es_simhash, {name}": _preset(name) for name in presets}
     return {
         **ours,
-        "exact Jaccard of character 5-grams, tuned": _exact,
+        "exact Jaccard, tuned": _exact,
         "MinHash at 0.8, runs of 3 words": lambda on: _by_datasketch(on, _words),
         "MinHash at 0.8, character 5-grams": lambda on: _by_datasketch(on, _characters),
         "SimHash of words, within 3 bits": _google,
@@ -215,13 +215,13 @@ def _within(simhashes: Codes, most: int) -> Iterator[tuple[Codes, Integers]]:
 
 
 class _Like(MoreLikeThis):
-    name = f"more_like_this, well set, from {SHARE:.0%} of the text's own score on"
+    name = f"more_like_this, {SHARE:.0%} of the score"
 
 
 class _Tokens(MinHashShould):
     def __init__(self, server: Server) -> None:
         super().__init__(server, "30%")
-        self.name = f"min_hash filter, from {SHARE:.0%} of the text's tokens on"
+        self.name = f"min_hash, {SHARE:.0%} of the tokens"
 
 
 def _by_search(on: LabelledSet, server: Server, way: Way) -> Ranked:

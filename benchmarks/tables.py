@@ -27,7 +27,7 @@ class Table:
         if self.note:
             lines += [self.note, ""]
         lines.append(_line(self.columns))
-        lines.append(_line(["---", *("---:" for _ in self.columns[1:])]))
+        lines.append(f"|---|{'---:|' * (len(self.columns) - 1)}")
         return "\n".join([*lines, *map(_line, self.rows), ""])
 
 

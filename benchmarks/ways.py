@@ -111,7 +111,7 @@ class Ours(Way):
 class MoreLikeThis(Way):
     """``more_like_this`` with settings for near-duplicates, in an index without extra fields."""
 
-    name = "more_like_this, well set"
+    name = "more_like_this"
     index = "plain"
 
     def create(self, index: str) -> None:
@@ -127,7 +127,7 @@ class MoreLikeThis(Way):
 class MinHashMatch(Way):
     """The ``min_hash`` token filter over shingles of five words, and a match query with the same analyzer."""
 
-    name = "min_hash filter, match"
+    name = "min_hash, match"
     index = "min_hash"
 
     def create(self, index: str) -> None:
@@ -152,7 +152,7 @@ class MinHashShould(MinHashMatch):
 
     def __init__(self, server: Server, share: str) -> None:
         super().__init__(server)
-        self.name = f"min_hash filter, should with {share} of the tokens"
+        self.name = f"min_hash, {share} of the tokens"
         self._share = share
 
     def body(self, text: str) -> Json:
@@ -167,7 +167,7 @@ class MinHashShould(MinHashMatch):
 class BitVectors(Way):
     """SimHashes of 128 bits as ``dense_vector``, by approximate search of nearest neighbours (HNSW)."""
 
-    name = "dense_vector of 128 bits, knn"
+    name = "dense_vector, knn"
     index = "vectors"
     servers = ("elasticsearch",)
     _scheme: ClassVar[Scheme] = replace(Scheme(), simhash=SimHash(128), minhash=None)

@@ -60,7 +60,7 @@ def _room(path: Path, depth: int) -> Iterator[str]:
     source = (path / "__init__.py" if is_folder else path.with_suffix(".py")).read_text(encoding="utf-8")
     name = "  " * depth + path.name + ("/" if is_folder else "")
     yield f"{name:<18} {(ast.get_docstring(ast.parse(source)) or '').splitlines()[0]}".rstrip()
-    if is_folder:
+    if is_folder and depth < 2:
         for each in sorted(path.iterdir()):
             if (each / "__init__.py").is_file():
                 yield from _room(each, depth + 1)
@@ -75,8 +75,8 @@ def _parameters(own: Json) -> str:
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    first, *others = (f"| {' | '.join(line)} |\n" for line in (head, *rows))
+    return "".join([first, f"|{'---|' * len(head)}\n", *others])
 
 
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
