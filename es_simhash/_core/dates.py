@@ -1,9 +1,10 @@
-"""Dates in Elasticsearch's default format: ISO 8601 with optional parts, or milliseconds since 1970."""
+"""Dates: Elasticsearch's default format (ISO 8601 with optional parts, or milliseconds since 1970), and ISO 8601."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, timezone
+from math import isfinite
 
 _ISO = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)"
@@ -11,6 +12,9 @@ _ISO = re.compile(
     r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?)?)?"
 )
 _MILLISECONDS = re.compile(r"-?\d+")
+# Eight digits alone are a date, 20260101.
+_LONG_MILLISECONDS = re.compile("-?[0-9]{9,18}")
+_WITHOUT_DAY = re.compile("[0-9]{4}(-[0-9]{2})?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -39,6 +43,23 @@ def milliseconds(value: object, round_up: bool = False) -> int:
     if _MILLISECONDS.fullmatch(value):
         return int(value)
     raise ValueError(f"{value!r} is no ISO 8601 date and no number of milliseconds")
+
+
+def timestamp(value: object) -> float | None:
+    """Return seconds since 1970 for milliseconds or an ISO 8601 date (UTC without a zone); None for anything else."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value / 1000 if isfinite(value) else None
+    if not isinstance(value, str):
+        return None
+    if _LONG_MILLISECONDS.fullmatch(value):
+        return int(value) / 1000
+    if _WITHOUT_DAY.fullmatch(value):
+        value += "-01" * (2 if len(value) == len("2026") else 1)
+    try:
+        date = datetime.fromisoformat(f"{value[:-1]}+00:00" if value[-1:] in "Zz" else value)
+    except ValueError:
+        return None
+    return (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp()
 
 
 def _of_parts(parts: re.Match[str], round_up: bool) -> int:

@@ -65,7 +65,7 @@ def server_filter(options: FindRequest, settings: Settings, criteria: Criteria) 
 
 @cache
 def _meets_many(bits: int, blocks: int, shared: int) -> bool:
-    """Return whether a query meets so many documents by chance that a script is faster than fetching them."""
+    """Return whether filtering by a script is faster than fetching the documents that a query meets by chance."""
     return tradeoffs.block_candidates(bits, blocks, shared, _DOCUMENTS) > _FETCHED
 
 

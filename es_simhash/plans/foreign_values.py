@@ -20,7 +20,7 @@ _SAMPLE = 100
 
 
 def foreign_in(documents: Documents, source: Json) -> str | None:
-    """Describe what a document has in place of our fields, to follow its name in a message; None if nothing is foreign.
+    """Describe what a document has instead of our fields, to follow its name in a message; None if nothing is foreign.
 
     Other names in the object beside ours do no harm.
     """

@@ -60,7 +60,7 @@ def init(index: str, documents: Documents, create: Json | None = None, dry_run: 
 
 
 def make_index(index: str, body: Json) -> Plan[dict[str, Json] | None]:
-    """Create an index; return its mapping, in place of an error, if somebody else has just created it."""
+    """Create an index; return its mapping, instead of an error, if somebody else has just created it."""
     try:
         yield CreateIndex(index, body)
     except IndexStateError as error:

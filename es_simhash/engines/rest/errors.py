@@ -58,7 +58,7 @@ REMEDIES = (
     Remedy(
         "cluster_block_exception",
         IndexStateError,
-        "Have whoever set the block remove it (index.blocks.*; es_simhash never does), or name another index.",
+        "Ask its owner to remove the block (index.blocks.*; es_simhash never does), or name another index.",
     ),
     Remedy("index_closed_exception", IndexStateError, "Open the index with POST {index}/_open, or name another."),
     Remedy(
@@ -246,7 +246,7 @@ def _excerpt(status: int, body: Any) -> str:
 
 
 def _causes(error: Json) -> Iterator[Json]:
-    """Yield an error and its causes; the root cause in place of a search's "all shards failed"."""
+    """Yield an error and its causes; the root cause instead of a search's "all shards failed"."""
     cause: Any = error
     match error:
         case {"type": "search_phase_execution_exception", "root_cause": [dict(root), *_]}:

@@ -55,7 +55,7 @@ def _open_reader(operation: OpenReader) -> Conversation[Reader]:
 def _id_of(value: object) -> str:
     id_ = typed(value, str)
     if not id_:
-        raise TypeError("an empty text in place of an id")
+        raise TypeError("an empty text instead of an id")
     return id_
 
 

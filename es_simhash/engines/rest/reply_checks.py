@@ -16,7 +16,7 @@ Kind = TypeVar("Kind")
 def typed(value: object, kind: type[Kind]) -> Kind:
     """Return the value; raise unless it is of this kind."""
     if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-        raise TypeError(f"{value!r:.80} in place of {_NAMES[kind]}")
+        raise TypeError(f"{value!r:.80} instead of {_NAMES[kind]}")
     return value
 
 
@@ -47,5 +47,5 @@ def document(found: Json) -> Json:
 def of_id(found: Json, id_: str | None) -> Json:
     """Return an answer about a document; raise unless it is about the requested id (None: any)."""
     if typed(found["_id"], str) != (id_ or found["_id"]):
-        raise TypeError(f"the id {found['_id']!r:.80} in place of {id_!r}")
+        raise TypeError(f"the id {found['_id']!r:.80} instead of {id_!r}")
     return found

@@ -5,19 +5,14 @@ Whatever the order leaves open, the ids decide; so it is the same on every run.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
-from math import inf, isfinite
+from math import inf
 from typing import Any
 
+from es_simhash._core.dates import timestamp
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.errors import InputError
-
-# A number of eight digits is a date, 20260101.
-_MILLISECONDS = re.compile("-?[0-9]{9,18}")
-_NO_DAY = re.compile("[0-9]{4}(-[0-9]{2})?")
 
 # The greater a rank is, the later its document stands.
 Rank = Callable[[Json], Any]
@@ -83,25 +78,8 @@ def canonical_named(text: str, text_fields: Sequence[str]) -> Canonical:
     )
 
 
-def moment(value: Any) -> float | None:
-    """A date in seconds since 1970: a number of milliseconds, or ISO 8601, in UTC where it names no zone."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return value / 1000 if isfinite(value) else None
-    if not isinstance(value, str):
-        return None
-    if _MILLISECONDS.fullmatch(value):
-        return int(value) / 1000
-    if _NO_DAY.fullmatch(value):
-        value += "-01" * (2 if len(value) == len("2026") else 1)
-    try:
-        date = datetime.fromisoformat(f"{value[:-1]}+00:00" if value[-1:] in "Zz" else value)
-    except ValueError:
-        return None
-    return (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp()
-
-
 def _moment(document: Json, field: str, missing: float) -> float:
-    found = [each for each in map(moment, values_at(document, field)) if each is not None]
+    found = [each for each in map(timestamp, values_at(document, field)) if each is not None]
     return found[0] if found else missing
 
 

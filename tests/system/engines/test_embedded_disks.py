@@ -1,4 +1,4 @@
-"""Indices of the embedded engine where nothing can be written, nothing more, or only so many files be open."""
+"""Indices of the embedded engine on disks that are read-only or full, and with few open files allowed."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def test_an_index_that_this_user_may_not_write_can_be_read(public: Path) -> None
 def test_a_file_that_this_user_may_not_read_is_no_damage(public: Path) -> None:
     next((public / "a").glob("*.store")).chmod(0)
     for refused in as_somebody(public, COUNT_ALL, "CheckFiles('a')"):
-        assert "cannot be read: Permission denied. See that this user may read the directory" in refused
+        assert "cannot be read: Permission denied. Let this user read the directory" in refused
 
 
 # --- too many open files

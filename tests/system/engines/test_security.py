@@ -135,7 +135,7 @@ def test_a_login_can_be_an_option(node: Node) -> None:
         engine.close()
 
 
-def test_an_engine_that_must_not_be_asked_its_name_is_told_it(node: Node) -> None:
+def test_the_caller_names_an_engine_that_must_not_be_asked(node: Node) -> None:
     key = authorized(node, "read")
     with pytest.raises(AccessError, match=r"say so: distribution='elasticsearch' or 'opensearch'\.$"):
         connected(node, **key)

@@ -248,7 +248,7 @@ def test_a_mapping_that_does_not_fit(engine: Engine, index: str, properties: Jso
         engine.perform(PutMapping(index, {"properties": properties}))
 
 
-def test_a_changed_type_is_told_with_both_types(engine: Engine, index: str) -> None:
+def test_a_changed_type_is_reported_with_both_types(engine: Engine, index: str) -> None:
     with pytest.raises(MappingError, match=r"\[tag\] cannot be changed from type \[keyword\] to \[long\]"):
         engine.perform(PutMapping(index, {"properties": {"tag": {"type": "long"}}}))
 
@@ -285,12 +285,12 @@ def test_objects_where_there_are_no_subobjects(engine: Engine, node: Node, index
 
 
 @pytest.mark.parametrize("block", ["read_only", "write"])
-def test_a_block_is_told_and_left(engine: Engine, node: Node, index: str, block: str) -> None:
+def test_a_block_is_reported_and_left(engine: Engine, node: Node, index: str, block: str) -> None:
     node.request("PUT", f"/{index}/_settings", {f"index.blocks.{block}": True})
     [result] = engine.perform(put(index, "1", refresh=False))
     assert result.status == 403
     assert f"[{index}]" in str(result.error)
-    assert "Have whoever set the block remove it" in str(result.error)
+    assert "Ask its owner to remove the block" in str(result.error)
     assert engine.perform(Count(index, ALL)) == 0
     settings = node.request("GET", f"/{index}/_settings?flat_settings=true").body
     assert settings[index]["settings"][f"index.blocks.{block}"] == "true"

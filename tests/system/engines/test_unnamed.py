@@ -1,4 +1,4 @@
-"""Servers that do not tell which engine they are: what the caller says of it is used everywhere, without a version."""
+"""Servers that do not identify themselves: what the caller says is used everywhere, without a version."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_every_command_works(
         node.request("DELETE", f"/{each}")
 
 
-def test_a_client_that_is_held_is_told_it_too(refused: str, name: str) -> None:
+def test_the_caller_names_the_engine_behind_a_client_too(refused: str, name: str) -> None:
     with OpenSearch(refused) as client:
         unnamed = Index(name, client, fields=["title", "body"])
         unnamed.init()
@@ -124,7 +124,7 @@ TELLING = Answer({"version": {"number": "3.8.0", "distribution": "opensearch"}})
         (Answer({"tagline": "a proxy"}), ()),
     ],
 )
-def test_the_version_is_that_which_the_server_tells(answer: Answer, version: tuple[int, ...]) -> None:
+def test_the_version_is_that_of_the_reply(answer: Answer, version: tuple[int, ...]) -> None:
     with serving(answer) as server:
         engine = connect(server.url, distribution="opensearch")
         assert engine.perform(GetInfo()) == EngineInfo("opensearch", version)
@@ -132,7 +132,7 @@ def test_the_version_is_that_which_the_server_tells(answer: Answer, version: tup
 
 
 @pytest.mark.parametrize("answer", [Answer({}, 401), Answer({}, 500), Answer({}, 503)])
-def test_what_is_wrong_with_a_login_or_a_server_is_told_all_the_same(answer: Answer) -> None:
+def test_what_is_wrong_with_a_login_or_a_server_is_reported_all_the_same(answer: Answer) -> None:
     with serving(answer) as server:
         engine: Any = connect(server.url, distribution="opensearch", max_retries=0)
         with pytest.raises(EngineError):

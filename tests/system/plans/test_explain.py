@@ -114,7 +114,7 @@ def test_a_chinese_pair_differs_by_characters(index: Index) -> None:
     assert found.features.only_a.heaviest[0].text in CHINESE["body"]
 
 
-def test_the_same_text_is_told(index: Index) -> None:
+def test_the_same_text_is_reported(index: Index) -> None:
     found = index.explain("0", "same")
     assert found.verdict.notes == ("The texts are the same.",)
     assert found.evidence.similarity.exact == 1
@@ -234,7 +234,7 @@ def test_what_cannot_be_explained_is_refused(engine: Engine, names: Callable[[],
         other.explain("a", "b")
 
 
-def test_a_mapping_that_does_not_search_the_keys_is_told(engine: Engine, names: Callable[[], str]) -> None:
+def test_a_mapping_that_does_not_search_the_keys_is_reported(engine: Engine, names: Callable[[], str]) -> None:
     """Here a document's keys are one term, as if nobody had looked at what `init` says."""
     if not is_server(Index("x", engine)):
         pytest.skip("the embedded engine knows no named queries")

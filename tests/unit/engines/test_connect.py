@@ -32,7 +32,7 @@ ELASTICSEARCH = Answer({"version": {"number": "9.4.3"}})
 OPENSEARCH = Answer({"version": {"number": "3.8.0", "distribution": "opensearch"}}, product="none")
 
 
-class TellingEngine:
+class RecordingEngine:
     """An engine that says in which thread it works."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ def connected(target: object = None, **options: Any) -> object:
 
 
 def test_an_engine_is_taken_as_it_is() -> None:
-    engine, awaited = TellingEngine(), AwaitedEngine()
+    engine, awaited = RecordingEngine(), AwaitedEngine()
     assert connect(engine) is engine
     assert connected(awaited) is awaited
 
@@ -123,7 +123,7 @@ def test_the_wrong_one_of_connect_and_connect_async() -> None:
         with pytest.raises(InputError, match="asynchronous"):
             connect(AwaitedEngine())
         with pytest.raises(InputError, match="synchronous"):
-            await connect_async(TellingEngine())
+            await connect_async(RecordingEngine())
 
     asyncio.run(use())
 
@@ -135,7 +135,7 @@ def test_what_is_nothing_to_connect_to(target: object) -> None:
 
 
 def test_options_go_with_a_url_only(tmp_path: Path) -> None:
-    for target in (None, tmp_path, TellingEngine()):
+    for target in (None, tmp_path, RecordingEngine()):
         with pytest.raises(InputError, match="distribution, ca_certs"):
             connect(target, distribution="opensearch", ca_certs="ca.pem")
 
@@ -175,17 +175,17 @@ def test_an_embedded_engine_can_be_awaited(tmp_path: Path) -> None:
 
 
 def test_a_synchronous_engine_works_in_one_thread_of_its_own() -> None:
-    told = TellingEngine()
+    recorder = RecordingEngine()
 
     async def use() -> None:
-        engine = ThreadedEngine(told)
+        engine = ThreadedEngine(recorder)
         await asyncio.gather(*(engine.perform(GetInfo()) for _ in range(20)))
         await engine.close()
 
     asyncio.run(use())
-    assert len(told.threads) == 21
-    assert len(set(told.threads)) == 1
-    assert threading.get_ident() not in told.threads
+    assert len(recorder.threads) == 21
+    assert len(set(recorder.threads)) == 1
+    assert threading.get_ident() not in recorder.threads
 
 
 @pytest.mark.parametrize("address", ["localhost:9200", "ftp://user:s3cret@host", "elastic://host"])

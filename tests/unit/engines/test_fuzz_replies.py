@@ -155,7 +155,7 @@ each_exchange = pytest.mark.parametrize("exchange", EXCHANGES, ids=NAMES)
 
 def test_a_reader_without_an_id_is_refused() -> None:
     replies = [VERSION, {"docs": {}}, {"id": "", "pit_id": ""}]
-    with pytest.raises(EsSimhashError, match="an empty text in place of an id"):
+    with pytest.raises(EsSimhashError, match="an empty text instead of an id"):
         Answering(*(Reply(200, reply) for reply in replies)).perform(OpenReader("docs"))
 
 

@@ -81,7 +81,7 @@ ELSEWHERE = {GetInfo, OpenReader, ReadPage, CloseReader, UpdateAliases, GetResou
 ANYTHING = {CloseReader, GetResource}
 
 
-def told(operation: Operation[Result], *replies: Json) -> tuple[list[Request], Result]:
+def converse(operation: Operation[Result], *replies: Json) -> tuple[list[Request], Result]:
     """The requests of an operation and its result, with these replies."""
     steps, requests, body = conversation(operation), [], None
     coming = iter(replies)
@@ -103,7 +103,7 @@ def test_every_operation_is_known(kind: type[Operation[Any]]) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in EVERY if kind not in ANYTHING])
 def test_a_reply_of_another_service_is_no_result(kind: type[Operation[Any]]) -> None:
     with pytest.raises(EngineError, match=r"another form than the engine's|does not say which engine"):
-        told(EVERY[kind], {"hello": "world"})
+        converse(EVERY[kind], {"hello": "world"})
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_is_refused_for_now_is_a_result_of_its_document_and_a_block_one_of_
     status: int, kind: str, reason: str, error: type[EngineError] | None
 ) -> None:
     item = {"_index": "index", "_id": "1", "status": status, "error": {"type": kind, "reason": reason}}
-    _, [result] = told(EVERY[Bulk], {"items": [{"index": item}]})
+    _, [result] = converse(EVERY[Bulk], {"items": [{"index": item}]})
     assert (result.id, result.status) == ("1", status)
     assert reason in result.error
     assert type(result.index_error) is (error or type(None))
@@ -129,7 +129,7 @@ def test_what_is_refused_for_now_is_a_result_of_its_document_and_a_block_one_of_
 def test_what_is_asked_of_servers_is_all_but_the_state_of_their_files() -> None:
     assert EVERY.keys() == {*OPERATIONS} - {CheckFiles}
     with pytest.raises(EngineError, match=r"'index' are the server's.*with the embedded engine only"):
-        told(CheckFiles("index"))
+        converse(CheckFiles("index"))
 
 
 def test_what_a_look_does_not_find_is_nothing_and_no_error() -> None:
@@ -146,7 +146,7 @@ def test_what_a_look_does_not_find_is_nothing_and_no_error() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda name: name not in (".", "..")))
 def test_a_name_is_one_segment_of_the_path(name: str) -> None:
-    [request], _ = told(Refresh(name), {"_shards": WHOLE})
+    [request], _ = converse(Refresh(name), {"_shards": WHOLE})
     empty, segment, endpoint = request.path.split("/")
     assert (empty, unquote(segment), endpoint) == ("", name, "_refresh")
     assert segment.isascii()
@@ -179,26 +179,28 @@ def test_a_part_of_the_answer_is_no_answer(lack: Json, reason: str) -> None:
     asked: list[Operation[Any]] = [EVERY[Search], EVERY[Count], EVERY[Refresh]]
     for operation in asked:
         with pytest.raises(EngineError, match=rf"'index' gave an incomplete answer: {reason}"):
-            told(operation, reply)
+            converse(operation, reply)
     with pytest.raises(EngineError, match=reason):
-        told(MultiSearch("index", [{}, {}]), {"responses": [{"hits": NO_HITS, "_shards": WHOLE}, reply]})
+        converse(MultiSearch("index", [{}, {}]), {"responses": [{"hits": NO_HITS, "_shards": WHOLE}, reply]})
     with pytest.raises(EngineError, match=reason):
-        told(GetDocuments("a,b", ["1"]), reply)
+        converse(GetDocuments("a,b", ["1"]), reply)
 
 
 def test_searches_ask_for_whole_answers() -> None:
-    [request], _ = told(Search("index", {}), {"_shards": WHOLE, "hits": {"hits": []}})
+    [request], _ = converse(Search("index", {}), {"_shards": WHOLE, "hits": {"hits": []}})
     assert request.params == {"allow_no_indices": "false", "allow_partial_search_results": "false"}
-    [request], _ = told(MultiSearch("index", [{"size": 1}]), {"responses": [{"_shards": WHOLE, "hits": {"hits": []}}]})
+    [request], _ = converse(
+        MultiSearch("index", [{"size": 1}]), {"responses": [{"_shards": WHOLE, "hits": {"hits": []}}]}
+    )
     assert request.body == [request.body[0], {"size": 1}]  # type: ignore[index]
     assert request.body[0] == {"allow_no_indices": "false", "allow_partial_search_results": "false"}
 
 
 @pytest.mark.parametrize("kind", [CreateIndex, PutMapping, DeleteIndex])
-def test_what_the_nodes_have_not_confirmed_is_told(kind: type[Operation[Any]]) -> None:
+def test_what_the_nodes_have_not_confirmed_is_reported(kind: type[Operation[Any]]) -> None:
     with pytest.raises(EngineError, match="not every node has confirmed"):
-        told(EVERY[kind], {"acknowledged": False})
-    _, result = told(EVERY[kind], {"acknowledged": True})
+        converse(EVERY[kind], {"acknowledged": False})
+    _, result = converse(EVERY[kind], {"acknowledged": True})
     assert result is None
 
 
@@ -209,20 +211,20 @@ def test_ids_are_searched_in_parts() -> None:
     ids = [str(number) for number in range(2_500)]
     parts = [ids[:1_000], ids[1_000:2_000], ids[2_000:]]
     replies = [{"_shards": WHOLE, "hits": hits([(id_, "a") for id_ in part])} for part in parts]
-    requests, found = told(GetDocuments("a,b", ids), *replies)
+    requests, found = converse(GetDocuments("a,b", ids), *replies)
     assert [request.body["query"]["ids"]["values"] for request in requests] == parts  # type: ignore[call-overload, index]
     assert [document["_id"] for document in found] == ids
 
 
 def test_an_id_asked_for_twice_is_found_twice() -> None:
-    _, found = told(GetDocuments("a,b", ["1", "1"]), {"_shards": WHOLE, "hits": hits([("1", "a")])})
+    _, found = converse(GetDocuments("a,b", ["1", "1"]), {"_shards": WHOLE, "hits": hits([("1", "a")])})
     assert [document["found"] for document in found] == [True, True]
 
 
 def test_an_id_found_in_two_indices_is_refused() -> None:
     reply = {"_shards": WHOLE, "hits": hits([("1", "a"), ("1", "b")])}
     with pytest.raises(IndexStateError, match="several with one id"):
-        told(GetDocuments("a,b", ["1", "2"]), reply)
+        converse(GetDocuments("a,b", ["1", "2"]), reply)
 
 
 def hits(found: list[tuple[str, str]]) -> Json:
@@ -233,7 +235,7 @@ def hits(found: list[tuple[str, str]]) -> Json:
 @pytest.mark.parametrize("kind", ["illegal_argument", "routing_missing", "index_not_found"])
 def test_what_cannot_be_got_by_id_alone_is_searched_for(kind: str) -> None:
     refused = {"docs": [{"_id": "1", "error": {"type": f"{kind}_exception", "reason": "…"}}]}
-    requests, found = told(GetDocuments("alias", ["1"]), refused, {"_shards": WHOLE, "hits": hits([("1", "a")])})
+    requests, found = converse(GetDocuments("alias", ["1"]), refused, {"_shards": WHOLE, "hits": hits([("1", "a")])})
     assert [request.path for request in requests] == ["/alias/_mget", "/alias/_search"]
     assert found[0]["found"]
 
@@ -241,7 +243,7 @@ def test_what_cannot_be_got_by_id_alone_is_searched_for(kind: str) -> None:
 def test_another_failure_by_id_is_an_error() -> None:
     refused = {"docs": [{"_id": "1", "error": {"type": "no_shard_available_action_exception", "reason": "…"}}]}
     with pytest.raises(EngineError, match="Reading documents of 'index' failed: no_shard_available"):
-        told(GetDocuments("index", ["1"]), refused)
+        converse(GetDocuments("index", ["1"]), refused)
 
 
 # ---- bulk
@@ -285,7 +287,7 @@ def test_only_what_overwrites_may_be_repeated(action: Action, repeatable: bool) 
     ids=str,
 )
 def test_a_version_is_numbers(version: Json, info: EngineInfo) -> None:
-    assert told(GetInfo(), {"version": version})[1] == info
+    assert converse(GetInfo(), {"version": version})[1] == info
 
 
 @pytest.mark.parametrize("mapping", [None, [], {"properties": []}, {"properties": {"a": None}}], ids=str)
@@ -306,7 +308,7 @@ def test_fields_are_counted_as_the_limit_counts_them() -> None:
 # ---- reasons
 
 
-def test_a_reason_is_told_with_its_causes_once_each() -> None:
+def test_a_reason_is_reported_with_its_causes_once_each() -> None:
     cause = {"type": "inner", "reason": "why"}
     error = {"type": "outer", "reason": "what", "root_cause": [cause], "caused_by": {**cause, "caused_by": cause}}
     assert reason_of(error) == "outer: what; inner: why"

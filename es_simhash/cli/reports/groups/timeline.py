@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Literal, TypeAlias
 
-from es_simhash.groups.of_index.canonical import moment
+from es_simhash._core.dates import timestamp
 
 Unit: TypeAlias = Literal["day", "month", "year"]
 
@@ -91,7 +91,7 @@ class Dates:
 
 def _day(value: Any) -> date | None:
     try:
-        seconds = moment(value)
+        seconds = timestamp(value)
         return None if seconds is None else _EPOCH + timedelta(days=seconds // _SECONDS_A_DAY)
     except (OverflowError, ValueError):
         return None

@@ -35,7 +35,7 @@ def sync_names(directory: Path) -> None:
 
 
 def share(paths: list[Path], like: Path) -> None:
-    """Give files the permissions of another, so that whoever can read that one can read them."""
+    """Give files the permissions of another, so that the same users can read them."""
     try:
         mode = stat.S_IMODE(like.stat().st_mode)
         for path in paths:

@@ -231,7 +231,9 @@ def test_threads_can_share_an_engine(engine: EmbeddedEngine) -> None:
 # --- several processes
 
 
-def test_only_one_process_writes_and_the_others_are_told(engine: EmbeddedEngine, other: Other, tmp_path: Path) -> None:
+def test_only_one_process_writes_and_the_others_are_refused(
+    engine: EmbeddedEngine, other: Other, tmp_path: Path
+) -> None:
     assert "201" in other.do("do(Bulk('a', [Action('index', '1', {'t': 'x'})], refresh=True))")
     new_field = PutMapping("a", {"properties": {"k": {"type": "keyword"}}})
     operations: list[Operation[Any]] = [Bulk("a", [Action("index", "2", {})]), new_field, DeleteIndex("a")]

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.dates import timestamp
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
-from es_simhash.groups.of_index.canonical import Canonical, canonical_named, moment
+from es_simhash.groups.of_index.canonical import Canonical, canonical_named
 from es_simhash.groups.of_index.group_names import names
 
 DAY = 86_400.0
@@ -39,7 +40,7 @@ DAY = 86_400.0
     ],
 )
 def test_a_date_is_a_moment_whatever_its_form(value: Any, expected: float | None) -> None:
-    assert moment(value) == expected
+    assert timestamp(value) == expected
 
 
 def ordered(keep: Canonical, documents: list[Json]) -> list[int]:

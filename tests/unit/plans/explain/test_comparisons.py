@@ -123,12 +123,12 @@ def test_fields_without_keys_have_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("probability", "told"),
+    ("probability", "expected"),
     [(0.009, "below 0.01"), (0.01, "0.01"), (0.371, "0.37"), (0.9999, "above 0.99"), (None, "unknown")],
 )
-def test_a_probability_is_never_told_as_certain(probability: float | None, told: str) -> None:
+def test_a_probability_is_never_shown_as_certain(probability: float | None, expected: str) -> None:
     held = made(Scheme(), A, B)
-    assert compare_keys(Scheme(), "band", held, needed=1, probability=probability, named=None).chance == told
+    assert compare_keys(Scheme(), "band", held, needed=1, probability=probability, named=None).chance == expected
 
 
 # ---- similarities
@@ -165,7 +165,7 @@ def test_a_signature_that_heeds_no_weights_estimates_the_similarity_without_them
     assert heeding.cosine == pytest.approx(4 / math.sqrt(10 * 3))
 
 
-def test_without_signatures_only_the_exact_similarity_is_told() -> None:
+def test_without_signatures_only_the_exact_similarity_is_reported() -> None:
     strict = Scheme.preset("strict")
     for scheme, texts in ((strict, (A, B)), (Scheme(), (A, ""))):
         found = compare_signatures(scheme, made(scheme, *texts), exact_similarity(scheme, texts), None)

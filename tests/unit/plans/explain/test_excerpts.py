@@ -31,7 +31,7 @@ def test_a_change_is_shown_with_a_little_around_it() -> None:
     assert len(found[1].text) == 60
 
 
-def test_what_the_scheme_does_not_tell_apart_is_no_change() -> None:
+def test_what_the_scheme_does_not_distinguish_is_no_change() -> None:
     assert changes(SCHEME, "One Text, ", "one  text,") == ()
 
 
@@ -72,7 +72,7 @@ texts = st.text(st.sampled_from("ab c.\n中文"), max_size=80)
 
 
 @given(texts, texts)
-def test_short_texts_are_told_whole(a: str, b: str) -> None:
+def test_short_texts_are_shown_whole(a: str, b: str) -> None:
     found = changes(SCHEME, a, b)
     if not found:
         assert SCHEME.normalisation(a).strip() == SCHEME.normalisation(b).strip()

@@ -19,7 +19,7 @@ def parts(a: str, b: str, scheme: Scheme = SCHEME) -> list[tuple[str, str, str]]
     return [(part.kind, part.a, part.b) for part in difference(scheme, (a, b))]
 
 
-def test_words_that_differ_are_told_whole() -> None:
+def test_words_that_differ_are_shown_whole() -> None:
     assert parts("the fox jumps, twice", "the fox jumped, twice!") == [
         ("equal", "the fox ", "the fox "),
         ("changed", "jumps", "jumped"),
@@ -82,7 +82,7 @@ def test_a_word_that_unrelated_texts_share_is_no_island() -> None:
     assert [kind for kind, *_ in parts(a, b)] == ["changed"]
 
 
-def test_what_is_too_long_to_be_aligned_is_cut_and_told_as_such() -> None:
+def test_what_is_too_long_to_be_aligned_is_cut_and_reported_as_such() -> None:
     a = "same start " + "".join(f"a{i} " for i in range(9000)) + "same end"
     b = "same start " + "".join(f"b{i} " for i in range(2000)) + "same end"
     found = difference(SCHEME, (a, b))

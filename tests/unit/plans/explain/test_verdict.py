@@ -16,7 +16,7 @@ from es_simhash.text.tokens.kinds import Custom
 A = "The quick brown fox jumps over the lazy dog, and then it does so again and again."
 NEAR = "The quick brown fox jumps over the lazy dog, and then it does so again and again!"
 ALIKE = "The quick brown fox jumped over a lazy cat, and then it does so again and again."
-FAR = "Something else entirely is told here, of which nobody has heard a single word before."
+FAR = "Something else entirely is written here, and nobody has heard a single word of it before."
 SCHEME = Scheme()
 
 
@@ -41,7 +41,7 @@ def document(name: str, text: str, of: str | None = None, is_seen: bool = True, 
     return ComparedDocument(name, text, "i", {**made, **changes}, is_seen)
 
 
-def test_duplicates_by_bands_are_told_with_what_agrees_and_the_similarity() -> None:
+def test_duplicates_by_bands_are_reported_with_what_agrees_and_the_similarity() -> None:
     verdict = explained(A, NEAR).verdict
     assert (verdict.code, verdict.are_duplicates) == ("duplicates", True)
     found = explained(A, NEAR).evidence
@@ -53,14 +53,14 @@ def test_duplicates_by_bands_are_told_with_what_agrees_and_the_similarity() -> N
     )
 
 
-def test_candidates_below_the_threshold_are_told_as_such() -> None:
+def test_candidates_below_the_threshold_are_reported_as_such() -> None:
     verdict = explained(A, ALIKE, similarity=0.9).verdict
     assert (verdict.code, verdict.are_duplicates) == ("below-threshold", False)
     assert verdict.sentence.startswith("No near-duplicates: candidates, but ")
     assert verdict.sentence.endswith("is below 0.9.")
 
 
-def test_texts_without_a_band_in_common_are_told_with_the_probability_of_one() -> None:
+def test_texts_without_a_band_in_common_are_reported_with_the_probability_of_one() -> None:
     found = explained(A, FAR)
     assert (found.verdict.code, found.verdict.are_duplicates) == ("no-candidate", False)
     assert found.evidence.bands
@@ -71,7 +71,7 @@ def test_texts_without_a_band_in_common_are_told_with_the_probability_of_one() -
     )
 
 
-def test_by_simhash_blocks_and_bits_are_told() -> None:
+def test_by_simhash_blocks_and_bits_are_reported() -> None:
     near = explained(A, NEAR, distance=5)
     assert near.evidence.bits
     assert near.evidence.blocks
@@ -84,7 +84,7 @@ def test_by_simhash_blocks_and_bits_are_told() -> None:
     assert far.sentence.endswith("bits is beyond 3.")
 
 
-def test_by_both_one_is_enough_and_both_are_told() -> None:
+def test_by_both_one_is_enough_and_both_are_reported() -> None:
     found = explained(A, ALIKE, distance=0, similarity=0.2).verdict
     assert found.are_duplicates
     assert "bands agree" in found.sentence
@@ -101,7 +101,7 @@ def test_without_minhash_the_distance_decides() -> None:
         explained(A, FAR, scheme, by="minhash")
 
 
-def test_empty_texts_are_told_before_anything_else() -> None:
+def test_empty_texts_are_reported_first() -> None:
     for a, b, names in (("", A, "'text 0'"), (A, " \n", "'text 1'"), ("", "", "'text 0' and 'text 1'")):
         found = explained(a, b)
         assert found.verdict.code == "empty"
@@ -124,12 +124,12 @@ def test_where_the_exact_similarity_says_something_else_than_the_estimate_it_is_
     low, high = sorted((similarity.estimate, similarity.exact))
     assert low < high
     [note] = explained(A, ALIKE, similarity=(low + high) / 2).verdict.notes
-    told = "is below" if similarity.exact < similarity.estimate else "reaches"
-    assert note.startswith(f"The exact similarity, {similarity.exact:.3f}, {told} the threshold")
+    expected = "is below" if similarity.exact < similarity.estimate else "reaches"
+    assert note.startswith(f"The exact similarity, {similarity.exact:.3f}, {expected} the threshold")
 
 
 @pytest.mark.parametrize(
-    ("subject", "code", "told"),
+    ("subject", "code", "expected"),
     [
         (ComparedDocument("b", NEAR, "i", None, True), "missing", "'b' has no fingerprint. Run: es-simhash backfill."),
         (document("b", NEAR, status="deferred"), "deferred", "since the text changed. Run: es-simhash backfill."),
@@ -139,24 +139,24 @@ def test_where_the_exact_similarity_says_something_else_than_the_estimate_it_is_
     ],
 )
 def test_fields_that_are_not_those_of_the_text_are_the_reason_and_what_mended_ones_would_give_is_noted(
-    subject: ComparedDocument, code: str, told: str
+    subject: ComparedDocument, code: str, expected: str
 ) -> None:
     for pair in ((document("a", A), subject), (subject, document("a", A))):
         verdict = explained(*pair).verdict
         assert (verdict.code, verdict.are_duplicates) == (code, False)
         assert verdict.sentence.startswith("No near-duplicates by what the index holds: 'b' ")
-        assert verdict.sentence.endswith(told)
+        assert verdict.sentence.endswith(expected)
         assert verdict.notes == (f"By the texts as they are now: {explained(A, NEAR).verdict.sentence}",)
 
 
-def test_duplicates_by_the_fingerprint_of_an_older_text_are_still_found_and_told_as_stale() -> None:
+def test_duplicates_by_the_fingerprint_of_an_older_text_are_still_found_and_reported_as_stale() -> None:
     verdict = explained(document("a", A), document("b", FAR, of=NEAR)).verdict
     assert (verdict.code, verdict.are_duplicates) == ("stale", True)
     assert verdict.sentence.startswith("Near-duplicates by what the index holds: 'b' has the fingerprint of an older")
     assert "No near-duplicates, not even candidates" in verdict.notes[0]
 
 
-def test_of_two_faults_the_worse_is_told() -> None:
+def test_of_two_faults_the_worse_is_reported() -> None:
     verdict = explained(document("a", A, of=FAR), ComparedDocument("b", NEAR, "i", None, True)).verdict
     assert verdict.code == "missing"
     both = explained(ComparedDocument("a", A, "i", None, True), ComparedDocument("b", NEAR, "i", None, True)).verdict
@@ -170,7 +170,7 @@ def test_what_searches_do_not_see_yet_is_the_reason() -> None:
     assert verdict.notes == (f"Then: {explained(A, NEAR).verdict.sentence}",)
 
 
-def test_where_the_engine_contradicts_the_documents_it_decides_and_that_is_told() -> None:
+def test_where_the_engine_contradicts_the_documents_it_decides_and_that_is_reported() -> None:
     verdict = explained(document("a", A), document("b", NEAR), named=[]).verdict
     assert (verdict.code, verdict.are_duplicates) == ("contradiction", False)
     assert "by the engine, which finds 0 keys in common where the documents have" in verdict.sentence
