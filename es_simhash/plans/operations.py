@@ -199,12 +199,12 @@ class Reader:
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether several threads may each read a `Share` of it, which costs less than a reader for each."""
+        """Whether several threads may each read a `Slice` of it, which costs less than a reader for each."""
         return self.kind in ("elasticsearch", "opensearch") and not self.is_apart
 
 
 @dataclass(frozen=True)
-class Share:
+class Slice:
     """One of ``count`` disjoint parts of an index.
 
     Readers that are apart split the index by hashes of the ids; a shared reader splits it by the location of documents.
@@ -215,7 +215,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Page:
+class HitPage:
     """Some hits of a reader, each with ``_seq_no`` and ``_primary_term`` for conditional updates.
 
     A server's hits also have a ``_version``, and its ``_seq_no`` grows with each change. ``after`` marks where the next
@@ -231,7 +231,7 @@ class Page:
 class OpenReader(Operation[Reader]):
     """Open a reader of one concrete index; close it, since the engine keeps it for minutes only while it is not used.
 
-    With ``shared``, the caller will read a `Share` of it while other readers read the others.
+    With ``shared``, the caller will read a `Slice` of it while other readers read the others.
     """
 
     index: str
@@ -239,7 +239,7 @@ class OpenReader(Operation[Reader]):
 
 
 @dataclass(frozen=True)
-class ReadPage(Operation[Page]):
+class ReadPage(Operation[HitPage]):
     """Read the next matching documents of a reader, at most ``size``; an empty page is the end.
 
     A reader that the engine no longer keeps raises `ReaderLostError`.
@@ -249,7 +249,7 @@ class ReadPage(Operation[Page]):
     query: Json
     size: int
     source: Sequence[str] | bool
-    share: Share | None = None
+    slice: Slice | None = None
     after: Any = None
 
 

@@ -20,7 +20,7 @@ from es_simhash.plans.operations import (
     Reader,
     ReadPage,
     Refresh,
-    Share,
+    Slice,
 )
 from es_simhash.testing.engine_base import MAPPINGS, SETTINGS, EngineBase
 
@@ -37,14 +37,14 @@ class ReaderSuite(EngineBase):
         query: Json = EVERYTHING,
         size: int = 7,
         source: list[str] | bool = True,
-        share: Share | None = None,
+        part: Slice | None = None,
         after: Any = None,
         closes: bool = True,
     ) -> list[Json]:
         """All hits of a reader, or all after a page, and the reader closed then if it is not needed any more."""
         hits: list[Json] = []
         while True:
-            page = engine.perform(ReadPage(reader, query, size, source, share, after))
+            page = engine.perform(ReadPage(reader, query, size, source, part, after))
             reader, after = page.reader, page.after
             if not page.hits:
                 break
@@ -88,9 +88,9 @@ class ReaderSuite(EngineBase):
     ) -> None:
         shares = []
         for number in range(count):
-            # Documents that are written in between stay in their share.
+            # Documents that are written in between stay in their slice.
             self.put(engine, many, {f"id{number}": {"number": number}})
-            hits = self.read(engine, engine.perform(OpenReader(many, shared=True)), share=Share(number, count))
+            hits = self.read(engine, engine.perform(OpenReader(many, shared=True)), part=Slice(number, count))
             shares.append({hit["_id"] for hit in hits})
         assert sum(map(len, shares)) == 50
         assert set.union(*shares) == {f"id{i}" for i in range(50)}
@@ -102,7 +102,7 @@ class ReaderSuite(EngineBase):
         reader = engine.perform(OpenReader(many))
         if not reader.can_be_shared:
             return
-        found = [self.read(engine, reader, share=Share(i, count), closes=i == count - 1) for i in range(count)]
+        found = [self.read(engine, reader, part=Slice(i, count), closes=i == count - 1) for i in range(count)]
         assert sum(map(len, found)) == 50
         assert {hit["_id"] for hits in found for hit in hits} == {f"id{i}" for i in range(50)}
 

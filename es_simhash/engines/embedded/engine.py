@@ -36,10 +36,10 @@ from es_simhash.plans.operations import (
     GetMappings,
     GetResource,
     GetSettings,
+    HitPage,
     MultiSearch,
     OpenReader,
     Operation,
-    Page,
     PutMapping,
     PutResource,
     PutSettings,
@@ -161,7 +161,7 @@ class EmbeddedEngine:
     def _open_reader(self, operation: OpenReader) -> Reader:
         return self._readers.open(self._catalog.one(operation.index))
 
-    def _read_page(self, operation: ReadPage) -> Page:
+    def _read_page(self, operation: ReadPage) -> HitPage:
         return self._readers.page(operation, self._finder(operation.reader.index))
 
     def _refresh(self, operation: Refresh) -> None:

@@ -17,7 +17,7 @@ from es_simhash.engines.embedded.queries.compiler import Compiler
 from es_simhash.engines.embedded.queries.more_like_this import FindDocument
 from es_simhash.engines.embedded.queries.term_queries import TermQueries, constant
 from es_simhash.errors import ReaderLostError
-from es_simhash.plans.operations import Page, Reader, ReadPage, Share
+from es_simhash.plans.operations import HitPage, Reader, ReadPage, Slice
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Readers:
         """Close a reader."""
         self._open.pop(reader.id or "", None)
 
-    def page(self, operation: ReadPage, find_document: FindDocument) -> Page:
+    def page(self, operation: ReadPage, find_document: FindDocument) -> HitPage:
         """Return the next page; ``after`` is the number of documents read before."""
         view = self._open.get(operation.reader.id or "")
         if view is None:
@@ -52,9 +52,9 @@ class Readers:
         start = operation.after or 0
         while found := _documents(view, operation, start, find_document):
             start += len(found)
-            if hits := [hit for hit in found if _is_in(operation.share, hit["_id"])]:
-                return Page(hits, start, operation.reader)
-        return Page([], None, operation.reader)
+            if hits := [hit for hit in found if _is_in(operation.slice, hit["_id"])]:
+                return HitPage(hits, start, operation.reader)
+        return HitPage([], None, operation.reader)
 
 
 def _documents(view: _View, operation: ReadPage, start: int, find_document: FindDocument) -> list[Json]:
@@ -73,5 +73,5 @@ def _hit(view: _View, address: tantivy.DocAddress, wanted: SourceFilter) -> Json
     return {**hit, "_source": wanted.apply(source)} if wanted.wanted else hit
 
 
-def _is_in(share: Share | None, id_: str) -> bool:
-    return share is None or crc32(id_.encode()) % share.count == share.number
+def _is_in(part: Slice | None, id_: str) -> bool:
+    return part is None or crc32(id_.encode()) % part.count == part.number

@@ -26,7 +26,7 @@ from es_simhash.engines.rest.requests import (
     whole,
 )
 from es_simhash.errors import IndexStateError
-from es_simhash.plans.operations import CloseReader, OpenReader, Operation, Page, Reader, ReadPage
+from es_simhash.plans.operations import CloseReader, HitPage, OpenReader, Operation, Reader, ReadPage
 
 _KEPT = "5m"
 _SHARD_ORDER_SINCE = (3, 3)
@@ -59,7 +59,7 @@ def _id_of(value: object) -> str:
     return id_
 
 
-def _read_page(operation: ReadPage) -> Conversation[Page]:
+def _read_page(operation: ReadPage) -> Conversation[HitPage]:
     if operation.reader.kind == "scroll":
         return (yield from _scroll(operation))
     body = _body(operation) | {
@@ -73,10 +73,10 @@ def _read_page(operation: ReadPage) -> Conversation[Page]:
     reply = whole(operation, (yield Request("POST", "/_search", params, body)))
     hits = hits_of(reply)
     reader = replace(operation.reader, id=_id_of(reply["pit_id"]))
-    return Page(hits, typed(hits[-1]["sort"], list) if hits else None, reader)
+    return HitPage(hits, typed(hits[-1]["sort"], list) if hits else None, reader)
 
 
-def _scroll(operation: ReadPage) -> Conversation[Page]:
+def _scroll(operation: ReadPage) -> Conversation[HitPage]:
     """Read a page of a scroll; the first page opens it."""
     reader = operation.reader
     if reader.id is None:
@@ -87,16 +87,16 @@ def _scroll(operation: ReadPage) -> Conversation[Page]:
         body = {"scroll": _KEPT, "scroll_id": reader.id}
         reply = yield Request("POST", "/_search/scroll", body=body, repeatable=False)
     hits = hits_of(whole(operation, reply))
-    return Page(hits, len(hits) or None, Reader("scroll", reader.index, _id_of(reply["_scroll_id"])))
+    return HitPage(hits, len(hits) or None, Reader("scroll", reader.index, _id_of(reply["_scroll_id"])))
 
 
 def _body(operation: ReadPage) -> Json:
     source = operation.source if isinstance(operation.source, bool) else list(operation.source)
     body: Json = {"query": operation.query, "size": operation.size, "_source": source}
     body |= {"seq_no_primary_term": True, "version": True}
-    if share := operation.share:
+    if part := operation.slice:
         cut = {} if operation.reader.can_be_shared else {"field": "_id"}
-        body["slice"] = {**cut, "id": share.number, "max": share.count}
+        body["slice"] = {**cut, "id": part.number, "max": part.count}
     return body
 
 

@@ -37,7 +37,7 @@ from es_simhash.live.sweep.changes import make_visible
 from es_simhash.live.sweep.notes import noted
 from es_simhash.live.sweep.reading import MOST_LOSSES, Reading
 from es_simhash.plans.closed_indices import closed_ones
-from es_simhash.plans.operations import Count, GetMappings, Share
+from es_simhash.plans.operations import Count, GetMappings, Slice
 from es_simhash.scheme.mapping import entries
 
 OnProgress = Callable[[int], object]
@@ -153,7 +153,7 @@ class _Grouping:
             self._indices[index] = list(map(min, known, changes)) if known and changes else None
             yield rows
 
-    def _read(self, index: str, part: Share | None = None) -> Generator[stored_fingerprints.StoredRows, None, None]:
+    def _read(self, index: str, part: Slice | None = None) -> Generator[stored_fingerprints.StoredRows, None, None]:
         engine = self._engine
         reading = Reading(
             index, self._query, stored_fingerprints.paths(self._documents), part, self._options.patience, once=True

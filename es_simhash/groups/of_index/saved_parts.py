@@ -17,7 +17,7 @@ from es_simhash.errors import StorageError
 from es_simhash.groups.of_index.stored_fingerprints import StoredRows
 from es_simhash.groups.pairs.condense import Condensed
 from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.plans.operations import Share
+from es_simhash.plans.operations import Slice
 from es_simhash.scheme.group_fields import stored_in
 
 # How many documents a part has, about.
@@ -47,15 +47,15 @@ class Saved:
         self._name = sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
         self._files: list[Path] = []
 
-    def parts(self, index: str, documents: int) -> list[Share]:
+    def parts(self, index: str, documents: int) -> list[Slice]:
         """The parts in which an index of so many documents is read; if there was a run that was stopped, as in that."""
         for path in sorted(self._directory.glob(f"{self._prefix(index)}-*.npz")):
             count = int(path.stem.rpartition("of")[2])
-            return [Share(number, count) for number in range(count)]
+            return [Slice(number, count) for number in range(count)]
         count = max(2, -(-documents // PART))
-        return [Share(number, count) for number in range(count)]
+        return [Slice(number, count) for number in range(count)]
 
-    def load(self, index: str, part: Share) -> tuple[StoredRows, list[int] | None] | None:
+    def load(self, index: str, part: Slice) -> tuple[StoredRows, list[int] | None] | None:
         """A part that was saved, and the changes of the index's shards before it was read."""
         path = self._path(index, part)
         if not path.exists():
@@ -67,7 +67,7 @@ class Saved:
         refs, own = [DocumentRef(**ref) for ref, _ in documents], [own for _, own in documents]
         return StoredRows(refs, own, Condensed(**found), others), changes
 
-    def save(self, index: str, part: Share, rows: StoredRows, changes: list[int] | None) -> None:
+    def save(self, index: str, part: Slice, rows: StoredRows, changes: list[int] | None) -> None:
         """Save a part, wholly or not at all."""
         path = self._path(index, part)
         arrays = {name: getattr(rows.condensed, name) for name in _ARRAYS}
@@ -95,7 +95,7 @@ class Saved:
         # Names of indices are names of files too, but for those with a colon.
         return f"{self._name}-{sha256(index.encode()).hexdigest()[:16]}"
 
-    def _path(self, index: str, part: Share) -> Path:
+    def _path(self, index: str, part: Slice) -> Path:
         return self._directory / f"{self._prefix(index)}-{part.number}of{part.count}.npz"
 
 

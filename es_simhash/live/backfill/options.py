@@ -10,7 +10,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.live.sweep.options import UpdateOptions, slices_of
 from es_simhash.live.sweep.survey import changed_after
-from es_simhash.plans.operations import Share
+from es_simhash.plans.operations import Slice
 from es_simhash.scheme.own_fields import DEFERRED
 
 
@@ -50,7 +50,7 @@ class BackfillOptions(UpdateOptions):
         return settings | ({"index.number_of_replicas": "0"} if self.without_replicas else {})
 
     @property
-    def slices(self) -> list[Share | None]:
+    def slices(self) -> list[Slice | None]:
         """The slices that this machine reads; None stands for the whole index."""
         return slices_of(self.parallel, *self.shard)
 

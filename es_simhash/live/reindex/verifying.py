@@ -10,7 +10,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.sweep.reading import Reading
-from es_simhash.plans.operations import Count, GetDocuments, GetInfo, Plan, Refresh, Search, Share
+from es_simhash.plans.operations import Count, GetDocuments, GetInfo, Plan, Refresh, Search, Slice
 from es_simhash.plans.retry import retry
 
 _EVERYTHING: Json = {"match_all": {}}
@@ -73,7 +73,7 @@ def _sample(index: str, size: int, documents: int, patience: float) -> Plan[list
 def _sample_by_share(index: str, size: int, documents: int, patience: float) -> Plan[list[Json]]:
     """Draw documents from an engine without random scores: a random slice of about ``size`` documents."""
     count = max(1, documents // size)
-    reading = Reading(index, _EVERYTHING, False, Share(random.randrange(count), count), patience)
+    reading = Reading(index, _EVERYTHING, False, Slice(random.randrange(count), count), patience)
     chosen: list[Json] = []
     while len(chosen) < size and (hits := (yield from reading.next())):
         chosen += hits

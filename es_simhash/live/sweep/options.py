@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from es_simhash.errors import InputError
 from es_simhash.live.doctor.finding import check_accepted
-from es_simhash.plans.operations import Share
+from es_simhash.plans.operations import Slice
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class RunOptions:
             raise InputError(f"{self.max_rate} documents a second are none. Choose a rate above 0, or none.")
 
     @property
-    def slices(self) -> list[Share | None]:
+    def slices(self) -> list[Slice | None]:
         """The slices that this machine reads; None stands for the whole index."""
         return slices_of(self.parallel, 0, 1)
 
@@ -38,11 +38,11 @@ class RunOptions:
         return True
 
 
-def slices_of(parallel: int, number: int, count: int) -> list[Share | None]:
+def slices_of(parallel: int, number: int, count: int) -> list[Slice | None]:
     """Return the slices of one of ``count`` machines; None stands for the whole index."""
     if parallel * count == 1:
         return [None]
-    return [Share(number * parallel + i, count * parallel) for i in range(parallel)]
+    return [Slice(number * parallel + i, count * parallel) for i in range(parallel)]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.live.sweep.options import RunOptions
-from es_simhash.plans.operations import CloseReader, OpenReader, Page, Plan, Reader, ReadPage, Refresh, Share
+from es_simhash.plans.operations import CloseReader, HitPage, OpenReader, Plan, Reader, ReadPage, Refresh, Slice
 from es_simhash.plans.retry import retry
 
 _FIRST_SIZE, _MOST = 100, 1_000
@@ -34,7 +34,7 @@ class Reading:
         index: str,
         query: Json,
         source: Sequence[str] | bool,
-        share: Share | None,
+        part: Slice | None,
         patience: float,
         common: Reader | None = None,
         once: bool = False,
@@ -42,7 +42,7 @@ class Reading:
         self._index = index
         self._query = query
         self._source = source
-        self._share = share
+        self._slice = part
         self._patience = patience
         self._reader = self._common = common
         self._after: Any = None
@@ -77,9 +77,9 @@ class Reading:
 
     def _page(self) -> Plan[list[Json]]:
         if self._reader is None:
-            opening = OpenReader(self._index, shared=self._share is not None)
+            opening = OpenReader(self._index, shared=self._slice is not None)
             self._reader = yield from retry(opening, self._patience)
-        asked = ReadPage(self._reader, self._query, self._size, self._source, self._share, self._after)
+        asked = ReadPage(self._reader, self._query, self._size, self._source, self._slice, self._after)
         page = yield from self._answer(asked)
         self._reader, self._after = page.reader, page.after
         if page.hits:
@@ -88,11 +88,11 @@ class Reading:
             yield from self.close()
         return page.hits
 
-    def _answer(self, asked: ReadPage) -> Plan[Page]:
+    def _answer(self, asked: ReadPage) -> Plan[HitPage]:
         if asked.reader.kind != "scroll" or asked.reader.id is None:
             return (yield from retry(asked, self._patience))
         try:
-            page: Page = yield asked
+            page: HitPage = yield asked
         except (UnreachableError, UnavailableError) as error:
             # A scroll moves on with each request: asked again, it would skip the page whose reply was lost.
             raise ReaderLostError(f"The scroll over {self._index!r} was broken off. Read it again.") from error

@@ -72,8 +72,8 @@ class _Passing(StoppableEngine):
         index, options = operation.index, self._options
         common = run(common_reader(index, options), self) if len(options.slices) > 1 else None
         readings = [
-            Reading(index, operation.query, self._work.source, share, options.patience, common)
-            for share in options.slices
+            Reading(index, operation.query, self._work.source, each, options.patience, common)
+            for each in options.slices
         ]
         with ExitStack() as stack:
             stack.callback(self.leave, close_all(readings, common), BRIEFLY)

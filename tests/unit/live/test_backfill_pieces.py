@@ -19,7 +19,7 @@ from es_simhash.live.backfill.options import BackfillOptions, changed_query, due
 from es_simhash.live.sweep.progress import Pace, Progress, Tally
 from es_simhash.live.sweep.writing import Outcome
 from es_simhash.plans.bulk import RequestSize
-from es_simhash.plans.operations import Share, Wait
+from es_simhash.plans.operations import Slice, Wait
 from es_simhash.plans.retry import retry_delays
 from es_simhash.scheme.scheme import Scheme
 
@@ -91,7 +91,7 @@ def test_what_somebody_else_has_in_the_place_of_our_fields_is_not_overwritten() 
 
 def test_shares_of_machines_and_their_slices_are_the_whole() -> None:
     shares = [share for i in range(3) for share in BackfillOptions(shard=(i, 3), parallel=2).slices]
-    assert shares == [Share(i, 6) for i in range(6)]
+    assert shares == [Slice(i, 6) for i in range(6)]
     assert BackfillOptions().slices == [None]
 
 
