@@ -1,6 +1,6 @@
-"""Fingerprints of any features, and the keys by which they are found: SimHash, MinHash, blocks and bands.
+"""Fingerprints of any features, and the keys that find them: SimHash, MinHash, blocks and bands.
 
-The modules `simhash`, `hamming`, `minhash` and `similarity` are imported from here as well.
+Import the modules `simhash`, `hamming`, `minhash` and `similarity` from here as well.
 
     from es_simhash.sketches import Blocks, hamming, simhash
 """

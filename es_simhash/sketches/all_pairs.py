@@ -1,9 +1,9 @@
 """The self-join of a set of fingerprints: all pairs within a Hamming distance, found exactly.
 
-Equal codes are grouped first, and the distinct ones are joined by the prefix tables of Manku, Jain and Das
-Sarma (see `es_simhash.sketches.manku`): sorting brings together the codes that agree on a table's chosen blocks. What
-is sorted is one word a code, with a hash of the chosen blocks in its high bits and the code's row in its low
-bits, because nothing sorts faster than plain numbers. Codes whose hashes are equal are compared exactly.
+Equal codes are grouped first, and the distinct ones are joined by the prefix tables of Manku, Jain and Das Sarma (see
+`es_simhash.sketches.manku`): sorting brings together the codes that agree on a table's chosen blocks. Each code is
+sorted as one word, with a hash of the chosen blocks in its high bits and the code's row in its low bits, because plain
+numbers sort fastest. Codes with equal hashes are compared exactly.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ Pairs = npt.NDArray[np.int64]
 
 # Candidates compared at once: their arrays fit into a core's cache.
 _CANDIDATES = 1 << 15
-# What the ways of joining cost in nanoseconds, as measured. It decides about time, never about what is found.
+# Measured costs of the ways of joining, in nanoseconds. They affect the time, never the result.
 _CALL_COST, _WORD_COST = 10_000, 1
 _TABLE_COST, _ENTRY_COST, _CANDIDATE_COST = 100_000, 20, 15
-# Codes from which the skew of all is estimated.
+# Codes in the sample that the skew of all is estimated from.
 _SAMPLE = 1 << 15
-# Odd multipliers of the hash of each word; any will do.
+# Odd multipliers of the hash of each word; any would do.
 _FACTORS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
@@ -59,7 +59,7 @@ def self_join(codes: Codes, bits: int, k: int) -> tuple[Pairs, Distances]:
 def iter_self_join(codes: Codes, bits: int, k: int, chunk: int = 1 << 16) -> Iterator[tuple[Pairs, Distances]]:
     """Yield the pairs of `self_join` in no particular order, each once, in chunks of 1 to ``chunk`` pairs.
 
-    The memory in use stays bounded by the number of codes and ``chunk``, however many pairs there are.
+    The number of codes and ``chunk`` bound the memory, however many pairs there are.
     """
     check_codes(codes, bits)
     check_distance(k)
@@ -186,7 +186,7 @@ def _neighbours(entries: npt.NDArray[np.uint64], row_mask: np.uint64) -> Iterato
     followed = np.flatnonzero((entries[1:] ^ entries[:-1]) <= row_mask)
     if not len(followed):
         return
-    # A place in ``followed`` is followed by the same hash, so a run of places there is a run of equal hashes.
+    # A position in ``followed`` precedes an equal hash, so a run of positions is a run of equal hashes.
     last = followed[np.append(np.diff(followed) != 1, True)]
     later = last[np.searchsorted(last, followed)] + 1 - followed
     for which, further in spread_chunks(later, _CANDIDATES):

@@ -1,11 +1,11 @@
-"""Bands: groups of rows of a MinHash signature, each of which is a key that similar documents often share.
+"""Bands: groups of rows of a MinHash signature. Each is a key that similar documents often share.
 
 Two documents of Jaccard similarity j agree on a row of the signature with probability j, on all r rows of a
 band with ``j**r``, and on at least one of b bands with ``1 - (1 - j**r)**b`` (Leskovec, Rajaraman, Ullman, Mining of
 Massive Datasets, 3.4). `es_simhash.sketches.tradeoffs` chooses b and r by this curve.
 
-A key is not a hash of its rows but holds their lowest bits, so that the keys of a document are its b-bit signature
-(Li, König, "b-bit minwise hashing", WWW 2010) as well, and no other need be stored.
+A key is not a hash of its rows but holds their lowest bits, so the keys of a document are also its b-bit signature (Li,
+König, "b-bit minwise hashing", WWW 2010), and no other need be stored.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ BITS_A_DIGIT = 6
 class Bands:
     """``count`` bands of ``rows`` rows each, from a signature's first row on; rows left over are not used.
 
-    Of each row the lowest ``value_bits = min(32, key_bits // rows)`` bits are kept. The key of band i, whose rows keep
-    the values v1 … vr, is defined thus, with i counted from 0::
+    Each row keeps its lowest ``value_bits = min(32, key_bits // rows)`` bits. The key of band i, counted from 0, whose
+    rows keep the values v1 … vr, is defined as::
 
         packed = 0
         for v in (v1, …, vr):

@@ -1,9 +1,9 @@
-"""Counting, for each document, in how many of its hashes each bit is set: the inner loop of SimHash.
+"""Counts, for each document, of the hashes that set each bit: the inner loop of SimHash.
 
 Bits are counted in parallel, 64 positions at a time. Hashes are laid out in groups of 15, each document beginning a
 new group (zeros fill its last). A tree of carry-save adders (Harley & Seal; Warren, Hacker's Delight, 5-2) turns a
 group's 15 words into four: the ones, twos, fours and eights of its 64 counts. Merged pairwise these become counts of
-four bits beside each other in one word, then of eight bits, which are added up over as many groups as a byte can
+four bits next to each other in one word, then of eight bits, which are added up over as many groups as a byte can
 hold, and at last over all groups of the document.
 """
 
@@ -24,7 +24,7 @@ Counts = npt.NDArray[np.int64]
 _GROUP = 15
 # A byte can hold the counts of this many groups: 17 * 15 = 255.
 _GROUPS_A_BYTE = 17
-# Features that are counted at once: what the tree works on fits into the second-level cache.
+# Features that are counted at once: their tree fits into the second-level cache.
 _CHUNK = 1 << 15
 
 _EVERY_1ST = np.uint64(0x5555555555555555)
@@ -79,8 +79,8 @@ def _nibble_counts(rows: Words) -> Words:
 def _swap(low: Words, high: Words, width: int, mask: np.uint64) -> None:
     """Exchange the odd fields of ``low`` with the even ones of ``high``, fields being of ``width`` bits.
 
-    Where ``low`` and ``high`` were the lower and the upper bits of 64 numbers, ``low`` then has, beside each other,
-    both bits of the even numbers, and ``high`` those of the odd ones (a delta swap; Hacker's Delight, 7-1).
+    If ``low`` and ``high`` were the lower and the upper bits of 64 numbers, ``low`` then has, next to each other, both
+    bits of the even numbers, and ``high`` those of the odd ones (a delta swap; Hacker's Delight, 7-1).
     """
     shift = np.uint64(width)
     difference = ((low >> shift) ^ high) & mask

@@ -1,10 +1,9 @@
-"""Blocks: a fingerprint cut into pieces, each of which is a key that near-duplicates share.
+"""Blocks: a fingerprint cut into pieces. Near-duplicates share most of these, which serve as keys.
 
-When a code is cut into m blocks, k differing bits can spoil at most k of them. So any two codes within
-Hamming distance k agree on at least m - k blocks, and an index over the blocks finds every such pair: look up
-the m keys of the query and keep the documents that have at least m - k of them (in Elasticsearch a ``bool``
-query with ``minimum_should_match``). With m = k + 1 this is the pigeonhole principle; with more blocks the
-candidates are fewer.
+If a code is cut into m blocks, k differing bits can change at most k of them. So any two codes within Hamming distance
+k agree on at least m - k blocks, and an index over the blocks finds every such pair: look up the m keys of the query,
+and keep the documents that have at least m - k of them (in Elasticsearch a ``bool`` query with
+``minimum_should_match``). With m = k + 1 this is the pigeonhole principle; more blocks make fewer candidates.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ class Blocks:
         """Write the blocks of one code (an integer), or of each code of an array, as texts.
 
         A key is the block's position as one base-36 digit, then its value in base64url digits, most significant first,
-        as many as the widest block needs: of blocks of 12 bits, block 2 of value 67 is ``"2BD"``.
+        as many as the widest block needs: block 2 of 12 bits with the value 67 is ``"2BD"``.
         """
         if not isinstance(codes, np.ndarray):
             return self.keys(bit_codes.from_ints([codes], self.bits))[0]

@@ -1,9 +1,9 @@
 """The permuted tables of Manku, Jain and Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007).
 
-A code is cut into m blocks. Two codes within distance k agree on at least m - k of them, so there is a table
-for each of the C(m, m - k) choices of m - k blocks: in it these blocks stand in front, and the pair agrees on
-that whole prefix in at least one table. One exact key is looked up per table, at the cost of C(m, k) keys a
-code; where the index can count shared keys, `es_simhash.sketches.blocks` meets the same candidates with m keys a code.
+A code is cut into m blocks. Two codes within distance k agree on at least m - k of them. Each of the C(m, m - k)
+choices of m - k blocks has a table with these blocks in front, and the pair agrees on that whole prefix in at least one
+table. One exact key is looked up per table, at the cost of C(m, k) keys a code; if the index can count shared keys,
+`es_simhash.sketches.blocks` meets the same candidates with m keys a code.
 """
 
 from __future__ import annotations

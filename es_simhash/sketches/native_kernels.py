@@ -319,7 +319,7 @@ def fill_bins(rows: npt.NDArray[np.uint32], hashes: Words, offsets: Integers) ->
 
 @_compile
 def densify(rows: npt.NDArray[np.uint32], sequences: npt.NDArray[np.uint16], sparse: int) -> None:
-    """See `sketches.minhash.one_permutation`: fill the empty bins of rows of which not too many are empty."""
+    """See `sketches.minhash.one_permutation`: fill the empty bins of rows without too many of them."""
     size = rows.shape[1]
     before = np.empty(size, np.uint32)
     for document in range(len(rows)):

@@ -1,4 +1,4 @@
-"""Texts that are compared, with as many of their features at hand as memory allows, so that few are made twice."""
+"""A cache of the features of texts to compare: as many as memory allows, so few are computed twice."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from es_simhash.sketches.weighted_sets import WeightedSet
 
 # A byte of text makes up to one feature: a hash of 8 bytes, and its weight.
 _BYTES_A_BYTE = 12
-# What may be held of texts that are all in memory themselves.
+# The limit for texts that are all in memory themselves.
 _MEMORY = 256 << 20
-# What is held of a text beside its features.
+# The overhead of a cached text, in addition to its features.
 _BYTES_A_TEXT = 300
 
 # The texts of these numbers, which ascend, and how many bytes each has.

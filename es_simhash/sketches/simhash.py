@@ -1,4 +1,4 @@
-"""SimHash: one bit for each side of a random hyperplane on which a weighted feature vector lies.
+"""SimHash: each bit shows on which side of a random hyperplane a weighted feature vector lies.
 
 Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002; as in Manku, Jain, Das Sarma,
 "Detecting near-duplicates for web crawling", WWW 2007. Each feature's hash adds its weight to the sums of the bits

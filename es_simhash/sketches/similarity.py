@@ -1,9 +1,9 @@
-"""Exact similarities of two documents' features, to re-rank what signatures and keys have found.
+"""Exact similarities of two documents' features, to re-rank what signatures and keys found.
 
-Features come in four forms: a set; a mapping from feature to weight; an array of 64-bit hashes, sorted, each
-once; or a pair of such an array and an array of weights. Both documents come as Python objects, or both as
-arrays. Without weights each feature weighs 1, so that the formulas for weights hold for sets too. With v and
-w the weights of a feature in the two documents, 0 where it is absent, and sums over all features::
+Features have four forms: a set; a mapping from feature to weight; an array of 64-bit hashes, sorted, each once; or a
+pair of such an array and an array of weights. Give both documents as Python objects, or both as arrays. Without weights
+each feature weighs 1, so the formulas for weights hold for sets too. With v and w the weights of a feature in the two
+documents, 0 where it is absent, and sums over all features::
 
     jaccard            |A ∩ B| / |A ∪ B|
     weighted_jaccard   Σ min(v, w) / Σ max(v, w)
@@ -11,7 +11,7 @@ w the weights of a feature in the two documents, 0 where it is absent, and sums 
     overlap            Σ min(v, w) / min(Σ v, Σ w)   of sets: |A ∩ B| / min(|A|, |B|) (Szymkiewicz, Simpson)
     cosine             Σ v w / √(Σ v² · Σ w²)
 
-Two documents without features, or without weight, have the similarity 1; such a one and any other have 0.
+Two documents without features, or without weight, have the similarity 1; one such document and any other have 0.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What keys of fingerprints find and what they cost, and the choice of keys for a wanted similarity and size.
+"""What keys of fingerprints find and what they cost, and the choice of keys for a target similarity and size.
 
-Candidates are the documents that the index returns for a query. The numbers here are of random ones:
-documents that have nothing to do with the query, whose fingerprints are taken to be uniformly random bits.
-Real fingerprints are skewed and meet more.
+Candidates are the documents that the index returns for a query. The numbers here are for random documents, which have
+nothing to do with the query, and whose fingerprints are uniformly random bits. Real fingerprints are skewed and meet
+more.
 """
 
 from __future__ import annotations
@@ -140,9 +140,8 @@ def plan_blocks(bits: int, distance: int, documents: int, max_candidates: float)
 def plan_bands(similarity: float, recall: float, size: int, documents: int, key_bits: int = 30) -> BandPlan:
     """Choose the most selective bands of ``size`` rows in all that find ``recall`` of the pairs of ``similarity``.
 
-    More rows a band make the curve of `band_probability` steeper, so that fewer pairs below ``similarity``
-    are met. So as many rows are taken as leave room for the bands that the recall needs, and no more bands
-    than that.
+    More rows a band make the curve of `band_probability` steeper, so fewer pairs below ``similarity`` are met. So the
+    plan takes as many rows as leave enough for the bands that the recall needs, and no more bands than that.
     """
     _check_similarity(similarity)
     check_size(size)

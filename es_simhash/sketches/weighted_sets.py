@@ -1,6 +1,6 @@
-"""The features of texts with their weights, and the weight of those that two texts share, for pairs by the million.
+"""Weighted features of texts, and the weight of those that two texts share, for millions of pairs.
 
-The features of the first text of each pair are put into a table by their hashes; those of the second are looked up.
+A table holds the features of the first text of each pair by their hashes; those of the second are looked up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash.sketches.minhash.common import constants
 from es_simhash.text.features import FeatureBatch
 
-# So many features are put in and looked up at a time, to stay in a cache; the table has so many places for each.
+# Features that are put in and looked up at a time, to stay in a cache, and places of the table for each.
 _AT_ONCE = 1 << 16
 _PLACES = 16
 _FACTORS = constants(8) | np.uint64(1)
@@ -28,7 +28,7 @@ _FACTORS = constants(8) | np.uint64(1)
 class WeightedSet:
     """The features of a text, each once, and their weights; the first ``heavy`` of them weigh the most.
 
-    ``total`` is the weight of all features of the text: of those here, and of the ``rest``.
+    ``total`` is the weight of all features of the text: those here, and the ``rest``.
     """
 
     hashes: Codes
@@ -51,7 +51,7 @@ def weighted_sets(features: FeatureBatch, weights: Integers, are_heavy: npt.NDAr
     starts, rows = features.offsets[:-1], rows_of(features.offsets)
     before = offsets_from_counts(are_heavy.astype(np.int64))
     heavy = np.diff(before[features.offsets])
-    # Those of a text that are heavy come first, and the others behind them.
+    # The heavy features of a text come first, followed by the others.
     rank = before[:-1] - before[starts][rows]
     own = np.arange(len(rows)) - starts[rows]
     places = starts[rows] + np.where(are_heavy, rank, heavy[rows] + own - rank)
@@ -99,7 +99,7 @@ def _joined(texts: Sequence[WeightedSet], salts: Codes) -> tuple[Codes, Codes]:
 def _are_in(there: Codes, keys: Codes, asked: Codes, asked_keys: Codes, factors: Codes) -> npt.NDArray[np.bool_]:
     """Return whether each feature that is asked for is there: the same hash, with the same key.
 
-    Of those that come to the same place of the table only one stays there: the others have a table of their own.
+    Only one of the features with the same place in the table stays there: the others get a table of their own.
     """
     if not len(there):
         return np.zeros(len(asked), dtype=np.bool_)

@@ -1,1 +1,1 @@
-"""Texts before they are tokens: normalisation, HTML, and batches of texts as arrays of UTF-16 units."""
+"""From texts to weighted features: HTML, normalisation, tokens, hashes, weights."""

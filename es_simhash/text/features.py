@@ -1,4 +1,4 @@
-"""Batches of weighted, hashed features: what tokens become, and what SimHash and MinHash are made of."""
+"""Batches of weighted, hashed features: made of tokens, and condensed to SimHash and MinHash."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Weights: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
-# Up to this floor the first features of a document are looked at before all of them are.
+# Up to this floor, the first features of a document are counted before all of them.
 _GLANCE = 64
 # Float weights that are whole numbers below this are kept as integers, whose sums are exact.
 _LARGEST_WHOLE = 1 << 31
@@ -51,7 +51,7 @@ class FeatureBatch:
 
     @property
     def first_words(self) -> Codes:
-        """The first 64 bits of each hash, by which features are told apart."""
+        """The first 64 bits of each hash, which distinguish features."""
         return self.hashes if self.hashes.ndim == 1 else np.ascontiguousarray(self.hashes[:, 0])
 
     def __len__(self) -> int:

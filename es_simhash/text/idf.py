@@ -1,9 +1,9 @@
-"""Inverse document frequencies: how much a feature tells about a document, learnt from a corpus.
+"""Inverse document frequencies: how much a feature characterises a document, learnt from a corpus.
 
     idf(feature) = ln((documents + 1) / (documents with the feature + 1)) + 1
 
-(the smoothed form of Spärck Jones, 1972). Weights are kept as whole multiples of 1 / `UNIT`, so that sums of them
-are exact and the same on every machine. A table is named by the SHA-256 of its weights.
+(the smoothed form of Spärck Jones, 1972). Weights are whole multiples of 1 / `UNIT`, so their sums are exact and the
+same on every machine. A table is named by the SHA-256 of its weights.
 
 The bytes are: `MAGIC`; a line of JSON with the numbers of documents and features and the weight of unseen features;
 the features' 64-bit hashes in ascending order, 8 bytes each; their weights, 4 bytes each; all little-endian.
@@ -34,7 +34,7 @@ _MERGED_AT_LEAST = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class IdfTable:
-    """The weights of features, by their 64-bit hashes; ``unseen`` is that of all others."""
+    """The weights of features, by their 64-bit hashes; ``unseen`` is the weight of all others."""
 
     documents: int
     hashes: npt.NDArray[np.uint64]
@@ -58,7 +58,7 @@ class IdfTable:
         """Learn from the features of a corpus or a sample of it.
 
         Features in fewer than ``min_documents`` documents are left out: they weigh as much as unseen ones. ``weight``
-        is another function of the number of documents and of that of those with a feature.
+        is another function of the numbers of all documents and of those with a feature.
         """
         weight = weight or _weight
         documents, hashes, counts = 0, np.empty(0, np.uint64), np.empty(0, np.int64)
@@ -66,7 +66,7 @@ class IdfTable:
         for batch in batches:
             documents += len(batch)
             waiting.append(distinct(FeatureBatch(batch.first_words, batch.offsets)).hashes)
-            # As much at a time as there is already, so that the table is merged a few times only.
+            # Merge once as much is waiting as is merged already, so that there are few merges.
             if sum(map(len, waiting)) > max(len(hashes), _MERGED_AT_LEAST):
                 hashes, counts = _add_counts(hashes, counts, waiting)
                 waiting = []

@@ -1,11 +1,11 @@
-"""Normalisation of one text: the definition, in terms of Unicode 13.0 whatever the Python.
+"""The definition of normalisation, for one text, by Unicode 13.0 on every Python.
 
 1. ``nfkc``: Normalisation Form KC. 2. ``casefold``: full case folding, then, with ``nfkc``, Form KC again.
 3. ``whitespace``: each run of white space becomes one space; none is left at the beginning and the end.
 
-Code points which Unicode 13.0 (that of Python 3.10) has not assigned are left as they are, since a newer Python
-would change some of them. What is assigned is stable by Unicode's policies. White space is what `str.isspace` says,
-the same 29 code points in every version.
+Code points that Unicode 13.0 (that of Python 3.10) has not assigned are left unchanged, since a newer Python would
+change some of them. What is assigned is stable by Unicode's policies. White space is defined by `str.isspace`: the same
+29 code points in every version.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from es_simhash.errors import SchemeError
 
 @dataclass(frozen=True)
 class Normalisation:
-    """Which steps are taken; all of them by default."""
+    """The steps of normalisation; all of them by default."""
 
     nfkc: bool = True
     casefold: bool = True

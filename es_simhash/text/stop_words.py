@@ -1,7 +1,7 @@
-"""Stop words: tokens that say nothing about what a text is about, and are left out of its fingerprint.
+"""Stop words: tokens that do not characterise a text, and are left out of its fingerprint.
 
-There are no built-in lists: which words are noise depends on the corpus, and a list that changed with a
-release would change fingerprints.
+There are no built-in lists: which words are noise depends on the corpus, and a list that changed with a release would
+change fingerprints.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Many texts as one array of UTF-16 code units: the form in which texts are normalised, cut and hashed at once."""
+"""Many texts as one array of UTF-16 code units, to normalise, cut and hash them at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Five ways to search a set of fingerprints in memory, all exact; see `Search` for what they have in common.
+"""Five exact searches of a set of fingerprints in memory; `Search` is their common interface.
 
 ``SEARCHES[name](codes, bits, k)`` builds the search of that name for distances up to ``k``.
 """

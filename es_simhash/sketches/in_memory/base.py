@@ -1,4 +1,4 @@
-"""What all searches of `es_simhash.sketches.in_memory` have in common."""
+"""The common interface of all searches of `es_simhash.sketches.in_memory`."""
 
 from __future__ import annotations
 
@@ -23,24 +23,23 @@ Ids = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search found and what it took. An id is a fingerprint's row in the set that is searched."""
+    """What a search found, and its cost. An id is a fingerprint's row in the set that is searched."""
 
     ids: Ids
     """All fingerprints within the distance, the nearest first, equally near ones in ascending order."""
     distances: Distances
     """Their Hamming distances."""
     candidates: int
-    """How many fingerprints the query met and was compared with, each counted once."""
+    """The number of fingerprints that the query met and was compared with, each counted once."""
     postings: int
-    """How many entries of the index were read for it; a fingerprint met several times counts each time."""
+    """The number of index entries that were read; a fingerprint met several times counts each time."""
 
 
 class Search(ABC):
     """An exact search of a fixed set of fingerprints for those within a Hamming distance of a query.
 
-    A search is built for distances up to ``k``, which some ways of searching need to know beforehand. All
-    ways give the same ids and distances; they differ in time, memory, and the candidates and postings of the
-    result.
+    A search is built for distances up to ``k``, which some searches need to know beforehand. All give the same ids and
+    distances; they differ in time, memory, and the candidates and postings of the result.
     """
 
     def __init__(self, codes: Codes, bits: int, k: int) -> None:

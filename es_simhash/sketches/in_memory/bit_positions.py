@@ -1,4 +1,4 @@
-"""Search by a plain inverted index of bit positions: count the positions at which a fingerprint agrees."""
+"""Search by a plain inverted index of bit positions, counting the positions where fingerprints agree."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class BitPositions(Search):
     """A posting list for each bit position and value: for 64 bits, 64 maps of two keys.
 
-    A query reads, for each position, the list of its own bit. A fingerprint met in c of the lists is at
-    distance ``bits - c``, so nothing needs to be compared; but each list holds half of all fingerprints, and
-    nearly every one is met. It shows why an index needs longer keys.
+    A query reads, for each position, the list of its own bit. A fingerprint in c of the lists is at distance
+    ``bits - c``, so nothing needs to be compared; but each list holds half of all fingerprints, and a query meets
+    nearly every one. It shows why an index needs longer keys.
     """
 
     def __init__(self, codes: Codes, bits: int, k: int) -> None:

@@ -23,7 +23,7 @@ class MankuTables(TableSearch):
 
     def _keys(self, codes: Codes) -> Iterable[Codes]:
         for prefix, width in zip(self._prefixes.prefixes(codes), self._prefixes.prefix_bits, strict=True):
-            # The leading 64 bits of a wider prefix select as well as can be wished.
+            # The leading 64 bits of a wider prefix select well enough.
             yield bit_codes.extract(prefix, width, 0, min(width, 64))
 
     def _min_tables(self, _k: int) -> int:

@@ -1,4 +1,4 @@
-"""Search by blocks: of k + 1 blocks at least one agrees, so look each up (see `es_simhash.sketches.blocks`)."""
+"""Search by blocks: at least one of k + 1 blocks agrees, so look up each (see `es_simhash.sketches.blocks`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search by sorted tables of keys: what the pigeonhole and Manku's way have in common."""
+"""Search by sorted tables of keys: the common base of pigeonhole and Manku's tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from es_simhash._core.bit_codes import Codes
 
-# Queries are answered together, for speed, as long as they read no more postings than this, for memory.
+# Queries are answered in one batch, for speed, as long as they read no more postings than this, for memory.
 _MAX_POSTINGS = 1 << 22
 
 

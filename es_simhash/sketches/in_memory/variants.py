@@ -30,7 +30,7 @@ def variant_count(bits: int, k: int) -> int:
 class Variants(Search):
     """A map from codes to ids, in which all variants of a query are looked up: 43,745 for 64 bits and k = 3.
 
-    All fingerprints met do match, and what a query costs does not depend on how many there are in the map.
+    All fingerprints met match, and the cost of a query does not depend on the size of the map.
     """
 
     def __init__(self, codes: Codes, bits: int, k: int) -> None:

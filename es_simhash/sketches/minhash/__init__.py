@@ -1,4 +1,4 @@
-"""MinHash: signatures that agree in as large a share of their positions as documents share features.
+"""MinHash: signatures that agree in the same share of their positions as documents share features.
 
 | module            | estimates                                           | time for a document |
 |-------------------|-----------------------------------------------------|---------------------|
@@ -10,8 +10,8 @@
 
 (1,500 features, 128 values, one core of 2.8 GHz; `weighted` takes less where documents share features.)
 
-`one_permutation` is the default. `k_hash` varies less on documents of fewer features than the signature has
-values, and `weighted` heeds tf or tf·idf. All but `bottom_k` give an array of ``uint32`` with one row a
-document, which `estimate` compares, `codec` stores and `es_simhash.sketches.bands` turns into keys. Each module
-defines its values to the bit.
+`one_permutation` is the default. `k_hash` varies less on documents with fewer features than the signature has values,
+and `weighted` takes tf or tf·idf into account. All but `bottom_k` give an array of ``uint32`` with one row a document,
+which `estimate` compares, `codec` stores and `es_simhash.sketches.bands` turns into keys. Each module defines its
+values to the bit.
 """

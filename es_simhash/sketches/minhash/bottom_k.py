@@ -1,6 +1,6 @@
 """Bottom-k sketches: the k smallest distinct hashes of a document, as a sorted array.
 
-A sketch of fewer than k hashes is the whole set. Unlike signatures, sketches also tell the number of distinct
+A sketch of fewer than k hashes is the whole set. Unlike signatures, sketches also estimate the number of distinct
 features, of a document or of the union of many.
 """
 
@@ -52,7 +52,7 @@ def estimate(a: Sketch, b: Sketch, k: int) -> float:
 def cardinality(sketch: Sketch, k: int) -> float:
     """Estimate the number of distinct features, without bias: (k - 1) / u, u the k-th smallest hash as a share of all.
 
-    Beyer et al., as for `estimate`. A sketch of fewer than k hashes is simply counted.
+    Beyer et al., as for `estimate`. Of a sketch of fewer than k hashes, it is the exact count.
     """
     if _check_k(k) < 2:
         raise SchemeError("Distinct features cannot be counted from one hash. Choose k from 2.")

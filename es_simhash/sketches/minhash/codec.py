@@ -31,7 +31,7 @@ Packed = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class SignatureCodec:
-    """The stored form of signatures of ``size`` values, of each of which ``value_bits`` bits are kept."""
+    """The stored form of signatures of ``size`` values with ``value_bits`` bits each."""
 
     size: int
     value_bits: int = VALUE_BITS
@@ -114,7 +114,7 @@ class SignatureCodec:
             stored = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         except (binascii.Error, ValueError, TypeError):
             stored = b""
-        # The decoder skips what it does not know, so only what it writes itself counts as well-formed.
+        # The decoder skips unknown characters, so only what the encoder writes counts as well-formed.
         if len(stored) != self.byte_length or _to_base64url(stored) != text:
             raise FormatError(
                 f"{text!r} is no signature of {self.size} values of {self.value_bits} bits, "

@@ -1,9 +1,8 @@
-"""The similarity that two signatures tell, and how far off it may be.
+"""Similarities estimated from signatures, and their standard errors.
 
-Positions agree with a probability of the similarity J, so the share of equal positions estimates J. Where
-only the lowest b bits of each value are compared, unequal values look equal with a probability of C = 2**-b,
-and a share p of equal positions tells (p - C) / (1 - C) (Li, König, "b-bit minwise hashing", WWW 2010, for a
-large universe).
+Positions agree with a probability of the similarity J, so the share of equal positions estimates J. If only the lowest
+b bits of each value are compared, unequal values look equal with a probability of C = 2**-b, and a share p of equal
+positions gives the estimate (p - C) / (1 - C) (Li, König, "b-bit minwise hashing", WWW 2010, for a large universe).
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ def estimate(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> floa
 def estimates(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> npt.NDArray[np.float64]:
     """Estimate the similarities of signatures; shapes broadcast, so one signature may meet many.
 
-    Only the lowest ``value_bits`` bits of both sides count, so that whole signatures can be compared with
-    stored ones that were cut. Without bias, except that an estimate below 0 is given as 0. A document without
-    features has the similarity 1 to another such and 0 to any other; where values are cut, it cannot be told
-    from others, and must be left out by its status.
+    Only the lowest ``value_bits`` bits of both sides count, so whole signatures can be compared with stored ones that
+    were cut. There is no bias, except that an estimate below 0 becomes 0. A document without features has the
+    similarity 1 to another such document and 0 to any other; if values are cut, it cannot be distinguished from others,
+    and must be left out by its status.
     """
     chance = _chance(value_bits)
     if a.shape[-1:] != b.shape[-1:]:

@@ -1,4 +1,4 @@
-"""Classic MinHash: the smallest values that ``size`` hash functions take on the features of a document.
+"""Classic MinHash: the smallest values of ``size`` hash functions on the features of a document.
 
 Two documents agree in a position with a probability of their Jaccard similarity (Broder, "On the resemblance
 and containment of documents", 1997). Function i, counted from 0, of a feature with the 64-bit hash h::

@@ -1,4 +1,4 @@
-"""One-permutation MinHash: each feature is looked at once, whatever the size of the signature.
+"""One-permutation MinHash: each feature is read once, whatever the size of the signature.
 
 The hash of a feature names one of ``size`` bins and a value; a bin keeps its smallest value (Li, Owen, Zhang,
 "One permutation hashing", NIPS 2012). A bin that no feature fell into takes the value of the first filled bin
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     Table = npt.NDArray[np.uint16]
 
-# Features that are worked on together.
+# Features that are processed together.
 _RUN = 1 << 14
-# Rows with fewer filled bins than one in so many are quicker densified one by one.
+# Rows with a smaller share of filled bins than one in this number are densified faster one by one.
 _SPARSE = 8
 
 
@@ -49,7 +49,7 @@ def signatures(batch: FeatureBatch, size: int) -> Signatures:
     if kernels := compiled(len(hashes)):
         kernels.fill_bins(table, hashes, offsets)
         kernels.densify(table, _sequences(size)[0], _SPARSE)
-        _densify(table)  # what is left: documents of few features
+        _densify(table)  # the rest: documents with few features
         return table
     for documents in runs(offsets, _RUN):
         rows = table[documents]
@@ -99,7 +99,7 @@ def _choose_among_filled(row: Signatures, filled: npt.NDArray[np.bool_]) -> None
 
 
 def _follow_sequences(values: Signatures, places: npt.NDArray[np.int64], size: int) -> None:
-    """Go along the sequences of all empty places together; ``values`` are rows, laid end to end."""
+    """Follow the sequences of all empty bins at once; ``values`` are rows, laid end to end."""
     before = values.copy()
     bins = places % size
     rows = places - bins

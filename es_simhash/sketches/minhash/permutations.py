@@ -1,4 +1,4 @@
-"""MinHash by explicit permutations of a known universe, as textbooks show it.
+"""MinHash by explicit permutations of a known universe, the textbook form.
 
 The features are the rows of a table. A permutation lists the rows in another order, and the MinHash of a
 document is the first row of that list which is a feature of the document (Leskovec, Rajaraman, Ullman, Mining

@@ -3,7 +3,7 @@
 Consistent weighted sampling (Ioffe, "Improved consistent sampling, weighted minhash and L1 sketching", ICDM
 2010): two documents agree in a position with a probability of sum(min(v, w)) / sum(max(v, w)) over the
 weights v and w of all features. The weights of a feature that a document has several times are added up, and
-a feature of weight 0 is as good as absent.
+a feature of weight 0 counts as absent.
 
 For position i, counted from 0, and each feature with the 64-bit hash h and the weight w, with fmix64 the
 finaliser of MurmurHash3 and e(j) = -ln((j + 1/2) / 2**13)::
@@ -17,7 +17,7 @@ finaliser of MurmurHash3 and e(j) = -ln((j + 1/2) / 2**13)::
 The feature of the smallest ln_a is chosen, of equals the one of the smallest hash, and
 ``signature[i] = fmix64(h * 0x9E3779B97F4A7C15 + t) >> 32``, all modulo 2**64.
 
-So that all machines compute the same, ln is the following, within 1e-9 of the logarithm, in IEEE double
+So that all machines compute the same values, ln is the following, within 1e-9 of the logarithm, in IEEE double
 precision, each operation rounded by itself::
 
     x = m * 2**k with 1/2 <= m < 1,  s = (m - q) / (m + q) with q = 0.7071067811865476,  z = s * s

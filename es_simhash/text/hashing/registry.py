@@ -1,7 +1,7 @@
 """The hash functions by name. Each is byte-stable: the same token has the same hash on every machine, for ever.
 
-All but poly64 hash a token's UTF-8 bytes. Where a function has more bits than are asked for, its first (most
-significant) ones are taken:
+All but poly64 hash a token's UTF-8 bytes. If a function has more bits than are asked for, its first (most significant)
+ones are taken:
 
 ========  ======================================================================================================
 poly64    see `es_simhash.text.hashing.poly64`
@@ -43,10 +43,10 @@ _FNV1A = {
 
 @dataclass(frozen=True)
 class HashFunction:
-    """A named hash function; ``hash_tokens`` gives the codes of tokens, of as many bits as is asked for.
+    """A named hash function; ``hash_tokens`` returns the codes of tokens, of the given number of bits.
 
     ``bits`` is the only width that a caller's own function has; the functions of this package have all `WIDTHS`.
-    ``is_mixed`` says whether every bit of a hash depends on all of the token, as MinHash needs it: the high bits of
+    ``is_mixed`` means that every bit of a hash depends on all of the token, as MinHash requires: the high bits of
     FNV-1a hardly depend on the ends of short tokens, and a caller's function may be anything.
     """
 
@@ -67,7 +67,7 @@ def hash_function(name: str) -> HashFunction:
 def custom_hash(name: str, function: TokenHash, bits: int = 64) -> HashFunction:
     """Wrap a caller's function from a token to an unsigned integer of ``bits`` bits (1 to 128).
 
-    The name stands for the function in a scheme's id: give a changed function another name.
+    The name represents the function in a scheme's id: give a changed function another name.
     """
     if name in HASH_FUNCTIONS:
         raise SchemeError(f"{name!r} is the name of a built-in hash function. Choose another name for your own.")

@@ -1,1 +1,1 @@
-"""Texts divided into tokens: character n-grams, words, keywords."""
+"""Texts cut into tokens: character n-grams, words, keywords."""

@@ -1,4 +1,4 @@
-"""Character n-grams: every window of n code points; the only one of a shorter text is the text itself."""
+"""Character n-grams: every window of n code points; a shorter text is its own only n-gram."""
 
 from __future__ import annotations
 

@@ -2,16 +2,14 @@
 
 Tokens without a letter, a digit or an ideograph are dropped: white space, punctuation, symbols.
 
-rjieba (Rust) is some 12 times as fast. It cuts ideographs as jieba does, but keeps together what jieba
-parts in Latin ("github.com", "10.0.1.5", "AUTO_INCREMENT"), and knows ideographs outside U+4E00 to U+9FD5,
-which jieba does not. Both are levelled here to jieba's way, so that words do not depend on the library.
-With jieba 0.42.1 and rjieba 0.2.2 they were the same in each of 2,852 pages of Chinese technical
-documentation (3.4 million words). As the libraries give them, they were the same in 8 pages, and 17% of
-jieba's words, all of them Latin, were not among rjieba's.
+rjieba (Rust) is some 12 times as fast. It cuts ideographs as jieba does, but does not split Latin that jieba splits
+("github.com", "10.0.1.5", "AUTO_INCREMENT"), and it knows ideographs outside U+4E00 to U+9FD5, which jieba does not.
+Both differences are removed here in favour of jieba, so that words do not depend on the library. With jieba 0.42.1 and
+rjieba 0.2.2 the words were then the same in each of 2,852 pages of Chinese technical documentation (3.4 million words);
+without that, they were the same in 8 pages, and 17% of jieba's words, all of them Latin, were not among rjieba's.
 
-The words depend on the text and the dictionary in the library only: not on Python's version or hash seed,
-not on user dictionaries that were loaded into jieba or rjieba elsewhere in the process, and not on the
-cache that jieba keeps among the temporary files.
+The words depend only on the text and the dictionary in the library: not on Python's version or hash seed, not on user
+dictionaries that were loaded elsewhere in the process, and not on the cache that jieba keeps in a temporary file.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ Backend = Literal["jieba", "rjieba"]
 
 # Ideographs for which jieba has no word and no model: each is a word of its own.
 _UNKNOWN_IDEOGRAPH = re.compile("([\u3400-\u4dbf\u9fd6-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])")
-# How jieba parts what is not in its dictionary, and the words of its dictionary which that would part.
+# How jieba splits what is not in its dictionary, and the words of its dictionary that this would split.
 _LATIN_WORD = re.compile(r"[a-zA-Z0-9]+(?:\.[0-9]+)?%?")
 _LATIN_WORDS_WITH_SIGNS = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
 
@@ -53,7 +51,7 @@ def jieba_tokenizer() -> Any:
 
         tokenizer = jieba.Tokenizer()
         dictionary = tokenizer.get_dict_file()
-    # What `Tokenizer.initialize` does, without its cache file that anybody can write, and its messages.
+    # As `Tokenizer.initialize`, without its messages and its cache file, which anyone can write.
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(dictionary)
     tokenizer.initialized = True
     return tokenizer
@@ -70,8 +68,8 @@ def loading(library: str, extra: str) -> Iterator[None]:
             raise MissingExtraError(library, extra) from None
 
 
-# What rjieba before 0.2.2 parts elsewhere; its words would give other fingerprints under the same scheme id.
-_AS_JIEBA_PARTS = ["1", "+", "1.5"]
+# rjieba before 0.2.2 splits this elsewhere; its words would give other fingerprints under the same scheme id.
+_AS_JIEBA_SPLITS = ["1", "+", "1.5"]
 
 
 @cache
@@ -80,8 +78,8 @@ def _rjieba_cut() -> Callable[[str], list[str]]:
         import rjieba
     own_dictionary = rjieba.Jieba()
     cut_by_it: Callable[[str], list[str]] = own_dictionary.cut
-    if cut_by_it("".join(_AS_JIEBA_PARTS)) != _AS_JIEBA_PARTS:
-        raise MissingExtraError("A rjieba that parts texts as jieba does (0.2.2 or later)", extra="fast")
+    if cut_by_it("".join(_AS_JIEBA_SPLITS)) != _AS_JIEBA_SPLITS:
+        raise MissingExtraError("A rjieba that splits texts as jieba does (0.2.2 or later)", extra="fast")
     return cut_by_it
 
 

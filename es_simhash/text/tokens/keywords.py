@@ -1,4 +1,4 @@
-"""The words that say most about a Chinese text, by the two ways that jieba has.
+"""The keywords of a Chinese text, by the two methods of jieba.
 
 - ``tfidf``: a word's share of the text times its inverse document frequency in jieba's table, or the median
   of the table for words which are not in it.
@@ -6,9 +6,9 @@
   WS(v) = (1 - d) + d · Σ w(u, v) / Σ w(u, ·) · WS(u) with d = 0.85, ten times over, scaled to a maximum of 1.
   Mihalcea and Tarau, TextRank: Bringing Order into Texts, EMNLP 2004.
 
-Both leave out words of one character and some English stop words. The weights are those of jieba. Words of
-the same weight are in the order of their code points, so that the result depends on the text and jieba's
-data only, not on Python's version or hash seed.
+Both leave out words of one character and some English stop words. The weights are those of jieba. Words of the same
+weight are in the order of their code points, so the result depends only on the text and jieba's data, not on Python's
+version or hash seed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The ways to cut texts into tokens, as values that a scheme holds and that have a JSON form.
+"""The kinds of tokens that texts are cut into: values in a scheme, with a JSON form.
 
-Each kind is a frozen dataclass with a method ``cut``: a batch of normalised texts in, their tokens out, and the
-tokens' weights where the kind has weights of its own. A new kind is one class here and one line in `KINDS`.
+Each kind is a frozen dataclass with a method ``cut``, from a batch of normalised texts to their tokens, with weights if
+the kind has any of its own. A new kind is one class here and one line in `KINDS`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Tokens(Protocol):
 
 @dataclass(frozen=True)
 class Chars:
-    """Character n-grams: they need no spaces, so they suit every language."""
+    """Character n-grams, which need no spaces and so suit every language."""
 
     n: int = 5
     kind: ClassVar[str] = "chars"
@@ -70,7 +70,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Chinese:
-    """Runs of n Chinese words as jieba cuts them, without the stop words; the backend rjieba cuts alike, but faster."""
+    """Runs of n Chinese words as jieba cuts them, without the stop words; the backend rjieba is faster."""
 
     backend: Backend = "jieba"
     n: int = 1
@@ -111,7 +111,7 @@ class Keywords:
 class Custom:
     """A caller's own function from a normalised text to tokens, or to (token, weight) pairs.
 
-    The name stands for the function in the scheme's JSON form and id: give a changed function another name.
+    The name represents the function in the scheme's JSON form and id: give a changed function another name.
     """
 
     name: str

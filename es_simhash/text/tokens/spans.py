@@ -1,4 +1,4 @@
-"""Tokens as spans of an array of UTF-16 units: what every tokenizer yields, and hash functions read."""
+"""Tokens as spans of an array of UTF-16 units: the output of every tokenizer, and the input of hash functions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The default word boundaries of Unicode (UAX #29, rules WB1 to WB999), for many texts at once.
 
-The properties on which they depend are those of Unicode 18.0, kept in word_break_data.txt: a newer Python or
-library never moves a boundary.
+The properties they depend on are those of Unicode 18.0, in word_break_data.txt: a newer Python or library never moves a
+boundary.
 
 The Unicode Standard, Annex #29: Unicode Text Segmentation, 4. Word Boundaries. https://www.unicode.org/reports/tr29/
 """

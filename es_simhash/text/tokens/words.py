@@ -1,14 +1,14 @@
 """Words: the segments between Unicode's default word boundaries that hold a letter, a digit or an ideograph.
 
-White space, punctuation, symbols and emoji are no words, unless a word holds them: "can't", "3.14", "U.S.A"
-and "snake_case" are one word each. A run of Katakana is one word. An ideograph is a word of its own, and so
-is a Hiragana character, and a letter with its marks in Thai, Lao, Khmer and Burmese, whose words only a
-dictionary could find. A keycap emoji ("1️⃣") is a word for its digit, a squared letter ("🅰") for its letter.
+White space, punctuation, symbols and emoji are no words, except within words: "can't", "3.14", "U.S.A" and "snake_case"
+are one word each. A run of Katakana is one word. An ideograph is a word of its own, and so is a Hiragana character, and
+a letter with its marks in Thai, Lao, Khmer and Burmese, whose words only a dictionary could find. A keycap emoji
+("1️⃣") is a word because of its digit, a squared letter ("🅰") because of its letter.
 `es_simhash.text.tokens.word_break` has the rules.
 
-Most texts need few of them: those without combining marks, joiners and format characters, without Hebrew,
-and without letters beyond U+FFFF. Their boundaries can be seen from the traits of a unit and its two
-neighbours, so that a few operations on bytes find all words of a batch. All rules are for the other texts.
+Most texts need few of the rules: those without combining marks, joiners and format characters, without Hebrew, and
+without letters beyond U+FFFF. The traits of a unit and its two neighbours decide their boundaries, so a few operations
+on bytes find all words of a batch. The other texts need all rules.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from es_simhash.text.units import TextBatch, Units, batch, is_continuation
 
 _Traits = npt.NDArray[np.uint8]
 
-# What the simple rules need to know of a unit. Two neighbours belong together if they have one of the two
-# highest traits in common; a unit with none of the three highest is in no word.
+# What the simple rules need of a unit. Two neighbours belong together if they have one of the two highest traits in
+# common; a unit with none of the three highest is in no word.
 _LETTER, _DIGIT = 1, 2  # without _JOINS: may stand between two letters, two digits
 _HARD = 4  # needs all the rules
 _NO_WORD_ALONE = 8  # joins, but is neither alphabetic nor numeric
@@ -128,7 +128,7 @@ def _texts_at(texts: TextBatch, rows: Integers) -> TextBatch:
 
 
 def _words_by_all_rules(texts: TextBatch) -> tuple[Integers, Integers]:
-    """Return the starts and ends of the words of texts, none of which is empty."""
+    """Return the starts and ends of the words of texts that are not empty."""
     characters = np.flatnonzero(~is_continuation(texts.units))
     properties = properties_table()[_code_points(texts.units)]
     starts = segment_starts(properties, np.searchsorted(characters, texts.offsets[:-1]))
