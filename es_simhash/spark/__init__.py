@@ -1,7 +1,7 @@
 """Fingerprints, pairs and groups on Spark, for data that does not fit one machine.
 
-`es_simhash.spark.fields` adds the fields of fingerprints to a DataFrame of texts. `es_simhash.spark.deduplicator` finds
-the groups among texts, or among documents of which only the fields are there: the same groups as one machine finds.
+`add_fields` adds the fields of fingerprints to a DataFrame of texts. `SparkDeduplicator` finds the groups among texts,
+or among documents given only by these fields: the same groups as one machine finds.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from es_simhash._core.exports import lazily
 from es_simhash.errors import MissingExtraError
 
-# PySpark runs no function on Arrow's columns without pandas, though nothing here uses it.
+# PySpark runs functions on Arrow columns only with pandas, though nothing here uses it.
 for _name in ("pyspark", "pyarrow", "pandas"):
     if find_spec(_name) is None:
-        raise MissingExtraError(f"{_name}, which working on Spark needs,", "spark")
+        raise MissingExtraError(f"{_name}, which Spark support needs,", "spark")
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:

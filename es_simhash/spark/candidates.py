@@ -1,8 +1,8 @@
 """Candidates: pairs of documents that share a key, linked as `es_simhash.groups.pairs.candidates.Linker` links them.
 
-The documents with a key are sorted by their positions. One that up to 32 stand before is paired with all of these, any
-other with the two nearest. So a key that a million documents share makes two million pairs, and no document is in more
-than some dozens of them.
+The documents with a key are sorted by their positions. Each of the first 33 is paired with all before it, any other
+with the two before it. So a key that a million documents share makes two million pairs, and a document is in some
+dozens of them at most.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TABLE_BITS = 32
 
 
 def candidates(documents: DataFrame, kept: CondensedColumns, masks: list[Codes]) -> DataFrame:
-    """The pairs of positions, each once, with the number of comparisons that were ``left_out`` beside them."""
+    """Return the pairs of positions, each once, with the number of comparisons ``left_out``."""
     keyed = documents.select("position", *kept.columns).mapInArrow(
         partial(_keys, kept, masks), "key long, position long"
     )
@@ -35,14 +35,14 @@ def candidates(documents: DataFrame, kept: CondensedColumns, masks: list[Codes])
 
 
 def masks_of_tables(kept: CondensedColumns, distance: int | None, documents: int) -> list[Codes]:
-    """The bits of a SimHash that each table's key is made of."""
+    """Return the bits of a SimHash that form the key of each table."""
     if distance is None or kept.settings.simhash is None:
         return []
     return list(choose_keys.masks(choose_keys.prefix_tables(kept.settings.simhash.bits, distance, documents)))
 
 
 def _keys(kept: CondensedColumns, masks: list[Codes], batches: Iterator[Any]) -> Iterator[Any]:
-    """A row for each key of each document: the number of the table above, the hash of the key below."""
+    """Yield a row for each key of each document: the table number in the upper bits, the hash in the lower."""
     for batch in batches:
         for table, rows in enumerate(_rows_of_tables(kept, masks, batch)):
             hashes = entries(rows, 0) >> np.uint64(POSITION_BITS)
@@ -62,7 +62,7 @@ def _rows_of_tables(kept: CondensedColumns, masks: list[Codes], batch: Any) -> I
 
 
 def _linked(keyed: DataFrame, all: int, few: int) -> DataFrame:
-    """The pairs of documents with the same key, once for each key that they share."""
+    """Return the pairs of documents with the same key, once for each shared key."""
     sharing = Window.partitionBy("key").orderBy("position")
     placed = keyed.select(
         sf.col("position").alias("second"),
@@ -71,6 +71,6 @@ def _linked(keyed: DataFrame, all: int, few: int) -> DataFrame:
     )
     firsts = sf.when(sf.col("place") <= all, sf.col("before")).otherwise(sf.slice("before", -few, few))
     linked = placed.filter("place > 0").withColumn("firsts", firsts)
-    # What is left out counts once for the document, beside the nearest of those that are not.
+    # Comparisons left out count once for each document: with its nearest pair.
     left_out = sf.when(sf.col("first") == sf.element_at("firsts", -1), sf.col("place") - sf.size("firsts")).otherwise(0)
     return linked.withColumn("first", sf.explode("firsts")).select("first", "second", left_out.alias("left_out"))

@@ -1,4 +1,4 @@
-"""Comparing candidates as `groups.pairs.compare` does: exact Hamming distances, estimated Jaccard similarities."""
+"""Compares candidates as `groups.pairs.compare` does: exact Hamming distances, estimated Jaccard similarities."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimates, standard_errors
 from es_simhash.spark.condensing import CondensedColumns
 
-# So many pairs are estimated at once that their arrays fit into a core's cache.
+# The number of pairs to estimate at once, so that their arrays fit into a core's cache.
 _AT_ONCE = 1 << 12
 
 
 def compared(candidates: DataFrame, documents: DataFrame, kept: CondensedColumns, criteria: Criteria) -> DataFrame:
-    """The candidates with their ``distance`` and ``similarity``, as far as these count, and whether they are near."""
+    """Add to candidates their ``distance`` and ``similarity``, as far as these count, and whether they are near."""
     beside = candidates
     for side in ("first", "second"):
         own = [sf.col("position").alias(side), *(sf.col(name).alias(f"{side} {name}") for name in kept.columns)]
@@ -56,7 +56,7 @@ def _distances(kept: CondensedColumns, batch: Any) -> npt.NDArray[np.int32]:
 
 
 def _estimates(kept: CondensedColumns, batch: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32]]:
-    """Similarities, and their standard errors."""
+    """Return similarities, and their standard errors."""
     first, second = (kept.values(batch.column(f"{side} values")) for side in ("first", "second"))
     similarities = estimates(first, second, kept.value_bits)
     return similarities, standard_errors(similarities, first.shape[1], kept.value_bits).astype(np.float32)

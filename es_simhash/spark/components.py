@@ -1,13 +1,12 @@
-"""Connected components of a graph whose edges lie on many machines.
+"""Connected components of a graph whose edges are spread over many machines.
 
-Two steps take turns until nothing changes, large-star and small-star (Kiveris, Lattanzi, Mirrokni, Rastogi,
+Two steps alternate until nothing changes, large-star and small-star (Kiveris, Lattanzi, Mirrokni, Rastogi,
 Vassilvitskii, "Connected Components in MapReduce and Beyond", SoCC 2014). Each links the neighbours of a node to the
-least of them. What is left are stars, with the least node of each component in the middle. That takes O(log² n) rounds,
-whatever the shape; a chain of n nodes takes about log n. Before that, edges of neighbouring nodes are brought together,
-and those in one place are made stars there. Of the chains of near-duplicates, which lead from each document to the
-next, that leaves little, and of few edges nothing at all.
+least of them. The result are stars around the least node of each component, after O(log² n) rounds for any shape; a
+chain of n nodes takes about log n. Before that, edges are partitioned by their first node, and those in one partition
+are made stars there. That shortens most chains of near-duplicates, and settles small graphs.
 
-No node's neighbours need fit one machine: the least is found by an aggregate, and joined to the edges.
+No node's neighbours need to fit one machine: an aggregate finds the least, and a join adds it to the edges.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ from es_simhash.spark.frames import materialized
 
 
 def components(edges: DataFrame) -> DataFrame:
-    """Each ``node`` of an edge, with the least of its component as ``root``.
+    """Return each ``node`` of an edge, with the least of its component as ``root``.
 
-    Edges have the columns ``first`` and ``second``, whole numbers of which the first is the smaller.
+    Edges have the columns ``first`` and ``second``, whole numbers in ascending order.
     """
     together = edges.select("first", "second").repartitionByRange("first")
     edges = materialized(together.mapInArrow(_stars, "low long, high long"))
@@ -39,7 +38,7 @@ def components(edges: DataFrame) -> DataFrame:
 
 
 def _stars(batches: Iterator[Any]) -> Iterator[Any]:
-    """The edges of one partition as stars, each node linked to the least that it is connected with there."""
+    """Turn the edges of one partition into stars: link each node to the least connected one."""
     if not (some := list(batches)):
         return
     table = pa.Table.from_batches(some)
@@ -54,7 +53,7 @@ def _stars(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _nodes(edges: DataFrame) -> DataFrame:
-    """For each node, the least of it and its neighbours, and how many of these are below and above it."""
+    """Return for each node the least of it and its neighbours, and the numbers of neighbours below and above it."""
     up = edges.select(sf.col("low").alias("node"), sf.col("low").alias("least"), sf.lit(0).alias("below"))
     down = edges.select(sf.col("high").alias("node"), sf.col("low").alias("least"), sf.lit(1).alias("below"))
     counts = sf.sum("below").alias("below"), sf.sum(1 - sf.col("below")).alias("above")
@@ -62,13 +61,13 @@ def _nodes(edges: DataFrame) -> DataFrame:
 
 
 def _large_star(edges: DataFrame, nodes: DataFrame) -> DataFrame:
-    """The neighbours above each node, linked to the least of the node and all its neighbours."""
+    """Link the neighbours above each node to the least of the node and all its neighbours."""
     leasts = nodes.select(sf.col("node").alias("low"), "least")
     return edges.join(leasts, "low").select(sf.col("least").alias("low"), "high").distinct()
 
 
 def _small_star(edges: DataFrame) -> DataFrame:
-    """The node itself and its neighbours below, linked to the least of these."""
+    """Link each node and its neighbours below to the least of these."""
     leasts = edges.groupBy("high").agg(sf.min("low").alias("least"))
     others = edges.join(leasts, "high").filter("low > least").select("least", sf.col("low").alias("high"))
     return leasts.select("least", "high").union(others).toDF("low", "high").distinct()

@@ -1,7 +1,7 @@
-"""What is kept of documents, a row each: what `groups.pairs.condense` keeps of texts, and `stored` of fields.
+"""Condensed documents, a row each, made from texts as by `groups.pairs.condense`, or from fields as by `stored`.
 
-Beside the columns that name the document, ``content`` tells equal texts, and ``simhash`` and ``values`` are what is
-compared, as far as it is. Empty texts, and documents without a fingerprint of the scheme, are left out.
+The columns name the document; ``content`` identifies equal texts, and ``simhash`` and ``values`` are
+compared, if they count. Empty texts, and documents without a fingerprint of the scheme, are left out.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _EMPTY = STATUSES.index("empty")
 
 @dataclass(frozen=True)
 class CondensedColumns:
-    """How documents are kept, and read again; of the signature's values ``value_bits`` bits are known."""
+    """The columns of condensed documents; ``value_bits`` bits of the signature's values are known."""
 
     settings: Settings
     value_bits: int
 
     @classmethod
     def of_texts(cls, settings: Settings, criteria: Criteria) -> CondensedColumns:
-        """For documents whose texts are at hand."""
+        """Return the columns for documents with texts."""
         return cls._made(needed(settings, criteria), VALUE_BITS)
 
     @classmethod
     def of_fields(cls, settings: Settings, criteria: Criteria) -> CondensedColumns:
-        """For documents of which only the fields are at hand."""
+        """Return the columns for documents with fields only."""
         bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
         return cls._made(needed(stored_fingerprints.known(settings), criteria), bits)
 
@@ -58,18 +58,18 @@ class CondensedColumns:
 
     @property
     def columns(self) -> list[str]:
-        """The columns of what is compared."""
+        """The columns to compare."""
         names = {"simhash": self.settings.simhash, "values": self.settings.minhash}
         return [name for name, is_kept in names.items() if is_kept]
 
     def schema(self, frame: DataFrame) -> StructType:
-        """The schema of what is kept of the documents in a DataFrame."""
+        """Return the schema of the condensed documents of a DataFrame."""
         places = [frame.schema[name] for name in place_columns(frame)]
         kept = [StructField(name, BinaryType()) for name in ("content", *self.columns)]
         return StructType(places + kept)
 
     def batch(self, places: Any, condensed: Condensed) -> Any:
-        """What is kept of the documents in a batch of places."""
+        """Append the condensed columns to a batch of places."""
         found: dict[str, Any] = {
             "content": condensed.contents,
             "simhash": condensed.simhashes,
@@ -80,18 +80,18 @@ class CondensedColumns:
         return places
 
     def simhashes(self, column: Any) -> Rows:
-        """The SimHashes of a column, as rows of words."""
+        """Read the SimHashes of a column, as rows of words."""
         assert self.settings.simhash
         return rows_of(column, np.uint64, words_per_code(self.settings.simhash.bits))
 
     def values(self, column: Any) -> Rows:
-        """The values of a column of signatures."""
+        """Read the values of a column of signatures."""
         assert self.settings.minhash
         return rows_of(column, value_type(self.settings.minhash), self.settings.minhash.size)
 
 
 def of_texts(frame: DataFrame, documents: Documents, kept: CondensedColumns) -> DataFrame:
-    """What is kept of the texts of a DataFrame."""
+    """Condense the texts of a DataFrame."""
     named = frame.select(*place_columns(frame), text_column(frame, documents.fields).alias(TEXT))
     return named.mapInArrow(partial(_of_texts, kept), kept.schema(frame))
 
@@ -116,8 +116,8 @@ def _condense(settings: Settings, texts: list[str]) -> Condensed:
 
 
 def of_fields(frame: DataFrame, documents: Documents, kept: CondensedColumns) -> DataFrame:
-    """What is kept of the documents in a DataFrame that has their fields in a struct named by the prefix."""
-    # The SimHash tells its blocks.
+    """Condense the documents of a DataFrame that has their fields in a struct named by the prefix."""
+    # Blocks follow from the SimHash.
     names = [name for name in documents.names if not name.startswith("block")]
     fields = sf.struct(*(f"{documents.prefix}.{name}" for name in names)).alias(documents.prefix)
     read = selected(frame, [*place_columns(frame), fields])
@@ -127,7 +127,7 @@ def of_fields(frame: DataFrame, documents: Documents, kept: CondensedColumns) ->
 def _of_fields(documents: Documents, kept: CondensedColumns, batches: Iterator[Any]) -> Iterator[Any]:
     for batch in batches:
         places = _places(batch.drop_columns(documents.prefix))
-        # Here the rows are what names documents, so that those with a fingerprint can be taken.
+        # Row numbers stand for ids, to select the documents with a fingerprint.
         hits = [
             {"_index": "", "_id": str(row), "_source": {documents.prefix: own}}
             for row, own in enumerate(batch.column(documents.prefix).to_pylist())

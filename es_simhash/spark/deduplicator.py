@@ -1,4 +1,4 @@
-"""The way in: which near-duplicates to find among the documents of a DataFrame, as one value."""
+"""Finds near-duplicates among the documents of a DataFrame."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from es_simhash.spark.job import SparkDuplicates, find
 
 @dataclass(frozen=True)
 class SparkDeduplicator:
-    """Finds the near-duplicates among documents that lie in a DataFrame, with an ``id`` and maybe an ``index``.
+    """Finds near-duplicates among the documents of a DataFrame with a column ``id`` and optionally ``index``.
 
-    ``documents`` say how texts become fingerprints; ``by``, ``distance`` and ``similarity`` what counts as near, as in
-    a search. Distances are exact, and similarities estimated from signatures.
+    ``documents`` define how texts become fingerprints; ``by``, ``distance`` and ``similarity`` define near, as in a
+    search. Distances are exact, similarities are estimated from signatures.
     """
 
     documents: Documents
@@ -29,26 +29,25 @@ class SparkDeduplicator:
     similarity: float | None = None
 
     def __post_init__(self) -> None:
-        self.criteria  # noqa: B018 - checks what is asked for
+        self.criteria  # noqa: B018 - validates the arguments
 
     @cached_property
     def criteria(self) -> Criteria:
-        """What counts as near."""
+        """The criteria of near pairs."""
         return Criteria.of(self.documents.scheme, self.by, self.distance, self.similarity)
 
     def of_texts(self, frame: DataFrame) -> SparkDuplicates:
-        """The near-duplicates among the texts in the source fields.
+        """Find the near-duplicates among the texts in the source fields.
 
-        They are those that `Deduplicator` finds, with ``verify="estimate"``, among the
-        same documents in the order of their ids.
+        They are those that `Deduplicator` finds with ``verify="estimate"`` among the same documents, ordered by id.
         """
         kept = CondensedColumns.of_texts(self.documents.scheme, self.criteria)
         return find(condensing.of_texts(frame, self.documents, kept), frame.count(), kept, self.criteria)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
-        """The near-duplicates among documents whose fields lie in a column named by the prefix.
+        """Find the near-duplicates among documents whose fields are in a column named by the prefix.
 
-        The groups are those of `es_simhash.index.Index.group` with the linkage "single".
+        The groups are those of `Index.group` with the linkage "single".
         """
         kept = CondensedColumns.of_fields(self.documents.scheme, self.criteria)
         return find(condensing.of_fields(frame, self.documents, kept), frame.count(), kept, self.criteria)

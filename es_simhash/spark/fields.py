@@ -1,4 +1,4 @@
-"""Adding the fields of fingerprints to a DataFrame of texts, as `documents.documents.Documents` does to documents."""
+"""Adds the fields of fingerprints to a DataFrame of texts, as `Documents.add_fields` does to documents."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from es_simhash.spark.frames import TEXT, refused, text_column, texts_of
 
 
 def add_fields(frame: DataFrame, documents: Documents) -> DataFrame:
-    """The DataFrame with one more column, a struct named by the prefix that holds the fields of each fingerprint.
+    """Add a column to a DataFrame, a struct named by the prefix with the fields of each fingerprint.
 
-    Source fields are columns of strings or of arrays of strings, also inside structs. What is null does not count.
+    Source fields are columns of strings or of arrays of strings, also inside structs. Null values are ignored.
     """
     if documents.prefix in frame.columns:
         raise InputError(f"The DataFrame has a column {documents.prefix!r} already. Drop it, or choose another prefix.")

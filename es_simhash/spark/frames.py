@@ -16,20 +16,20 @@ from pyspark.sql.types import ArrayType, StringType
 from es_simhash.errors import InputError, TextError
 from es_simhash.groups.pairs.spool import Rows
 
-# What the column of texts is called, which no column of a user's is likely to be.
+# The name of the column of texts, unlikely for a user's column.
 TEXT = "text to fingerprint"
 _QUOTED = 60
 
 
 def place_columns(frame: DataFrame) -> list[str]:
-    """The columns that name a document, in the order in which documents are sorted by them."""
+    """Return the columns that name a document, in sort order."""
     if "id" not in frame.columns:
         raise InputError("The DataFrame has no column 'id'. Rename the one that names each document.")
     return [name for name in ("id", "index") if name in frame.columns]
 
 
 def selected(frame: DataFrame, columns: Sequence[str | Column]) -> DataFrame:
-    """These columns of a DataFrame, if it has them."""
+    """Select columns of a DataFrame; raise `InputError` for missing ones."""
     try:
         return frame.select(*columns)
     except AnalysisException as error:
@@ -38,7 +38,7 @@ def selected(frame: DataFrame, columns: Sequence[str | Column]) -> DataFrame:
 
 
 def text_column(frame: DataFrame, paths: Sequence[str]) -> Column:
-    """The text of each document: the strings in its source fields, joined as in `es_simhash.documents.sources`."""
+    """Return the column of texts: the strings in the source fields, joined as in `es_simhash.documents.sources`."""
     for path, field in zip(paths, selected(frame, paths).schema, strict=True):
         kind = field.dataType.elementType if isinstance(field.dataType, ArrayType) else field.dataType
         if not isinstance(kind, StringType):
@@ -50,7 +50,7 @@ def text_column(frame: DataFrame, paths: Sequence[str]) -> Column:
 
 
 def texts_of(column: Any) -> list[str]:
-    """The texts of an Arrow column."""
+    """Read the texts of an Arrow column."""
     try:
         return column.to_pylist()
     except UnicodeDecodeError:
@@ -58,19 +58,19 @@ def texts_of(column: Any) -> list[str]:
 
 
 def refused(error: InputError, text: str) -> InputError:
-    """The error that names a text among millions by how it begins."""
+    """Return an error that quotes the beginning of the text."""
     return type(error)(f"The text {text[:_QUOTED]!r} {error.problem}")
 
 
 def binary(rows: Rows) -> Any:
-    """An Arrow column that has each row of numbers as bytes, little-endian."""
+    """Make an Arrow column with each row of numbers as little-endian bytes."""
     rows = np.ascontiguousarray(rows.reshape(len(rows), -1), dtype=rows.dtype.newbyteorder("<"))
     offsets = np.arange(len(rows) + 1, dtype=np.int32) * np.int32(rows.shape[1] * rows.dtype.itemsize)
     return pa.BinaryArray.from_buffers(pa.binary(), len(rows), [None, pa.py_buffer(offsets), pa.py_buffer(rows)])
 
 
 def rows_of(column: Any, dtype: npt.DTypeLike, width: int) -> Rows:
-    """The rows of ``width`` numbers that `binary` made a column of."""
+    """Read the rows of ``width`` numbers from a column made by `binary`."""
     numbers = np.frombuffer(b"".join(column.to_pylist()), dtype=np.dtype(dtype).newbyteorder("<"))
     return numbers.reshape(len(column), width)
 

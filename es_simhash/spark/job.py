@@ -1,4 +1,4 @@
-"""The steps of a deduplication: number all documents, pair the identical ones, pair the near ones, group them."""
+"""The steps of a deduplication: number all documents, pair identical and near ones, and group them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SparkDuplicates:
 
 
 def find(condensed: DataFrame, total: int, kept: CondensedColumns, criteria: Criteria) -> SparkDuplicates:
-    """The near-duplicates among documents of which this was kept; what is missing of the total counts as empty."""
+    """Find the near-duplicates among condensed documents; the rest of the total counts as empty."""
     documents = materialized(_numbered(condensed))
     originals = documents.filter("previous is null")
     masks = masks_of_tables(kept, criteria.distance, total)
@@ -64,9 +64,9 @@ def _counts(total: int, documents: DataFrame, decided: DataFrame, groups: DataFr
 
 
 def _numbered(condensed: DataFrame) -> DataFrame:
-    """The documents, with numbers that ascend as their ids do.
+    """Number the documents in the order of their ids.
 
-    Of those with equal texts each has the number of the ``original``, which is the first, and of the ``previous`` one.
+    Documents with equal texts get the numbers of the first of them (``original``) and of the ``previous`` one.
     """
     ordered = condensed.orderBy(*place_columns(condensed), "content")
     numbered = ordered.withColumn("position", sf.monotonically_increasing_id())
@@ -80,7 +80,7 @@ def _numbered(condensed: DataFrame) -> DataFrame:
 
 
 def _groups(documents: DataFrame, roots: DataFrame) -> DataFrame:
-    """The documents of all groups, each with the one that stands for its group."""
+    """Return the documents of all groups, each with its group's first document."""
     linked = documents.join(roots.withColumnRenamed("node", "original"), "original", "left")
     root = sf.coalesce("root", "original")
     grouped = linked.filter("root is not null or previous is not null or is_repeated").withColumn("root", root)
@@ -91,7 +91,7 @@ def _groups(documents: DataFrame, roots: DataFrame) -> DataFrame:
 
 
 def _identical(documents: DataFrame, criteria: Criteria) -> DataFrame:
-    """The pairs of each document with the one before it that has the same text."""
+    """Pair each document with the previous one that has the same text."""
     pairs = documents.filter("previous is not null").select(
         sf.col("previous").alias("first"), sf.col("position").alias("second")
     )
@@ -108,7 +108,7 @@ def _estimated(near: DataFrame, criteria: Criteria) -> DataFrame:
 
 
 def _named(pairs: DataFrame, documents: DataFrame) -> DataFrame:
-    """Pairs with the ids of their documents in the place of numbers."""
+    """Replace the numbers of documents in pairs by their ids."""
     measures = [name for name in pairs.columns if name not in {"first", "second"}]
     for side in ("first", "second"):
         places = _places(documents, "number", side)
@@ -117,7 +117,7 @@ def _named(pairs: DataFrame, documents: DataFrame) -> DataFrame:
 
 
 def _places(documents: DataFrame, number: str, name: str) -> DataFrame:
-    """What names each document: its id in a column ``name``, its index, if it has one, in another beside."""
+    """Return the id of each document in a column ``name``, and its index, if it has one, in ``name_index``."""
     places = {"id": name, "index": f"{name}_index"}
     own = [sf.col(column).alias(places[column]) for column in place_columns(documents)]
     return documents.select(sf.col("position").alias(number), *own)

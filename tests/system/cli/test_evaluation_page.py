@@ -63,13 +63,13 @@ def test_the_page_tells_scores_thresholds_and_errors() -> None:
 def test_the_page_says_what_similarity_is() -> None:
     scheme = Scheme(verification=Verification(0.5, first_lines=0.2))
     told = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, processes=1), OPTIONS), "news.jsonl")
-    assert "jaccard of the texts, whose features weigh the rarer the more, first lines alike from 0.2 on" in told
+    assert "jaccard of the texts, with features weighted by rarity, first lines alike by at least 0.2" in told
 
 
 def test_the_page_of_labelled_pairs_says_what_is_not_known() -> None:
     told = page("pairs")
-    assert "there is no B-cubed" in told
-    assert "that nobody has labelled" in told
+    assert "B-cubed is undefined" in told
+    assert "without a label; they count nowhere" in told
 
 
 def test_the_page_says_so_if_there_is_nothing_to_tell() -> None:

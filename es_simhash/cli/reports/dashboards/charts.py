@@ -1,8 +1,8 @@
 """The charts, as specifications for Vega-Lite.
 
-They keep to what Vega-Lite 4, in Kibana 7.10, and its successors have in common: no selections, no parameters. Sizes,
-and all colours but one, are given by the page, in light and dark. ``%context%`` and ``%timefield%`` are where Kibana
-and OpenSearch Dashboards alike put the query, the filters and the time range of the page.
+They use only what Vega-Lite 4, in Kibana 7.10, shares with its successors: no selections, no parameters. The page sets
+sizes, and all colours but one, in light and dark. Kibana and OpenSearch Dashboards both put the page's query, filters
+and time range in the place of ``%context%`` and ``%timefield%``.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from es_simhash.cli.reports.dashboards.subject import Subject
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v4.json"
 _COUNTS: Json = {"format": ",d", "tickMinStep": 1, "tickCount": 5}
-# Vega-Lite makes text black, whatever the page; this grey has a contrast of 4 : 1 with light and dark pages alike.
+# Vega-Lite makes text black on any page; this grey has a contrast of 4 : 1 on light and dark pages.
 _TEXT = "#7b808a"
 _A_DAY = 86_400_000
-# Pixels that the titles of documents may take beside their bars, and the characters that are told of one elsewhere.
+# The width of document titles beside their bars in pixels, and their longest length in tooltips.
 _TITLES = 280
 _LONGEST_TITLE = 200
 
 
 def over_time(subject: Subject) -> Json:
-    """A column for each period, as wide as it is long."""
+    """Draw a column for each period, as wide as the period."""
     periods = [
         {"window": [{"op": "lead", "field": "key", "as": "next"}, {"op": "lag", "field": "key", "as": "before"}]},
         {
@@ -49,25 +49,25 @@ def over_time(subject: Subject) -> Json:
 
 
 def sizes(subject: Subject) -> Json:
-    """A column for each range of sizes."""
+    """Draw a column for each range of sizes."""
     data = _data(subject, searches.sizes(subject), "aggregations.groups.sizes.buckets")
     return _columns(data, "key", "documents in a group", "groups")
 
 
 def similarities(subject: Subject) -> Json:
-    """A column for each range of similarities."""
+    """Draw a column for each range of similarities."""
     data = _data(subject, searches.similarities(subject), "aggregations.duplicates.bins.buckets")
-    return _columns(data, "key", "similarity to the document kept, from … on", "duplicates")
+    return _columns(data, "key", "minimum similarity to the canonical document", "duplicates")
 
 
 def distances(subject: Subject) -> Json:
-    """A column for each number of bits."""
+    """Draw a column for each number of bits."""
     data = _data(subject, searches.distances(subject), "aggregations.duplicates.bins.buckets")
-    return _columns(data, "key", "bits that differ from the document kept", "duplicates")
+    return _columns(data, "key", "bits that differ from the canonical document", "duplicates")
 
 
 def largest(subject: Subject) -> Json:
-    """A bar for each of the largest groups, beside the title of the document kept."""
+    """Draw a bar for each of the largest groups, beside the title of its canonical document."""
     group, size = _first_value(subject.field("group")), _first_value(subject.field("group_size"))
     title = " || ".join([*map(_first_value, subject.text_fields[:1]), "datum.group"])
     transform: list[Json] = [
@@ -75,17 +75,17 @@ def largest(subject: Subject) -> Json:
         {"calculate": size, "as": "size"},
         {"calculate": f"truncate(replace({title}, /\\s+/g, ' '), {_LONGEST_TITLE})", "as": "title"},
         {"window": [{"op": "row_number", "as": "rank"}]},
-        # Two groups with the same title are two bars, so what tells them apart must be there, if not to be seen.
+        # Zero-width spaces keep two groups with the same title apart.
         {"calculate": "pad(datum.title, length(datum.title) + datum.rank, '\\u200b', 'right')", "as": "label"},
     ]
-    tooltip = [_shown("group", "group"), _shown("title", "kept"), _counted("size", "documents")]
+    tooltip = [_shown("group", "group"), _shown("title", "canonical"), _counted("size", "documents")]
     data = _data(subject, searches.largest(subject), "hits.hits")
     axis = {**_COUNTS, "title": "documents in the group"}
     return _bars(data, transform, ("label", "size"), axis, _format("size", ",d"), tooltip)
 
 
 def by_field(subject: Subject) -> Json:
-    """A bar for each value of the other field: how many of its documents are duplicates."""
+    """Draw a bar for each value of the other field: the share of its documents that are duplicates."""
     transform = [
         {"calculate": "datum.duplicates.doc_count", "as": "copies"},
         {"calculate": "datum.copies / datum.doc_count", "as": "share"},
@@ -98,13 +98,13 @@ def by_field(subject: Subject) -> Json:
         {**_counted("share", "share"), "format": ".1%"},
     ]
     data = _data(subject, searches.by_field(subject), "aggregations.values.buckets")
-    told = f"{_format('share', '.0%')} + '  of ' + {_format('doc_count', ',d')}"
+    label = f"{_format('share', '.0%')} + '  of ' + {_format('doc_count', ',d')}"
     axis = {"title": "share of duplicates", "format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
-    return _bars(data, transform, ("value", "share"), axis, told, tooltip)
+    return _bars(data, transform, ("value", "share"), axis, label, tooltip)
 
 
 def totals(subject: Subject) -> Json:
-    """What it comes to, in four numbers."""
+    """Show the totals, in four numbers."""
     share = "datum.all.doc_count ? format(datum.copies.doc_count / datum.all.doc_count, '.1%') : '–'"
     names = {
         "documents": _format("all.doc_count", ",d"),
@@ -112,7 +112,7 @@ def totals(subject: Subject) -> Json:
         "duplicates": _format("copies.doc_count", ",d"),
         "of all are duplicates": share,
     }
-    transform: list[Json] = [{"calculate": told, "as": name} for name, told in names.items()]
+    transform: list[Json] = [{"calculate": expression, "as": name} for name, expression in names.items()]
     transform.append({"fold": list(names)})
     labels = {"labelAngle": 0, "labelFontSize": 13, "labelLimit": 0}
     axis = {"title": None, **labels, "ticks": False, "domain": False}
@@ -125,12 +125,12 @@ def totals(subject: Subject) -> Json:
 
 
 def text_of(chart: Json) -> str:
-    """A chart as the text that people edit in Kibana."""
+    """Return a chart as the text that people edit in Kibana."""
     return json.dumps(chart, ensure_ascii=False, indent=2)
 
 
 def _data(subject: Subject, body: Json, part: str) -> Json:
-    """The part of an answer that has the rows of a chart."""
+    """Name the part of an answer that has the rows of a chart."""
     time = {"%timefield%": subject.date_field} if subject.date_field else {}
     return {"url": {"%context%": True, **time, "index": subject.index, "body": body}, "format": {"property": part}}
 
@@ -140,7 +140,7 @@ def _chart(data: Json, **parts: Any) -> Json:
 
 
 def _columns(data: Json, field: str, title: str, counted: str) -> Json:
-    """A column for each row, in the order of the rows, with its count above it."""
+    """Draw a column for each row, in order, with its count above it."""
     axis = {"title": title, "labelAngle": 0, "labelOverlap": True, "ticks": False}
     counts = {"op": "sum", "field": "doc_count"}
     transform = [
@@ -148,23 +148,23 @@ def _columns(data: Json, field: str, title: str, counted: str) -> Json:
         {"window": [{**counts, "as": "before"}], "frame": [None, 0]},
         {"window": [{**counts, "as": "after"}], "frame": [0, None]},
         {"filter": "datum.before && datum.after"},
-        {"calculate": f"datum.doc_count ? {_format('doc_count', ',d')} : ''", "as": "told"},
+        {"calculate": f"datum.doc_count ? {_format('doc_count', ',d')} : ''", "as": "label_text"},
     ]
     encoding = {
         "x": {"field": field, "type": "ordinal", "sort": None, "axis": axis},
         "y": _counts(counted),
         "tooltip": [_shown(field, title), _counted("doc_count", counted)],
     }
-    above = {"mark": {"type": "text", "dy": -7}, "encoding": {"text": {"field": "told", "type": "nominal"}}}
+    above = {"mark": {"type": "text", "dy": -7}, "encoding": {"text": {"field": "label_text", "type": "nominal"}}}
     return _chart(data, transform=transform, encoding=encoding, layer=[{"mark": "bar"}, above])
 
 
 def _bars(
-    data: Json, transform: Sequence[Json], fields: tuple[str, str], axis: Json, told: str, tooltip: Sequence[Json]
+    data: Json, transform: Sequence[Json], fields: tuple[str, str], axis: Json, text: str, tooltip: Sequence[Json]
 ) -> Json:
-    """A bar for each row, in the order of the rows, with what is told of it at its end.
+    """Draw a bar for each row, in order, with a label at its end.
 
-    ``fields`` are those of its name and of its value, ``axis`` that of the values, ``told`` an expression.
+    ``fields`` are those of its name and value, ``axis`` is that of the values, ``text`` the expression of the label.
     """
     label, value = fields
     labels = {"title": None, "labelLimit": _TITLES, "ticks": False, "domain": False}
@@ -175,13 +175,13 @@ def _bars(
     }
     beside = {
         "mark": {"type": "text", "align": "left", "dx": 4},
-        "encoding": {"text": {"field": "told", "type": "nominal"}},
+        "encoding": {"text": {"field": "label_text", "type": "nominal"}},
     }
-    # Nothing is drawn there, but the axis goes on as far, so that the longest bar has room for what is told of it.
+    # Invisible points extend the axis, so that the longest bar has room for its label.
     room = {"mark": {"type": "point", "opacity": 0}, "encoding": {"x": {**encoding["x"], "field": "room"}}}
     rows = [
         *transform,
-        {"calculate": told, "as": "told"},
+        {"calculate": text, "as": "label_text"},
         {"joinaggregate": [{"op": "max", "field": value, "as": "most"}]},
         {"calculate": "1.2 * datum.most", "as": "room"},
     ]
@@ -201,11 +201,11 @@ def _counted(field: str, title: str) -> Json:
 
 
 def _format(field: str, form: str) -> str:
-    """The expression of a number as text."""
+    """Return the expression that formats a number."""
     return f"format(datum.{field}, '{form}')"
 
 
 def _first_value(field: str) -> str:
-    """The expression of a field's first value, in what a search returns of it."""
+    """Return the expression of a field's first value in a hit."""
     values = f"datum.fields[{json.dumps(field, ensure_ascii=False)}]"
     return f"({values} ? {values}[0] : '')"

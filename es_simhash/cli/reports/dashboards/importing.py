@@ -1,4 +1,4 @@
-"""Sending saved objects to Kibana or OpenSearch Dashboards."""
+"""Imports saved objects into Kibana or OpenSearch Dashboards."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from es_simhash.errors import (
 )
 
 _PATH = "/api/saved_objects/_import?overwrite=true"
-# Either is asked for, against forged requests; the other is not looked at.
+# Each product requires its own header against forged requests, and ignores the other.
 _HEADERS = {"kbn-xsrf": "es-simhash", "osd-xsrf": "es-simhash"}
 _TIMEOUT = 120.0
 _LONGEST_REASON = 300
-_MOST_TOLD = 3
+_MOST_FAILURES = 3
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import came to: how many objects are there now, which of the two it is, and the dashboard's page."""
+    """The number of imported objects, the product, and the dashboard's page."""
 
     objects: int
     ui: Ui
@@ -44,7 +44,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What was answered, and by which of the two."""
+    """The answer, and the product that gave it."""
 
     body: Any
     ui: Ui
@@ -80,9 +80,9 @@ def import_objects(
     ca_certs: str | None = None,
     insecure: bool = False,
 ) -> Imported:
-    """Put saved objects there, in the place of those with the same ids; all or an error.
+    """Import saved objects and replace those with the same ids; raise an error unless all are imported.
 
-    ``headers`` log in. ``ca_certs`` is a file with certificates that vouch for the server's; ``insecure`` takes any.
+    ``headers`` log in. ``ca_certs`` is a file with certificates of authorities; ``insecure`` accepts any certificate.
     """
     answer = _post(kibana, ndjson(objects), dict(headers or {}), _tls(ca_certs, insecure))
     body = answer.body
@@ -97,7 +97,7 @@ def import_objects(
 
 
 def _given_anew(body: Json, id_: str) -> str | None:
-    """The id of the dashboard there, where its own was in another space already."""
+    """Return the new id of the dashboard, if its own is taken in another space."""
     for each in _objects(body, "successResults"):
         match each:
             case {"type": "dashboard", "id": str(own), "destinationId": str(other)} if own == id_:
@@ -106,7 +106,7 @@ def _given_anew(body: Json, id_: str) -> str | None:
 
 
 def _objects(body: Json, name: str) -> list[Json]:
-    """The objects in a list of the answer."""
+    """Return the objects in a list of the answer."""
     listed = body.get(name)
     return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
@@ -128,7 +128,7 @@ def _post(kibana: Kibana, text: str, headers: dict[str, str], tls: ssl.SSLContex
 
 
 def _multipart(text: str, boundary: str) -> bytes:
-    """A form with one file in it."""
+    """Encode a form with one file."""
     head = (
         f"--{boundary}\r\n"
         'Content-Disposition: form-data; name="file"; filename="dashboard.ndjson"\r\n'
@@ -138,7 +138,7 @@ def _multipart(text: str, boundary: str) -> bytes:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Redirects are told, not followed: a form would be lost on the way, and a login sent who knows where."""
+    """Reports redirects instead of following them: a form would be lost, and a login sent to an unknown host."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -163,7 +163,7 @@ def _parsed(body: bytes) -> Any:
 
 def _refused(kibana: Kibana, error: HTTPError) -> EngineError:
     if 300 <= error.code < 400:
-        # What follows the path may hold secrets of a login.
+        # The query and fragment may hold secrets of a login.
         place = str(error.headers.get("Location")).partition("?")[0].partition("#")[0]
         return EngineError(
             f"{kibana.address} sends to another address: {place}. Give that address, as far as Kibana's pages have it "
@@ -180,9 +180,9 @@ def _reason(body: Any) -> str:
 
 def _failures(body: Json) -> str:
     failures = _objects(body, "errors")
-    told = [_failure(each) for each in failures[:_MOST_TOLD]]
-    more = len(failures) - len(told)
-    return "; ".join([*told, *([f"and {more} more"] if more else [])]) or "no reason given"
+    shown = [_failure(each) for each in failures[:_MOST_FAILURES]]
+    more = len(failures) - len(shown)
+    return "; ".join([*shown, *([f"and {more} more"] if more else [])]) or "no reason given"
 
 
 def _failure(failure: Json) -> str:

@@ -1,4 +1,4 @@
-"""What an index says about itself that its dashboard needs, and whether the fields named for it can be used."""
+"""Checks an index and the fields named for its dashboard."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _INDEX = "_index"
 
 @dataclass(frozen=True)
 class Inspection:
-    """The subject with what the index says of it; how many of its documents are in a group."""
+    """The subject, completed from the index; ``grouped`` documents are in a group."""
 
     subject: Subject
     grouped: int
 
 
 def inspect_index(subject: Subject) -> Plan[Inspection]:
-    """Look at the mapping, and count; a field that cannot be used raises `MappingError`."""
+    """Read the mapping and count; raise `MappingError` for an unusable field."""
     mappings = yield GetMappings(subject.index)
     _check_ours(subject, mappings)
     if subject.date_field:
@@ -72,7 +72,7 @@ def _check_by(index: str, field: str, mappings: Mapping[str, Json]) -> None:
 
 
 def _types(index: str, field: str, mappings: Mapping[str, Json]) -> list[str]:
-    """The types that a field has in those indices that have it."""
+    """Return the types of a field in the indices that have it."""
     found = [str(there.get("type", "object")) for each in mappings.values() if (there := _at(each, field))]
     if not found:
         raise MappingError(f"The index {index!r} has no field {field!r}. Check how it is written in the mapping.")
@@ -80,13 +80,13 @@ def _types(index: str, field: str, mappings: Mapping[str, Json]) -> list[str]:
 
 
 def _at(mapping: Json, field: str) -> Json:
-    """The definition of a field of that whole name; nothing if there is none."""
+    """Return the definition of the field with that full name; empty if there is none."""
     runtime: Json = mapping.get("runtime") or {}
     return runtime.get(field) or next((there for name, there in _fields(mapping) if name == field), {})
 
 
 def _fields(mapping: Json, prefix: str = "") -> Iterator[tuple[str, Json]]:
-    """All fields, objects and multi-fields, by their whole names."""
+    """Yield all fields, objects and multi-fields, with their full names."""
     for part in ("properties", "fields"):
         for name, there in (mapping.get(part) or {}).items():
             yield f"{prefix}{name}", there

@@ -1,4 +1,4 @@
-"""Where Kibana or OpenSearch Dashboards is, and the addresses of pages in it.
+"""The address of Kibana or OpenSearch Dashboards, and of pages in it.
 
 A group's page is Discover with a query for the group. Discover keeps its state in the address, in Rison: JSON with
 fewer characters that an address must escape (https://github.com/Nanonid/rison).
@@ -18,11 +18,11 @@ from es_simhash.errors import InputError
 
 Ui: TypeAlias = Literal["kibana", "opensearch"]
 
-# The pages of Kibana are below these; whoever copies an address from a browser copies one of them too.
+# Kibana's pages are below these paths; an address copied from a browser has one of them.
 _PAGES = re.compile(r"/(app|login|spaces)(/.*|$)")
 _SPACE = re.compile(r"/s/([a-z0-9_-]+)$")
 _ALL_TIMES = {"from": "1970-01-01T00:00:00.000Z", "to": "now+1d"}
-# What Rison needs, and no browser, mail or chat takes for the end of an address.
+# Characters that Rison needs, and that no browser, mail or chat takes for the end of an address.
 _LEGIBLE = "!(),:*@$"
 
 
@@ -36,7 +36,7 @@ class Kibana:
 
     @classmethod
     def at(cls, url: str, space: str | None = None, tenant: str | None = None) -> Kibana:
-        """What a URL stands for: that of any page does, and one with ``/s/SPACE`` names the space."""
+        """Parse the URL of any page; ``/s/SPACE`` in it names the space."""
         parts = split_url(url)
         if parts is None:
             raise InputError("The URL of Kibana cannot be read. Write it as https://HOST:PORT.")
@@ -55,19 +55,19 @@ class Kibana:
         return cls(origin(parts, parts.port) + path, None if space == "default" else space, tenant)
 
     def path(self, path: str) -> str:
-        """The address of a path in the space."""
+        """Return the address of a path in the space."""
         return f"{self.address}{f'/s/{self.space}' if self.space else ''}{path}"
 
     def dashboard(self, id_: str) -> str:
-        """The page of a dashboard."""
+        """Return the page of a dashboard."""
         return f"{self._page('/app/dashboards')}#/view/{quote(id_, safe='')}"
 
     def group(self, subject: Subject, group: str, ui: Ui) -> str:
-        """The documents of a group, in Discover; the data view is that of the dashboard for the same subject."""
+        """Return the page in Discover with the documents of a group, in the data view of the same subject."""
         query = {"language": "kuery", "query": f"{subject.field('group')}: {_quoted(group)}"}
         time: Json = {"time": _ALL_TIMES}
         if ui == "kibana":
-            # Kibana 8.15 reads ``index``, too, and writes it as the newer ``dataSource``.
+            # Kibana 8.15 also reads ``index``, and writes it as the newer ``dataSource``.
             state: Json = {"index": subject.data_view_id, "query": query}
             return f"{self._page('/app/discover')}#/?_g={_rison(time)}&_a={_rison(state)}"
         columns = {"columns": ["_source"], "isDirty": False, "sort": []}
@@ -81,7 +81,7 @@ class Kibana:
 
 
 def _quoted(text: str) -> str:
-    """A text as a phrase of the Kibana query language."""
+    """Quote a text as a phrase of the Kibana query language."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -91,7 +91,7 @@ def _rison(value: Any) -> str:
 
 
 def rison(value: Any) -> str:
-    """JSON values as Rison; keys must be plain words."""
+    """Write JSON values as Rison; keys must be plain words."""
     match value:
         case None:
             return "!n"

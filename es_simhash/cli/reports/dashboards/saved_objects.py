@@ -1,8 +1,7 @@
-"""The saved objects: a data view, a search for duplicates, a visualisation for each chart, and the dashboard of them.
+"""The saved objects: a data view, a search for duplicates, a visualization for each chart, and the dashboard.
 
-One form serves all versions: of each type the attributes that were there in Kibana 7.10, from which OpenSearch
-Dashboards began, and the newest ``migrationVersion`` that both know. Newer ones, and types such as ``lens``, are
-refused by one or the other.
+One form serves all versions: the attributes of Kibana 7.10, from which OpenSearch Dashboards was forked, and the newest
+``migrationVersion`` that both know. One or the other refuses newer versions, and types such as ``lens``.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from es_simhash.cli.reports.dashboards.subject import Subject
 _VERSIONS = {"index-pattern": "7.6.0", "search": "7.9.3", "visualization": "7.10.0", "dashboard": "7.9.3"}
 _PANEL_VERSION = "7.10.0"
 _WIDTH = 48
-# Documents may be older than any range that people choose; those of tomorrow come from other time zones.
+# Any date of a document; tomorrow's dates come from other time zones.
 _ALL_TIMES = {"timeFrom": "1970-01-01T00:00:00.000Z", "timeTo": "now+1d"}
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of the dashboard, ``width`` of 48 columns and so many rows high; without a ``chart`` it is the search."""
+    """A part of the dashboard, ``width`` of 48 columns wide and ``height`` rows high; the search has no ``chart``."""
 
     part: str
     title: str
@@ -35,7 +34,7 @@ class Panel:
 
 
 def panels(subject: Subject) -> list[Panel]:
-    """The parts of the dashboard, row by row."""
+    """Return the parts of the dashboard, row by row."""
     made: list[tuple[str, str, int, int, Callable[[Subject], Json] | None]] = [
         ("totals", "In numbers", 48, 6, charts.totals),
     ]
@@ -58,7 +57,7 @@ def panels(subject: Subject) -> list[Panel]:
 
 
 def saved_objects(subject: Subject) -> list[Json]:
-    """All of them, each after what it refers to."""
+    """Return all saved objects, each after those it refers to."""
     shown = panels(subject)
     return [
         _data_view(subject),
@@ -69,7 +68,7 @@ def saved_objects(subject: Subject) -> list[Json]:
 
 
 def ndjson(objects: Sequence[Json]) -> str:
-    """Saved objects as the file that is imported."""
+    """Write saved objects as a file to import."""
     return "".join(f"{_json(each)}\n" for each in objects)
 
 
@@ -79,7 +78,7 @@ def _data_view(subject: Subject) -> Json:
 
 
 def _search(subject: Subject) -> Json:
-    """The duplicates, those of a group beside each other."""
+    """Make the search for duplicates, ordered by group."""
     near = ["group", "group_size", subject.measure]
     others = [field for field in (subject.by_field, *subject.text_fields) if field and field != "_index"]
     return _object(
@@ -87,7 +86,7 @@ def _search(subject: Subject) -> Json:
         subject.id_of("duplicates"),
         {
             "title": f"{subject.name}: duplicates only",
-            "description": "Documents that are in a group and are not the one that is kept.",
+            "description": "Documents of groups, without the canonical ones.",
             "hits": 0,
             "columns": [*map(subject.field, near), *others],
             "sort": [[subject.field("group_size"), "desc"], [subject.field("group"), "asc"]],
@@ -147,7 +146,7 @@ def _dashboard(subject: Subject, shown: Sequence[Panel]) -> Json:
 
 
 def placed(shown: Sequence[Panel]) -> Iterator[tuple[Panel, int, int]]:
-    """Each panel with its column and its row: beside the one before, as long as there is room."""
+    """Yield each panel with its column and row: beside the previous one while they fit."""
     x = y = below = 0
     for panel in shown:
         if x + panel.width > _WIDTH:

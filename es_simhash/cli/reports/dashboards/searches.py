@@ -1,7 +1,7 @@
 """The search requests behind the charts.
 
-None has a query: Kibana puts that of the page, with its filters and time range, in its place. What a chart counts is
-therefore chosen within aggregations.
+They have no query: Kibana sets that of the page, with its filters and time range. So aggregations choose what a chart
+counts.
 """
 
 from __future__ import annotations
@@ -12,42 +12,42 @@ from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.scheme.group_fields import PROPERTIES
 
-# So many periods, values of the other field, and groups are shown at most.
+# The most periods, values of the other field, and groups to show.
 _PERIODS = 60
 _VALUES = 15
 _GROUPS = 12
 
-# Sizes of groups: up to 5 each for itself, then ranges.
+# Sizes of groups: single sizes up to 5, then ranges.
 _SIZES = ((2, 2), (3, 3), (4, 4), (5, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, 1000), (1001, None))
-# Similarities are stored with four digits, as floats: a little below is meant to be the edge itself.
+# Similarities are stored with four digits, as floats: this margin keeps an edge in its range.
 _ROUNDING = 0.00005
 _LEAST_SIMILARITY, _STEP = 40, 5
 
 
 def over_time(subject: Subject) -> Json:
-    """How many duplicates there are in each of some periods."""
+    """Count duplicates by period."""
     times = {"auto_date_histogram": {"field": subject.date_field, "buckets": _PERIODS}}
     return _aggregated(duplicates=_of(_duplicates(subject), times=times))
 
 
 def sizes(subject: Subject) -> Json:
-    """How many groups there are of each size."""
+    """Count groups by size."""
     ranges = [_range(_size_label(least, most), least, most and most + 1) for least, most in _SIZES]
     return _aggregated(groups=_of(_groups(subject), sizes=_ranges(subject.field("group_size"), ranges)))
 
 
 def similarities(subject: Subject) -> Json:
-    """How similar duplicates are to the document kept of their group."""
+    """Count duplicates by their similarity to the canonical document."""
     return _nearness(subject, _ranges(subject.field("similarity"), _similarity_ranges()))
 
 
 def distances(subject: Subject) -> Json:
-    """In how many bits duplicates differ from the document kept of their group."""
+    """Count duplicates by the bits that differ from the canonical document."""
     return _nearness(subject, {"histogram": {"field": subject.field("distance"), "interval": 1}})
 
 
 def largest(subject: Subject) -> Json:
-    """The documents kept of the largest groups."""
+    """Find the canonical documents of the largest groups."""
     names = ["group", "group_size"]
     return {
         "size": _GROUPS,
@@ -59,13 +59,13 @@ def largest(subject: Subject) -> Json:
 
 
 def by_field(subject: Subject) -> Json:
-    """How many documents, and how many duplicates, each value of the other field has; most duplicates first."""
+    """Count documents and duplicates by the values of the other field, most duplicates first."""
     values = {"field": subject.by_field, "size": _VALUES, "order": {"duplicates": "desc"}}
     return _aggregated(values={"terms": values, "aggs": {"duplicates": _of(_duplicates(subject))}})
 
 
 def totals(subject: Subject) -> Json:
-    """How many documents with fingerprints there are, how many groups, and how many duplicates."""
+    """Count documents with fingerprints, groups, and duplicates."""
     fingerprinted = {"exists": {"field": subject.field("status")}}
     return _aggregated(all=_of(fingerprinted), kept=_of(_groups(subject)), copies=_of(_duplicates(subject)))
 
@@ -75,13 +75,13 @@ def _duplicates(subject: Subject) -> Json:
 
 
 def _groups(subject: Subject) -> Json:
-    """The documents kept, of groups that have other members too."""
+    """Match the canonical documents of groups with several members."""
     several = {"range": {subject.field("group_size"): {"gte": 2}}}
     return {"bool": {"filter": [{"term": {subject.field("is_canonical"): True}}, several]}}
 
 
 def _sorted(subject: Subject, name: str, order: str) -> Json:
-    """An order by a field of ours, which not every index of a pattern need have."""
+    """Sort by one of our fields, which some indices of a pattern may lack."""
     return {subject.field(name): {"order": order, "unmapped_type": PROPERTIES[name]["type"]}}
 
 
@@ -94,7 +94,7 @@ def _aggregated(**aggregations: Json) -> Json:
 
 
 def _of(documents: Json, **aggregations: Json) -> Json:
-    """Aggregations of some of the documents only."""
+    """Aggregate some of the documents only."""
     return {"filter": documents, "aggs": aggregations} if aggregations else {"filter": documents}
 
 
@@ -114,7 +114,7 @@ def _size_label(least: int, most: int | None) -> str:
 
 
 def _similarity_ranges() -> list[Json]:
-    """Ranges between whole steps, and the similarity 1 for itself: equal texts, or the same features."""
+    """Return ranges between whole steps, and one for the similarity 1: equal texts, or equal features."""
     edges = range(_LEAST_SIMILARITY, 101, _STEP)
     bounds = [round(edge / 100 - _ROUNDING, 5) for edge in edges]
     below = _range(f"< {edges[0] / 100:g}", None, bounds[0])

@@ -1,4 +1,4 @@
-"""What a dashboard is about: an index with groups, and the fields that its charts are made of."""
+"""The subject of a dashboard: an index with groups, and the fields of its charts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
 
-# How near a duplicate is to the document kept, as far as the scheme tells: see `es_simhash.scheme.group_fields`.
+# How near a duplicate is to its canonical document: see `es_simhash.scheme.group_fields`.
 Measure: TypeAlias = Literal["similarity", "distance"]
 
 _NAMESPACE = UUID("6f1f2c0e-9a53-4c0b-8f0d-3a4f4f0b7f5e")
@@ -19,9 +19,9 @@ _NAMESPACE = UUID("6f1f2c0e-9a53-4c0b-8f0d-3a4f4f0b7f5e")
 class Subject:
     """An index, alias or pattern whose documents have groups.
 
-    With a ``date_field`` there are charts over time, and the time range of the page counts; with a ``by_field``, which
-    can be aggregated, the share of duplicates by its values. The ``text_fields`` are shown of documents. Saved objects
-    belong to one ``space`` of Kibana, None being the default one.
+    A ``date_field`` adds charts over time, and applies the time range of the page; a ``by_field``, which can be
+    aggregated, adds the share of duplicates by its values. ``text_fields`` are shown for documents. Saved objects
+    belong to one ``space`` of Kibana; None is the default one.
     """
 
     index: str
@@ -37,18 +37,18 @@ class Subject:
         check_prefix(self.prefix)
 
     def field(self, name: str) -> str:
-        """The whole name of a field of ours."""
+        """Return the full name of one of our fields."""
         return f"{self.prefix}.{name}"
 
     @property
     def name(self) -> str:
-        """What people see: the index, and the prefix where it is not the usual one."""
+        """The displayed name: the index, and the prefix unless it is the default one."""
         return self.index if self.prefix == DEFAULT_PREFIX else f"{self.index} ({self.prefix})"
 
     def id_of(self, part: str) -> str:
-        """The id of a saved object: the same for the same index, prefix and space, so that an import replaces it.
+        """Return the id of a saved object: the same for the same index, prefix and space, so an import replaces it.
 
-        From Kibana 8 on an id belongs to one space, and an object with the same id in another would be given a new one.
+        Since Kibana 8 an id belongs to one space, and an import into another space changes a taken id.
         """
         return str(uuid5(_NAMESPACE, json.dumps([self.index, self.prefix, self.space or "", part])))
 

@@ -1,1 +1,1 @@
-"""The report on groups, as data."""
+"""The data of the report on groups."""

@@ -1,4 +1,4 @@
-"""How large groups are, and how near pairs: counted as they come, in as many bins as people can take in."""
+"""Histograms of group sizes, similarities and distances, counted as groups and pairs arrive."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_COLUMNS = 44
 
 @dataclass(frozen=True)
 class SizeBin:
-    """Groups of ``least`` to ``most`` documents, and how many ``duplicates`` they have beside their canonical ones."""
+    """Groups of ``least`` to ``most`` documents, and the number of their ``duplicates``."""
 
     least: int
     most: int
@@ -30,7 +30,7 @@ class SizeBin:
 
 @dataclass(frozen=True)
 class SimilarityBin:
-    """Pairs from one similarity on to below another."""
+    """Pairs with a similarity from ``least`` to ``below``."""
 
     least: float
     below: float
@@ -39,9 +39,9 @@ class SimilarityBin:
 
 @dataclass(frozen=True)
 class Similarities:
-    """The similarities of pairs; those below all ``bins``, and those of exactly 1, are counted apart.
+    """The similarities of pairs; those below all ``bins``, and those of exactly 1, are counted separately.
 
-    ``exact`` of them are by their texts, all others by estimate.
+    ``exact`` counts those compared by their texts; all others are estimates.
     """
 
     bins: tuple[SimilarityBin, ...]
@@ -78,7 +78,7 @@ class Sizes:
         self._duplicates[most] += size - 1
 
     def bins(self) -> Iterator[SizeBin]:
-        """All bins up to that of the largest group."""
+        """Yield all bins up to that of the largest group."""
         most, last = 2, max(self._groups, default=0)
         while most <= last:
             least = most if most <= 4 else most // 2 + 1
@@ -87,7 +87,7 @@ class Sizes:
 
 
 class PairCounts:
-    """Counts pairs by similarity and by distance, as far as they tell them; ``threshold`` is where they match."""
+    """Counts pairs by similarity and by distance, if known; ``threshold`` is the minimum similarity."""
 
     def __init__(self, threshold: float | None) -> None:
         self._edges = _edges(threshold or 0.0)
@@ -113,7 +113,7 @@ class PairCounts:
         self._equal += int((similarities >= 1).sum())
 
     def similarities(self) -> Similarities | None:
-        """The similarities; None if no pair told one."""
+        """Return the similarities; None if no pair has one."""
         if not self._has_similarities:
             return None
         edges = self._edges.tolist()
@@ -121,7 +121,7 @@ class PairCounts:
         return Similarities(tuple(SimilarityBin(*each) for each in bins), self._below, self._equal, self._exact)
 
     def distances(self) -> Iterator[DistanceBin]:
-        """The distances up to the largest; none if no pair told one."""
+        """Yield the distances up to the largest, if any pair has one."""
         if not self._has_distances:
             return
         last = int(np.flatnonzero(self._distances)[-1])
@@ -131,6 +131,6 @@ class PairCounts:
 
 
 def _edges(threshold: float) -> npt.NDArray[np.float64]:
-    """The edges of the bins: round numbers, from the threshold or not far below it up to 1."""
+    """Return the edges of the bins: round numbers from at or just below the threshold to 1."""
     width = next(width for width in _WIDTHS if round(1 - _BINS * width, _DIGITS) <= threshold or width == _WIDTHS[-1])
     return np.array([round(1 - width * (_BINS - place), _DIGITS) for place in range(_BINS + 1)])

@@ -1,6 +1,6 @@
-"""The report on all groups: what they come to, and the largest of them, gathered from groups and pairs as they come.
+"""The report on all groups: totals, histograms and the largest groups, gathered as groups and pairs arrive.
 
-Histograms are counted, and only the largest groups are kept, so that the memory does not grow with their number.
+Only the largest groups are kept, so memory does not grow with the number of groups.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from es_simhash.scheme.scheme import Scheme
 
 # The index and the id of a document.
 Key: TypeAlias = tuple[str, str]
-# The sources of the documents at these keys, in their order; None for one that is not there.
+# Returns the sources of the documents with these keys, in order; None for a missing one.
 Fetch: TypeAlias = Callable[[Sequence[Key]], Sequence[Json | None]]
 
-# So many characters are shown of a canonical text, and of one that has a shared key.
+# The length of the excerpts from canonical texts, and from texts with a shared key.
 _EXCERPT = 500
 _EXCERPT_OF_KEY = 160
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What was grouped, and how.
+    """The settings of a grouping.
 
-    ``name`` is that of the index, or of the files. Texts are in the ``fields`` of documents, or if there are none in
-    all strings that they hold themselves; dates, if any are known, in the ``date_field``. The other settings are those
-    of `es_simhash.groups.of_index.options.GroupOptions`, ``keep`` being the name of its order. Where groups have pages
-    elsewhere, ``link`` makes a page's address of a group's name.
+    ``name`` is that of the index or of the files. Texts are in the ``fields`` of documents, or without any in all
+    strings at the top level; dates, if known, are in the ``date_field``. The other settings are those of
+    `es_simhash.groups.of_index.options.GroupOptions`, with the name of the canonical document's order. ``link`` returns
+    the address of a group's page elsewhere.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class SharedKey:
-    """A key that very many documents share: its ``name``, how many, and one of them."""
+    """A key that very many documents share: its ``name``, their number, and one example."""
 
     name: str
     documents: int
@@ -72,10 +72,10 @@ class SharedKey:
 
 @dataclass(frozen=True)
 class Omitted:
-    """What stayed out of the groups, beside what the counts say.
+    """What the grouping left out, in addition to the counts.
 
-    ``unfingerprinted`` documents have no fingerprint of the scheme, or an empty text. ``cut_off`` times a document was
-    compared with none of those with a key, because too many have it. If groups were added to, only the ``new``
+    ``unfingerprinted`` documents have no fingerprint of the scheme, or an empty text. ``cut_off`` counts how often a
+    document was not compared by a key because too many documents have it. If groups were extended, only the ``new``
     documents were compared with the others.
     """
 
@@ -86,7 +86,7 @@ class Omitted:
 
 @dataclass(frozen=True)
 class ShownKey:
-    """A shared key with what its example says; None if that cannot be read."""
+    """A shared key with an excerpt from its example; None if that cannot be read."""
 
     key: SharedKey
     excerpt: tuple[Piece, ...] | None
@@ -96,8 +96,8 @@ class ShownKey:
 class ShownMember:
     """A member, and how its text differs from the canonical one.
 
-    ``changes`` is None if one of the texts cannot be read, and empty if the scheme tells no difference; ``is_same``
-    says whether they are equal.
+    ``changes`` is None if a text cannot be read, and empty if the scheme sees no difference; ``is_same`` means equal
+    texts.
     """
 
     member: Member
@@ -118,13 +118,13 @@ class ShownGroup:
 
     @property
     def unshown(self) -> int:
-        """How many members are not shown."""
+        """The number of members that are not shown."""
         return self.size - 1 - len(self.members)
 
 
 @dataclass(frozen=True)
 class GroupReport:
-    """All that the page of groups shows."""
+    """The contents of the page about groups."""
 
     setup: Setup
     counts: Counts
@@ -139,7 +139,7 @@ class GroupReport:
 
 @dataclass(frozen=True, order=True)
 class _Ranked:
-    """A group that is kept so far; the larger one, or of equal ones that which came first, is the greater."""
+    """One of the largest groups so far; larger groups, and of equal ones earlier, compare as greater."""
 
     size: int
     turn: int
@@ -147,10 +147,10 @@ class _Ranked:
 
 
 class Collector:
-    """Takes groups, pairs, and dates of duplicates as they come, and makes the report of them.
+    """Collects groups, pairs, and dates of duplicates for the report.
 
-    Of the ``most_groups`` largest groups, up to ``most_members`` duplicates are shown: those least like the canonical
-    document, by which a reader sees soonest whether the thresholds are right.
+    The report shows the ``most_groups`` largest groups, each with up to ``most_members`` duplicates: those least like
+    the canonical document, which best show whether the thresholds are right.
     """
 
     def __init__(self, setup: Setup, most_groups: int = 20, most_members: int = 4) -> None:
@@ -164,7 +164,7 @@ class Collector:
         self._dates = Dates()
 
     def add(self, group: Group) -> None:
-        """Take a group."""
+        """Add a group."""
         size = len(group.members)
         self._sizes.add(size)
         self._turn -= 1
@@ -174,17 +174,17 @@ class Collector:
             heappushpop(self._largest, self._ranked(size, group))
 
     def add_pairs(self, pairs: Pairs) -> None:
-        """Take some of the pairs that link documents."""
+        """Add some of the pairs that link documents."""
         self._pairs.add(pairs)
 
     def add_dates(self, dates: Iterable[Any]) -> None:
-        """Take dates of duplicates, which are all members but the canonical ones; what is no date counts as none."""
+        """Add the dates of duplicates (all members but the canonical ones); an invalid date counts as none."""
         self._dates.add(dates)
 
     def report(
         self, counts: Counts, fetch: Fetch, shared_keys: Sequence[SharedKey] = (), omitted: Omitted = Omitted()
     ) -> GroupReport:
-        """The report on all that came; ``fetch`` is asked once, for the documents that are shown."""
+        """Return the report; ``fetch`` is called once, for the documents to show."""
         largest = sorted(self._largest, reverse=True)
         keys = [_key(member) for ranked in largest for member in ranked.group.members]
         texts = _texts(self._setup, [*keys, *(key.example for key in shared_keys)], fetch)
@@ -201,7 +201,7 @@ class Collector:
         )
 
     def _ranked(self, size: int, group: Group) -> _Ranked:
-        """A group with no more members than are shown."""
+        """Rank a group, cut to the members to show."""
         members = nsmallest(self._most_members, group.members[1:], key=_likeness)
         return _Ranked(size, self._turn, Group(group.id, (group.canonical, *members), group.diameter))
 
@@ -225,7 +225,7 @@ def _likeness(member: Member) -> tuple[float, int]:
 
 
 def _texts(setup: Setup, keys: Iterable[Key], fetch: Fetch) -> Mapping[Key, str]:
-    """The texts of documents, as far as they can be read."""
+    """Return the texts of documents that can be read."""
     wanted = list(dict.fromkeys(keys))
     texts = {}
     for key, document in zip(wanted, fetch(wanted) if wanted else (), strict=True):

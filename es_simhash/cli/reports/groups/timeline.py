@@ -1,4 +1,4 @@
-"""When duplicates came: dates counted by the day, then by what makes a readable number of columns."""
+"""Duplicates over time: dates counted by day, month or year for a readable number of columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SECONDS_A_DAY = 86_400
 
 @dataclass(frozen=True)
 class Period:
-    """A day, a month or a year, named by its first day, and how many ``duplicates`` have a date in it."""
+    """A day, month or year, given by its first day, and the number of ``duplicates`` in it."""
 
     start: date
     duplicates: int
@@ -30,9 +30,8 @@ class Period:
 class Timeline:
     """Duplicates by consecutive periods, in UTC.
 
-    Dates that stand for an unknown one, such as the year 1 or 9999, would make it very long; so of more years than can
-    be shown those with the most duplicates are, and others are ``earlier`` or ``later``. ``undated`` ones have no date
-    that can be read.
+    Placeholder dates, such as the year 1 or 9999, would make it very long; so if there are too many years, those with
+    the most duplicates are shown, and the others are ``earlier`` or ``later``. ``undated`` ones have no valid date.
     """
 
     unit: Unit
@@ -43,14 +42,14 @@ class Timeline:
 
 
 class Dates:
-    """Counts dates, as engines write them: ISO 8601, or milliseconds since 1970."""
+    """Counts dates as engines write them: ISO 8601, or milliseconds since 1970."""
 
     def __init__(self) -> None:
         self._days: Counter[date] = Counter()
         self._undated = 0
 
     def add(self, values: Iterable[Any]) -> None:
-        """Count the dates of some duplicates; whatever is no date counts as none."""
+        """Count the dates of some duplicates; an invalid date counts as none."""
         for value in values:
             day = _day(value)
             if day is None:
@@ -59,7 +58,7 @@ class Dates:
                 self._days[day] += 1
 
     def timeline(self) -> Timeline | None:
-        """What they come to; None if there were none."""
+        """Return the timeline; None if there were no duplicates."""
         if not self._days:
             return Timeline("day", (), 0, 0, self._undated) if self._undated else None
         days = sorted(self._days)
@@ -78,7 +77,7 @@ class Dates:
         )
 
     def _shown(self, days: list[date]) -> tuple[date, date]:
-        """The first and the last of the days, or those of the years that have the most duplicates."""
+        """Return the first and the last day, or those of the years with the most duplicates."""
         if _count("year", days[0], days[-1]) <= _MOST_COLUMNS:
             return days[0], days[-1]
         years: Counter[int] = Counter()
@@ -98,14 +97,14 @@ def _day(value: Any) -> date | None:
 
 
 def _start(unit: Unit, day: date) -> date:
-    """The first day of the period that a day is in."""
+    """Return the first day of a day's period."""
     if unit == "day":
         return day
     return day.replace(day=1) if unit == "month" else day.replace(month=1, day=1)
 
 
 def _count(unit: Unit, first: date, last: date) -> int:
-    """How many periods there are from one day to another."""
+    """Count the periods from one day to another."""
     if unit == "day":
         return (last - first).days + 1
     years = last.year - first.year

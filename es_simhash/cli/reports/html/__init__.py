@@ -1,1 +1,1 @@
-"""Pages of HTML, each in one file."""
+"""HTML pages, each in one file."""

@@ -1,7 +1,6 @@
 """Column charts as SVG without scripts, each with its numbers in a table below.
 
-Along the width places are percentages, along the height pixels: so a chart fills any page, and its letters keep their
-size.
+Horizontal positions are percentages, vertical ones pixels: so a chart fills any page, and its letters keep their size.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ _ABOVE = 10
 _BELOW = 24
 _LEAST = 2.0
 _MOST_LINES = 4
-# A few columns do not fill the width.
+# Fewer columns do not fill the width.
 _LEAST_COLUMNS = 8
 
-# About so wide are a character, the space between two labels, and a chart on a phone or elsewhere.
+# Approximate widths of a character, the space between labels, and a chart on phones and elsewhere, in pixels.
 _CHARACTER = 6.6
 _BETWEEN = 14
-_ROOM = {"narrow": 300, "wide": 900}
+_WIDTHS = {"narrow": 300, "wide": 900}
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its ``label``, its ``count``, and further cells of its row in the table."""
+    """A column: its ``label``, its ``count``, and more cells for its row in the table."""
 
     label: str
     count: int
@@ -44,20 +43,20 @@ class Tick:
 
 
 def between(labels: Sequence[str]) -> list[Tick]:
-    """Ticks at the edges of columns, of which there is one less than of labels."""
+    """Return ticks at the edges of columns; there is one more label than columns."""
     return [Tick(number / _places(len(labels) - 1), label) for number, label in enumerate(labels)]
 
 
 def below(labels: Sequence[str]) -> list[Tick]:
-    """Ticks below the middles of columns."""
+    """Return ticks below the middles of columns."""
     return [Tick((number + 0.5) / _places(len(labels)), label) for number, label in enumerate(labels)]
 
 
 def chart(heads: Sequence[str], columns: Sequence[Column], ticks: Sequence[Tick]) -> Html:
-    """A chart of columns; ``heads`` say what their labels, their counts and their further cells are."""
+    """Draw a chart of columns; ``heads`` title their labels, counts and further cells."""
     top, lines = _scale(max(column.count for column in columns))
     highest = max(columns, key=lambda column: column.count)
-    told = (
+    description = (
         f"{heads[1]} by {heads[0]}, {len(columns)} columns, the highest at {highest.label}: {highest.count:,}. "
         "The numbers are in the table below."
     )
@@ -67,7 +66,7 @@ def chart(heads: Sequence[str], columns: Sequence[Column], ticks: Sequence[Tick]
         [_column(number, _places(len(columns)), column, top, heads[1]) for number, column in enumerate(columns)],
         labels_below(ticks, _ABOVE + _HEIGHT),
         role="img",
-        aria_label=told,
+        aria_label=description,
         width="100%",
         height=str(_ABOVE + _HEIGHT + _BELOW),
     )
@@ -78,12 +77,12 @@ def chart(heads: Sequence[str], columns: Sequence[Column], ticks: Sequence[Tick]
 
 
 def _places(columns: int) -> int:
-    """For how many columns there is room beside one another."""
+    """Return the number of columns that the width is divided into."""
     return max(columns, _LEAST_COLUMNS)
 
 
 def _scale(most: int) -> tuple[int, list[int]]:
-    """The count at the top of a chart, and those with a line: round numbers."""
+    """Return the count at the top of a chart, and the round numbers with a line."""
     power = 10 ** int(log10(max(most / _MOST_LINES, 1)))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power * _MOST_LINES >= most)
     lines = list(range(0, step * ceil(max(most, 1) / step) + 1, step))
@@ -101,7 +100,7 @@ def _line(count: int, top: int) -> Html:
 
 
 def _column(number: int, places: int, column: Column, top: int, what: str) -> Html:
-    """The column, and what a pointer above or on it is told."""
+    """Draw a column, with a tooltip above and on it."""
     width, height = 100 / places, _height(column.count, top)
     place = {"x": f"{width * (number + 0.1):.3f}%", "width": f"{0.8 * width:.3f}%"}
     whole = element("rect", y=str(_ABOVE), height=str(_HEIGHT), class_="whole", **place)
@@ -110,10 +109,10 @@ def _column(number: int, places: int, column: Column, top: int, what: str) -> Ht
 
 
 def labels_below(ticks: Sequence[Tick], bottom: int) -> list[Html]:
-    """The labels below a chart, as many as there is room for on a phone, and elsewhere."""
+    """Draw the labels below a chart, as many as fit on a phone, and elsewhere."""
     return [
-        element("g", [_tick(tick, bottom) for tick in _sparse(ticks, room)], class_=width)
-        for width, room in _ROOM.items()
+        element("g", [_tick(tick, bottom) for tick in _sparse(ticks, width)], class_=name)
+        for name, width in _WIDTHS.items()
     ]
 
 
@@ -121,10 +120,10 @@ def _tick(tick: Tick, bottom: int) -> Html:
     return element("text", tick.label, x=f"{100 * tick.place:.2f}%", y=str(bottom + 17), text_anchor="middle")
 
 
-def _sparse(ticks: Sequence[Tick], room: int) -> Sequence[Tick]:
-    """As many ticks as there is room for, at even distances, and the last one too if that needs few less."""
+def _sparse(ticks: Sequence[Tick], width: int) -> Sequence[Tick]:
+    """Choose as many evenly spaced ticks as fit, with the last one if that drops only a few."""
     widest = max(len(tick.label) for tick in ticks) * _CHARACTER + _BETWEEN
     apart = ticks[1].place - ticks[0].place if len(ticks) > 1 else 1.0
-    needed = ceil(widest / (apart * room))
+    needed = ceil(widest / (apart * width))
     even = (every for every in range(needed, 2 * needed) if not (len(ticks) - 1) % every)
     return ticks[:: next(even, needed)]

@@ -18,14 +18,14 @@ from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme.settings import Verification
 
 _KINDS = {
-    "length": "By the characters of the shorter text",
+    "length": "By the length of the shorter text, in characters",
     "script": "By the script of both texts",
     "equality": "By whether the texts are equal, byte by byte",
 }
 
 
 def evaluation_page(evaluation: Evaluation, name: str, made_at: datetime | None = None) -> str:
-    """The page as one file; ``name`` is that of the files or of the index."""
+    """Return the page; ``name`` is that of the files or of the index."""
     style = style_of("groups") + style_of("evaluation")
     return page(f"Quality of detection in {name}", *_sections(evaluation, name, made_at), style=style)
 
@@ -66,7 +66,7 @@ def _header(evaluation: Evaluation, name: str, made_at: datetime | None) -> Html
 def _scores(evaluation: Evaluation) -> Iterator[Html]:
     yield element(
         "p",
-        "Scores with intervals of 95%, from ",
+        "Scores with 95% intervals, from ",
         f"{evaluation.bootstrap.rounds:,} samples of the true clusters with replacement.",
     )
     pairs = evaluation.pairs
@@ -80,7 +80,7 @@ def _scores(evaluation: Evaluation) -> Iterator[Html]:
         }
     yield table(["score", "value", "from", "to", ""], [[name, *_cells(each)] for name, each in rows.items()])
     if not evaluation.clusters:
-        yield element("p", "Pairs were labelled, which tell no clusters: there is no B-cubed.", class_="faint")
+        yield element("p", "Pairs were labelled, not clusters: B-cubed is undefined.", class_="faint")
 
 
 def _cells(estimate: Estimate) -> list[str | Html]:
@@ -88,7 +88,7 @@ def _cells(estimate: Estimate) -> list[str | Html]:
 
 
 def _interval(estimate: Estimate) -> str | Html:
-    """The value and its interval, drawn from 0 to 1."""
+    """Draw a value and its interval on a scale from 0 to 1."""
     if estimate.value is None:
         return ""
     low, high = (estimate.value if end is None else end for end in (estimate.low, estimate.high))
@@ -116,35 +116,34 @@ def _curves(evaluation: Evaluation) -> Iterator[Html]:
     criteria = evaluation.deduplicator.criteria
     for curve in evaluation.curves:
         used = criteria.similarity if curve.axis == "similarity" else criteria.distance
-        told = [f"Near is {_near(curve, used)}."] if used is not None else []
+        sentences = [f"Used: {_near(curve, used)}."] if used is not None else []
         if best := curve.best:
-            told.append(
+            sentences.append(
                 f"The F1 is highest for {_near(curve, best.threshold)}: {number(best.f1)}, with precision "
-                f"{number(best.precision)} and recall {number(best.recall)}. On other documents it is a little lower, "
-                "since the threshold was chosen on these."
+                f"{number(best.precision)} and recall {number(best.recall)}. On other documents expect a little "
+                "less, since the threshold was chosen on these."
             )
-        yield element("p", " ".join(told))
+        yield element("p", " ".join(sentences))
         yield threshold_chart(curve, used, evaluation.ceiling.curve if curve.axis == "similarity" else None)
 
 
 def _near(curve: Curve, threshold: float) -> str:
-    """What is near by a threshold."""
+    """Describe a threshold."""
     if curve.axis == "distance":
         return f"within {counted(int(threshold), 'bit')}"
-    return f"a similarity from {threshold:g} on"
+    return f"a similarity of at least {threshold:g}"
 
 
 def _ceiling(ceiling: Ceiling) -> Iterator[Html]:
     best = ceiling.curve.best
     how = "of all pairs" if ceiling.is_complete else "of nearly all pairs that are similar"
-    told = f"The exact Jaccard similarity {how}, by the same features, reaches "
-    reached = f"an F1 of {number(best.f1)} at best, from {best.threshold:g} on." if best else "nothing."
-    yield element("p", told, reached)
+    reached = f"an F1 of {number(best.f1)} at best, at {best.threshold:g}." if best else "nothing."
+    yield element("p", f"The exact Jaccard similarity {how}, by the same features, reaches {reached}")
     shares = []
     if ceiling.candidates is not None and ceiling.threshold is not None:
         shares.append(
-            f"Of the pairs with such a similarity from {ceiling.threshold:g} on, {ceiling.candidates:.2%} share a key "
-            "of the scheme, so that an index compares them."
+            f"Of the pairs with such a similarity of at least {ceiling.threshold:g}, {ceiling.candidates:.2%} share a "
+            "key of the scheme, so an index compares them."
         )
     if ceiling.true_candidates is not None:
         shares.append(f"Of the duplicates {ceiling.true_candidates:.2%} do, whatever the threshold.")
@@ -174,7 +173,7 @@ def _wrong(evaluation: Evaluation) -> Iterator[Html]:
         evaluation,
         evaluation.wrong,
         evaluation.pairs.wrong,
-        "Pairs that are near, and labelled as none; the nearest first.",
+        "Near pairs that are labelled as no duplicates, the nearest first.",
     )
 
 
@@ -183,17 +182,17 @@ def _missed(evaluation: Evaluation) -> Iterator[Html]:
         evaluation,
         evaluation.missed,
         evaluation.pairs.missed,
-        "Duplicates that are not near; the least similar first. Some may be labelled wrongly.",
+        "Duplicates that are not near, the least similar first. Some may be labelled wrongly.",
     )
 
 
-def _errors(evaluation: Evaluation, errors: Sequence[PairError], count: int, told: str) -> Iterator[Html]:
+def _errors(evaluation: Evaluation, errors: Sequence[PairError], count: int, explanation: str) -> Iterator[Html]:
     if not errors:
         yield element("p", "None.")
         return
     yield element(
         "p",
-        told,
+        explanation,
         " Shown are ",
         element("del", "what only the first has"),
         " and ",
@@ -209,7 +208,9 @@ def _error(evaluation: Evaluation, error: PairError) -> Html:
     first, second = (element("bdi", evaluation.ids[place], class_="code") for place in (error.first, error.second))
     texts = evaluation.texts[error.first], evaluation.texts[error.second]
     shown = changes(evaluation.deduplicator.settings, *texts)
-    same = "The same text." if texts[0] == texts[1] else "The same text but for what the scheme does not tell apart."
+    same = (
+        "The same text." if texts[0] == texts[1] else "The same text, except for differences that the scheme ignores."
+    )
     return element(
         "div",
         element("h3", first, " and ", second),
@@ -220,7 +221,7 @@ def _error(evaluation: Evaluation, error: PairError) -> Html:
 
 
 def known_of(error: PairError) -> Iterator[str]:
-    """How near the two are."""
+    """Describe how near the two texts are."""
     if error.similarity is not None:
         known = "" if error.standard_error is None else ", estimated"
         yield f"similarity {with_error(error.similarity, error.standard_error, 3)}{known}"
@@ -238,39 +239,42 @@ def _setup(evaluation: Evaluation) -> Html:
     truth, deduplicator, counts = evaluation.truth, evaluation.deduplicator, evaluation.counts
     near = []
     if deduplicator.criteria.similarity is not None:
-        near.append(f"a similarity from {deduplicator.criteria.similarity:g} on")
+        near.append(f"a similarity of at least {deduplicator.criteria.similarity:g}")
     if deduplicator.criteria.distance is not None:
         near.append(f"within {counted(deduplicator.criteria.distance, 'bit')}")
     rows: list[tuple[str, str]] = [
         ("scheme", deduplicator.settings.name),
-        ("near is", ", or ".join(near)),
+        ("near", ", or ".join(near)),
         ("verified", deduplicator.decided_by),
         ("linkage", deduplicator.linkage),
         ("labels", f"of {evaluation.kind}: {counted(len(truth.positives), 'pair')} of duplicates"),
-        ("other pairs", "are none" if truth.negatives is None else f"{len(truth.negatives):,} labelled as none"),
+        (
+            "other pairs",
+            "no duplicates" if truth.negatives is None else f"{len(truth.negatives):,} labelled as no duplicates",
+        ),
     ]
     if verification := deduplicator.criteria.verification:
-        rows.insert(2, ("similarity is", _measure(verification)))
+        rows.insert(2, ("similarity", _measure(verification)))
     if evaluation.judged.not_labelled:
-        told = f"{counted(evaluation.judged.not_labelled, 'pair')} that nobody has labelled; they count nowhere"
-        rows.append(("found besides", told))
+        pairs = f"{counted(evaluation.judged.not_labelled, 'pair')} without a label; they count nowhere"
+        rows.append(("also found", pairs))
     if truth.unknown:
-        rows.append(("labelled, but not there", counted(len(truth.unknown), "id")))
+        rows.append(("labelled, but missing", counted(len(truth.unknown), "id")))
     if truth.contradictory:
         rows.append(("contradictory labels", f"{len(truth.contradictory):,}, left out"))
     if counts.empty:
         rows.append(("without text to compare", counted(counts.empty, "document")))
     if counts.left_out:
-        told = f"{counted(counts.left_out, 'comparison')}, of documents with keys that very many share"
-        rows.append(("not compared", told))
+        comparisons = f"{counted(counts.left_out, 'comparison')}, of documents with keys that very many share"
+        rows.append(("not compared", comparisons))
     return table(["setting", "value"], rows)
 
 
 def _measure(verification: Verification) -> str:
-    """What similarity is, and what else is asked for."""
-    weights = "the rarer the more" if verification.weights == "rarity" else "as in the fingerprint"
+    """Describe the measure of similarity, and the conditions."""
+    weights = "by rarity" if verification.weights == "rarity" else "as in the fingerprint"
     conditions = {name: getattr(verification, name) for name in ("lengths", "numbers", "first_lines")}
     asked = "".join(
-        f", {name.replace('_', ' ')} alike from {least:g} on" for name, least in conditions.items() if least
+        f", {name.replace('_', ' ')} alike by at least {least:g}" for name, least in conditions.items() if least
     )
-    return f"{verification.measure} of the texts, whose features weigh {weights}{asked}"
+    return f"{verification.measure} of the texts, with features weighted {weights}{asked}"

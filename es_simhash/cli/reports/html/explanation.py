@@ -1,4 +1,4 @@
-"""The page that explains why two documents are near-duplicates, or are none."""
+"""The page that explains why two documents are near-duplicates, or why not."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from es_simhash.plans.explain.simhash_bits import Bits
 from es_simhash.plans.explain.similarities import Similarity
 from es_simhash.plans.explain.text_differences import TextPart, rows
 
-# How many equal characters stay beside a change.
+# The number of equal characters to show beside a change.
 _AROUND = 300
 
 
 def explanation_page(explanation: Explanation) -> str:
-    """The page as one file."""
+    """Return the page."""
     names = [each.name for each in explanation.pair]
     title = f"{names[0]} and {names[1]}"
     return page(title, *_sections(explanation), style=style_of("explanation"))
@@ -66,8 +66,8 @@ def _similarity(similarity: Similarity) -> list[Html]:
     if similarity.signed != similarity.exact:
         shown.append(_gauge("without weights", similarity.signed, similarity.threshold, f"{similarity.signed:.3f}"))
     if similarity.estimate is not None:
-        told = with_error(similarity.estimate, similarity.standard_error, 3)
-        shown.append(_gauge("estimated", similarity.estimate, similarity.threshold, told))
+        estimate = with_error(similarity.estimate, similarity.standard_error, 3)
+        shown.append(_gauge("estimated", similarity.estimate, similarity.threshold, estimate))
     if similarity.verified is not None:
         label = "as the scheme compares texts"
         shown.append(_gauge(label, similarity.verified, similarity.threshold, f"{similarity.verified:.3f}"))
@@ -76,10 +76,10 @@ def _similarity(similarity: Similarity) -> list[Html]:
     return shown
 
 
-def _gauge(name: str, value: float, threshold: float | None, told: str) -> Html:
+def _gauge(name: str, value: float, threshold: float | None, text: str) -> Html:
     line = "" if threshold is None else element("i", style=f"left: {100 * threshold:.1f}%")
     bar = element("span", element("b", style=f"width: {100 * value:.1f}%"), line, class_="bar", aria_hidden="true")
-    return element("p", element("span", name), bar, element("span", told, class_="code"), class_="gauge")
+    return element("p", element("span", name), bar, element("span", text, class_="code"), class_="gauge")
 
 
 def _bits(bits: Bits, starts: Sequence[int], blocks: Keys) -> list[Html]:
@@ -87,11 +87,11 @@ def _bits(bits: Bits, starts: Sequence[int], blocks: Keys) -> list[Html]:
     for place, (start, end) in enumerate(pairwise((*starts, bits.size))):
         agrees = place in blocks.agree
         lines = [_bits_of(digits, bits, start, end) for digits in (bits.a, bits.b)]
-        told = f"block {place}: {'agrees' if agrees else 'differs'}"
-        made.append(element("div", lines, element("small", told), class_=f"block {'good' if agrees else 'bad'}"))
-    within = "" if bits.threshold is None else f", within {bits.threshold} is near"
-    told = f"They differ in {bits.distance} of {bits.size} bits (about {bits.expected:.1f} are to be expected{within})."
-    return [element("p", told), element("div", made, class_="blocks"), *_engine(blocks)]
+        name = f"block {place}: {'agrees' if agrees else 'differs'}"
+        made.append(element("div", lines, element("small", name), class_=f"block {'good' if agrees else 'bad'}"))
+    within = "" if bits.threshold is None else f"; near means at most {bits.threshold}"
+    text = f"They differ in {bits.distance} of {bits.size} bits (about {bits.expected:.1f} are expected{within})."
+    return [element("p", text), element("div", made, class_="blocks"), *_engine(blocks)]
 
 
 def _bits_of(digits: str, bits: Bits, start: int, end: int) -> Html:
@@ -107,9 +107,9 @@ def _bands(bands: Keys) -> list[Html]:
         element("span", str(place), class_="good" if place in agree else None, title=f"{key} / {other}")
         for place, (key, other) in enumerate(zip(bands.a, bands.b, strict=False))
     ]
-    told = f"{len(agree)} of {len(bands.a)} agree; at this similarity at least one does with a probability of"
+    text = f"{len(agree)} of {len(bands.a)} agree; at this similarity at least one does with a probability of"
     return [
-        element("p", f"{told} {bands.chance}."),
+        element("p", f"{text} {bands.chance}."),
         element("div", cells, class_="bands code"),
         *_engine(bands),
     ]
@@ -118,8 +118,8 @@ def _bands(bands: Keys) -> list[Html]:
 def _engine(keys: Keys) -> list[Html]:
     if keys.engine is None:
         return []
-    told = "something else" if keys.is_contradicted else "the same"
-    return [element("p", f"The engine was asked, and says {told}: {len(keys.engine)} agree.", class_="faint")]
+    result = "a different result" if keys.is_contradicted else "the same result"
+    return [element("p", f"The engine has {result}: {len(keys.engine)} agree.", class_="faint")]
 
 
 def _features(explanation: Explanation, names: Sequence[str]) -> list[Html]:

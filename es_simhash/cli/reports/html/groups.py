@@ -1,4 +1,4 @@
-"""The page about all groups: what they come to, charts, the largest of them, and what was left out."""
+"""The page about all groups: totals, charts, the largest groups, and what was left out."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from es_simhash.cli.reports.html.column_chart import Column, below, between, cha
 from es_simhash.cli.reports.html.largest_groups import groups, name_of, pieces
 from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
 
-# How much of a date in ISO 8601 names a period.
+# The number of characters of an ISO 8601 date that name a period.
 _NAMED: dict[Unit, int] = {"day": 10, "month": 7, "year": 4}
 _LINKAGES = {
-    "star": "star: every member is near the one that is kept",
+    "star": "star: every member is near the canonical one",
     "complete": "complete: every member is near every other",
-    "single": "single: all that links connect, however far its ends are from each other",
+    "single": "single: all documents that links connect, however far apart",
 }
 _VERIFIED = {
-    "estimate": "estimate: by fingerprints, no text was read",
+    "estimate": "estimate: by fingerprints, without reading texts",
     "doubtful": "doubtful: pairs near the threshold by their texts, others by fingerprints",
     "exact": "exact: all pairs by their texts",
 }
 
 
 def report_page(report: GroupReport) -> str:
-    """The page as one file."""
+    """Return the page."""
     return page(f"Near-duplicates in {report.setup.name}", *_sections(report), style=style_of("groups"))
 
 
@@ -55,18 +55,20 @@ def _sections(report: GroupReport) -> Iterator[Html]:
 
 
 def _header(report: GroupReport) -> Html:
-    counts, setup, told = report.counts, report.setup, []
+    counts, setup, sentences = report.counts, report.setup, list[str]()
     if counts.groups:
-        told.append(f"{counted(counts.documents - counts.duplicates, 'document')} would remain without duplicates.")
+        sentences.append(
+            f"{counted(counts.documents - counts.duplicates, 'document')} would remain without duplicates."
+        )
     if report.largest:
-        told.append(f"The largest group has {counted(report.largest[0].size, 'document')}.")
+        sentences.append(f"The largest group has {counted(report.largest[0].size, 'document')}.")
     if any(_omissions(report)):
-        told.append("Not everything was compared: see what was left out.")
+        sentences.append("Not everything was compared: see what was left out.")
     made_at = f", {setup.made_at:%Y-%m-%d %H:%M %Z}".rstrip() if setup.made_at else ""
     return element(
         "header",
         element("h1", _headline(report)),
-        element("p", " ".join(told)) if told else "",
+        element("p", " ".join(sentences)) if sentences else "",
         element("p", element("bdi", setup.name), made_at, class_="faint"),
     )
 
@@ -88,17 +90,17 @@ def _totals(report: GroupReport) -> Html:
     tiles = [
         ("documents", counts.documents, "that were compared"),
         ("duplicates", counts.duplicates, share),
-        ("groups", counts.groups, "one document of each is kept"),
+        ("groups", counts.groups, "with one canonical document each"),
         ("remaining", counts.documents - counts.duplicates, "without duplicates"),
-        ("pairs of equal texts", counts.identical, "each with one before it only"),
+        ("pairs of equal texts", counts.identical, "each with the previous one only"),
         ("pairs of similar texts", counts.near, f"of {counts.compared:,} compared"),
     ]
     return element("div", [_tile(*each) for each in tiles], class_="tiles")
 
 
-def _tile(name: str, count: int, told: str) -> Html:
+def _tile(name: str, count: int, note: str) -> Html:
     return element(
-        "p", element("span", name), element("b", f"{count:,}"), element("small", told, class_="faint"), class_="tile"
+        "p", element("span", name), element("b", f"{count:,}"), element("small", note, class_="faint"), class_="tile"
     )
 
 
@@ -106,7 +108,7 @@ def _tile(name: str, count: int, told: str) -> Html:
 
 
 def _sizes(report: GroupReport) -> Iterator[Html]:
-    yield element("p", "How many groups there are of so many documents.")
+    yield element("p", "The number of groups by their number of documents.")
     columns = [Column(_range(each.least, each.most), each.groups, (f"{each.duplicates:,}",)) for each in report.sizes]
     heads = ["documents in a group", "groups", "duplicates"]
     yield chart(heads, columns, below([each.label for each in columns]))
@@ -114,12 +116,14 @@ def _sizes(report: GroupReport) -> Iterator[Html]:
 
 def _similarities(found: Similarities, setup: Setup) -> Iterator[Html]:
     drawn = sum(each.pairs for each in found.bins)
-    told = [f"{counted(found.pairs, 'pair')}, {_origin(found)}. Near is {_near(setup)}."]
+    sentences = [f"{counted(found.pairs, 'pair')}, {_origin(found)}. Near means {_near(setup)}."]
     if found.equal:
-        told.append(f"{found.equal:,} at exactly 1 are not drawn: equal texts, or the same features.")
+        sentences.append(f"{found.equal:,} at exactly 1 are not drawn: equal texts, or the same features.")
     if found.below:
-        told.append(f"{found.below:,} below {found.bins[0].least:g} are not drawn: they are near by their distance.")
-    yield element("p", " ".join(told))
+        sentences.append(
+            f"{found.below:,} below {found.bins[0].least:g} are not drawn: they are near by their distance."
+        )
+    yield element("p", " ".join(sentences))
     if drawn:
         digits = max(len(f"{each.least:g}") for each in found.bins) - 2
         edges = [f"{each.least:.{digits}f}" for each in found.bins] + ["1"]
@@ -131,7 +135,7 @@ def _similarities(found: Similarities, setup: Setup) -> Iterator[Html]:
 
 
 def _origin(found: Similarities) -> str:
-    """Where the similarities are from."""
+    """Describe how the similarities were computed."""
     if found.exact == found.pairs:
         return "by their texts"
     estimated = "as their fingerprints estimate"
@@ -140,18 +144,18 @@ def _origin(found: Similarities) -> str:
 
 def _distances(report: GroupReport) -> Iterator[Html]:
     simhash = report.setup.scheme.simhash
-    yield element("p", f"In how many of {simhash.bits} bits their SimHashes differ." if simhash else "")
+    yield element("p", f"The number of differing bits of their SimHashes, of {simhash.bits}." if simhash else "")
     columns = [Column(_range(each.least, each.most), each.pairs) for each in report.distances]
     yield chart(["bits that differ", "pairs"], columns, below([each.label for each in columns]))
 
 
 def _timeline(found: Timeline, setup: Setup) -> Iterator[Html]:
-    told = [f"By {setup.date_field or 'date'}, a column for each {found.unit} in UTC."] if found.periods else []
+    sentences = [f"By {setup.date_field or 'date'}, a column for each {found.unit} in UTC."] if found.periods else []
     if found.undated:
-        told.append(f"{counted(found.undated, 'duplicate')} without a date that can be read.")
+        sentences.append(f"{counted(found.undated, 'duplicate')} without a valid date.")
     if found.earlier or found.later:
-        told.append(f"{found.earlier:,} earlier and {found.later:,} later than what is drawn.")
-    yield element("p", " ".join(told))
+        sentences.append(f"{found.earlier:,} earlier and {found.later:,} later than the chart.")
+    yield element("p", " ".join(sentences))
     if found.periods:
         columns = [Column(each.start.isoformat()[: _NAMED[found.unit]], each.duplicates) for each in found.periods]
         yield chart([found.unit, "duplicates"], columns, below([each.label for each in columns]))
@@ -171,21 +175,21 @@ def _shared_keys(report: GroupReport) -> Iterator[Html]:
         "others that have it.",
     )
     for each in report.shared_keys:
-        told = f" with the same {each.key.name}, such as "
+        text = f" with the same {each.key.name}, such as "
         example = name_of(*each.key.example, report.setup)
-        yield element("p", element("b", counted(each.key.documents, "document")), told, example)
+        yield element("p", element("b", counted(each.key.documents, "document")), text, example)
         yield pieces(each.excerpt)
 
 
 def _left_out(report: GroupReport) -> Html:
-    told = list(_omissions(report))
-    return element("ul", [element("li", each) for each in told]) if told else element("p", "Nothing.")
+    omissions = list(_omissions(report))
+    return element("ul", [element("li", each) for each in omissions]) if omissions else element("p", "Nothing.")
 
 
 def _omissions(report: GroupReport) -> Iterator[str]:
     counts, omitted = report.counts, report.omitted
     if omitted.new is not None:
-        yield f"Only {counted(omitted.new, 'new document')} were compared with the others; known groups were added to."
+        yield f"Only {counted(omitted.new, 'new document')} were compared with the others; known groups were extended."
     if omitted.unfingerprinted:
         yield (
             f"{counted(omitted.unfingerprinted, 'document')} without a fingerprint of this scheme, or without text. "
@@ -200,8 +204,8 @@ def _omissions(report: GroupReport) -> Iterator[str]:
         )
     if omitted.cut_off:
         yield (
-            f"{counted(omitted.cut_off, 'time')} a document was not compared by a key, because more than the limit "
-            "have it: groups may lack members."
+            f"{counted(omitted.cut_off, 'time')} a document was not compared by a key, because more documents than "
+            "the limit have it: groups may lack members."
         )
 
 
@@ -211,9 +215,9 @@ def _settings(setup: Setup) -> Html:
         ("documents", setup.name),
         ("texts in", ", ".join(setup.fields) or "all strings of a document"),
         ("scheme", element("span", element("code", scheme.id), f", {scheme.name}")),
-        ("near is", _near(setup)),
+        ("near", _near(setup)),
         ("linkage", _LINKAGES[setup.linkage]),
-        ("kept of a group", setup.keep),
+        ("canonical document", setup.keep),
         ("verified", _VERIFIED[setup.verify]),
         ("query", element("code", json.dumps(setup.query, ensure_ascii=False)) if setup.query else "none"),
     ]
@@ -227,9 +231,9 @@ def _settings(setup: Setup) -> Html:
 
 
 def _near(setup: Setup) -> str:
-    """What a match is."""
+    """Describe the criteria of near pairs."""
     criteria, simhash = setup.criteria, setup.scheme.simhash
-    near = [f"a similarity from {criteria.similarity:g} on"] if criteria.similarity is not None else []
+    near = [f"a similarity of at least {criteria.similarity:g}"] if criteria.similarity is not None else []
     if criteria.distance is not None and simhash:
         near.append(f"a distance of up to {criteria.distance} of {simhash.bits} bits")
     return ", or ".join(near)

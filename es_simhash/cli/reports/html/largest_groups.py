@@ -1,4 +1,4 @@
-"""The largest groups on the page: the document that is kept, and how the members least like it differ from it."""
+"""The largest groups on the page: canonical documents, and the members least like them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from es_simhash.cli.reports.html.page import Html, element
 from es_simhash.groups.pairs.nearness import Diameter
 from es_simhash.plans.explain.excerpts import Piece
 
-# So much of a text names its group.
+# The length of a group's title.
 _TITLE = 90
 
 
 def groups(report: GroupReport) -> Iterator[Html]:
-    """Each group that is shown."""
+    """Yield each group."""
     yield element(
         "p",
-        "Of each group the document that is kept, and the members that are least like it, with ",
-        element("del", "what only the kept one has"),
+        "The canonical document of each group, and the members least like it, with ",
+        element("del", "what only the canonical one has"),
         " and ",
         element("ins", "what only the member has"),
         ".",
@@ -31,26 +31,26 @@ def groups(report: GroupReport) -> Iterator[Html]:
 
 
 def name_of(index: str, id_: str, setup: Setup) -> Html:
-    """The name of a document, and that of its index where it is another than what the page is about."""
+    """Name a document, with its index if the page is about another one."""
     other = "" if index in ("", setup.name) else element("small", " in ", element("bdi", index), class_="faint")
     return element("span", element("bdi", id_, class_="code"), other)
 
 
 def pieces(shown: Sequence[Piece] | None) -> Html:
-    """A text in pieces."""
+    """Show the pieces of a text."""
     if shown is None:
-        return element("p", "Its text is not there any more, or cannot be read.", class_="faint")
+        return element("p", "Its text is missing or cannot be read.", class_="faint")
     return element("p", [_piece(piece) for piece in shown], class_="text", dir="auto")
 
 
 def _group(group: ShownGroup, setup: Setup, *, is_open: bool) -> Html:
-    kept = name_of(group.canonical.index, group.canonical.id, setup)
+    canonical = name_of(group.canonical.index, group.canonical.id, setup)
     more = f"and {counted(group.unshown, 'member')} more" if group.unshown else ""
     return element(
         "details",
         element("summary", element("b", counted(group.size, "document")), " ", _title(group)),
         element("p", "group ", _group_name(group.id, setup), _diameter(group.diameter), class_="faint"),
-        element("h3", "kept: ", kept),
+        element("h3", "canonical: ", canonical),
         pieces(group.excerpt),
         [_member(member, setup) for member in group.members],
         element("p", more, class_="faint") if more else "",
@@ -60,28 +60,28 @@ def _group(group: ShownGroup, setup: Setup, *, is_open: bool) -> Html:
 
 
 def _group_name(name: str, setup: Setup) -> Html:
-    """The name, which leads to all documents of the group if there is such a page."""
+    """Name the group, with a link to its documents if there is such a page."""
     shown = element("bdi", name, class_="code")
     return element("a", shown, href=setup.link(name), rel="noreferrer") if setup.link else shown
 
 
 def _title(group: ShownGroup) -> Html:
-    """The beginning of what the group says, or else the id of its canonical document."""
+    """Return the beginning of the canonical text, or the document's id."""
     text = " ".join(group.excerpt[0].text.split()) if group.excerpt else group.canonical.id
     return element("bdi", f"{text[:_TITLE]} …" if len(text) > _TITLE else text, class_="faint")
 
 
 def _diameter(diameter: Diameter | None) -> str:
-    """How far apart the members are at most."""
+    """Describe how far apart the members are at most."""
     if diameter is None:
         return ""
-    told = ""
+    text = ""
     if diameter.similarity is not None:
         least = with_error(diameter.similarity, diameter.standard_error, 2)
-        told += f", similarity down to {least}{'' if diameter.all_pairs else ' or less'}"
+        text += f", similarity down to {least}{'' if diameter.all_pairs else ' or less'}"
     if diameter.distance is not None:
-        told += f", {'' if diameter.all_pairs else 'at least '}{counted(diameter.distance, 'bit')} apart"
-    return told
+        text += f", {'' if diameter.all_pairs else 'at least '}{counted(diameter.distance, 'bit')} apart"
+    return text
 
 
 def _member(shown: ShownMember, setup: Setup) -> Html:
@@ -101,7 +101,7 @@ def _changes(shown: ShownMember) -> Html:
     if shown.is_same:
         return element("p", "The same text.", class_="faint")
     if shown.changes is not None and not shown.changes:
-        return element("p", "The same text but for what the scheme does not tell apart.", class_="faint")
+        return element("p", "The same text, except for differences that the scheme ignores.", class_="faint")
     return pieces(shown.changes)
 
 
@@ -112,5 +112,5 @@ def _piece(piece: Piece) -> str | Html:
         return element("ins", piece.text)
     if piece.kind == "both":
         return piece.text
-    told = "the same" if piece.kind == "same" else "more"
-    return element("small", f" … {counted(piece.left_out, 'character')} {told} … ", class_="faint")
+    what = "the same" if piece.kind == "same" else "more"
+    return element("small", f" … {counted(piece.left_out, 'character')} {what} … ", class_="faint")

@@ -1,6 +1,6 @@
-"""What every page is made of: elements that escape what they hold, the style sheet, and the frame around it all.
+"""The building blocks of pages: escaping elements, tables, the style sheet, and the frame of a page.
 
-Text becomes markup only through `element`, which escapes it; what is markup already has the type `Html`.
+Text becomes markup only through `element`, which escapes it; markup has the type `Html`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from functools import cache
 from importlib.resources import files
 from typing import TypeAlias
 
-# What HTML cannot hold, even escaped.
+# Characters that HTML cannot hold, even escaped.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _VOID = ("br", "hr", "meta")
 
 
 class Html(str):
-    """Markup that is safe to show as it is."""
+    """Markup that is safe to show unescaped."""
 
     __slots__ = ()
 
@@ -27,26 +27,26 @@ Content: TypeAlias = "str | Html | Iterable[str | Html]"
 
 
 def escape(text: str) -> Html:
-    """Text as markup that shows it; what no page can hold is shown as U+FFFD."""
+    """Escape text; characters that HTML cannot hold become U+FFFD."""
     return Html(html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)))
 
 
 def element(name: str, /, *content: Content, **attributes: str | bool | None) -> Html:
-    """An element with its content, escaped unless it is markup, and attributes: ``class_`` is ``class``.
+    """Make an element with its content, escaped unless it is markup, and attributes: ``class_`` is ``class``.
 
-    An attribute that is True has no value, one that is None or False is left out.
+    An attribute that is True has no value; None and False leave it out.
     """
     start = f"<{name}{''.join(_attributes(attributes))}>"
     return Html(start if name in _VOID else f"{start}{''.join(map(_markup, content))}</{name}>")
 
 
 def section(title: str, *content: Content) -> Html:
-    """A part of a page under a heading."""
+    """Make a section with a heading."""
     return element("section", element("h2", title), *content)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str | Html]]) -> Html:
-    """A table whose first column names its rows; where it is wider than the page, it is scrolled by itself."""
+    """Make a table whose first column names its rows; it scrolls if it is wider than the page."""
     head = element("tr", [element("th", column, scope="col") for column in columns])
     body = [
         element("tr", element("th", first, scope="row"), [element("td", cell) for cell in cells])
@@ -57,9 +57,9 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Html]]) -> Html:
 
 
 def page(title: str, *sections: Html, style: str = "") -> str:
-    """A whole page; ``style`` holds rules of its own, after those that all pages share.
+    """Make a whole page; ``style`` has its own rules, after those that all pages share.
 
-    It forbids the browser to load or run anything, so nothing in a text can do harm, be it forgotten to be escaped.
+    The page forbids the browser to load or run anything, so even unescaped text could do no harm.
     """
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     head = [
@@ -76,12 +76,12 @@ def page(title: str, *sections: Html, style: str = "") -> str:
 
 @cache
 def shared_style() -> str:
-    """The rules that all pages share: colours as variables, light and dark, and what a phone needs."""
+    """Return the rules that all pages share: colours as variables, light and dark, and the layout on phones."""
     return style_of("page")
 
 
 def style_of(name: str) -> str:
-    """The style sheet of that name beside this module."""
+    """Read the style sheet of that name beside this module."""
     return files(__package__).joinpath(f"{name}.css").read_text(encoding="utf-8")
 
 

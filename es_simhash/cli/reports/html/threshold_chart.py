@@ -1,4 +1,4 @@
-"""What each threshold finds, as lines: SVG without scripts, that fills any page, with the numbers in a table below."""
+"""Line charts of scores by threshold: SVG without scripts that fills any page, with the numbers in a table below."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from es_simhash.quality.curve import Curve, Point
 
 _ABOVE, _HEIGHT, _BELOW = 10, 220, 24
 _LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Lines are drawn on so many units each way, and stretched.
+# The size of the grid on which lines are drawn before they are stretched.
 _UNITS = 1000
 _LINES = {"precision": "precision", "recall": "recall", "f1": "F1"}
-# Of the thresholds of similarities, one in so many has a label, and a row in the table.
+# Every tenth similarity threshold has a label, and a row in the table.
 _EVERY = 10
 
 
 def threshold_chart(curve: Curve, used: float | None, exact: Curve | None = None) -> Html:
-    """The precision, recall and F1 of each threshold, with the one that was ``used``; and beside the F1 that of the
-    ``exact`` Jaccard similarity.
-    """
-    told = (
+    """Draw precision, recall and F1 by threshold, marking the ``used`` one, and the F1 of the ``exact`` Jaccard."""
+    description = (
         f"Precision, recall and F1 by the threshold of {curve.axis}{_best(curve)}. The numbers are in the table below."
     )
     drawn = element(
@@ -31,7 +29,7 @@ def threshold_chart(curve: Curve, used: float | None, exact: Curve | None = None
         [] if used is None else [_mark(_place(curve, used))],
         labels_below([Tick(_place(curve, point.threshold), _label(curve, point)) for point in _some(curve)], _bottom()),
         role="img",
-        aria_label=told,
+        aria_label=description,
         width="100%",
         height=str(_bottom() + _BELOW),
     )
@@ -41,7 +39,7 @@ def threshold_chart(curve: Curve, used: float | None, exact: Curve | None = None
 
 
 def number(value: float | None) -> str:
-    """A score as it is shown."""
+    """Format a score."""
     return "–" if value is None else f"{value:.3f}"
 
 
@@ -62,13 +60,13 @@ def _some(curve: Curve) -> Sequence[Point]:
 
 
 def _place(curve: Curve, threshold: float) -> float:
-    """Where a threshold stands, from 0 (left) to 1."""
+    """Return the position of a threshold, from 0 (left) to 1."""
     first, last = curve.points[0].threshold, curve.points[-1].threshold
     return (threshold - first) / (last - first) if last > first else 0.0
 
 
 def _frame() -> dict[str, str]:
-    """Where the lines are, which are stretched to its size."""
+    """Return the attributes of the frame that lines are stretched to."""
     return {
         "y": str(_ABOVE),
         "width": "100%",
@@ -110,7 +108,7 @@ def _mark(place: float) -> Html:
 def _legend(has_used: bool, has_exact: bool) -> Html:
     names = {**_LINES, **({"exact": "F1 of the exact Jaccard similarity"} if has_exact else {})}
     names |= {"used": "the threshold in use"} if has_used else {}
-    return element("figcaption", [element("span", told, class_=f"key {name}") for name, told in names.items()])
+    return element("figcaption", [element("span", label, class_=f"key {name}") for name, label in names.items()])
 
 
 def _table(curve: Curve) -> Html:

@@ -97,7 +97,7 @@ def test_numbers_have_thousands_separators_and_distances_are_bits() -> None:
     assert "12,345 documents" in text
     assert "1,234 documents without a fingerprint" in text
     assert "at least 12 bits apart" in text
-    assert "In how many of 64 bits" in text
+    assert "The number of differing bits of their SimHashes, of 64" in text
     shown = re.findall(">([^<]*)<", report_page(whole()).partition("</style>")[2])
     assert [
         each for each in shown if re.search(r"\b\d{4,}\b", each) and "2024" not in each and "2026" not in each
@@ -110,9 +110,9 @@ def test_differences_are_marked_and_what_is_not_shown_is_counted() -> None:
     made = report_page(report([group("a", *members)], texts))
     assert "<del>Trains</del><ins>Buses</ins>" in made
     text = Reader(made).text
-    assert "The same text but for what the scheme does not tell apart." in text
+    assert "The same text, except for differences that the scheme ignores." in text
     assert "The same text." in text
-    assert "Its text is not there any more, or cannot be read." in text
+    assert "Its text is missing or cannot be read." in text
     assert "and 4 members more" in text
 
 
@@ -131,7 +131,9 @@ def test_similarities_say_where_they_are_from_and_what_is_not_drawn() -> None:
     assert "1 at exactly 1 are not drawn" in text
     assert "1 below 0.6 are not drawn" in text
     exact = read(report([group_of("a", 2)], found=[pairs([0.7], [1], [True])])).text
-    assert "1 pair, by their texts. Near is a similarity from 0.6 on, or a distance of up to 3 of 64 bits." in exact
+    assert (
+        "1 pair, by their texts. Near means a similarity of at least 0.6, or a distance of up to 3 of 64 bits." in exact
+    )
 
 
 def test_pairs_of_equal_texts_alone_need_no_chart() -> None:
@@ -145,8 +147,8 @@ def test_pairs_of_equal_texts_alone_need_no_chart() -> None:
 
 def test_what_was_left_out_is_told_and_else_that_nothing_was() -> None:
     text = read(whole()).text
-    for told in ("Only 17 new documents", "1,234 documents without a fingerprint", "1 time a document"):
-        assert told in text
+    for shown in ("Only 17 new documents", "1,234 documents without a fingerprint", "1 time a document"):
+        assert shown in text
     assert "Not everything was compared" in text
     text = read(report([])).text
     assert "Nothing." in text
@@ -155,7 +157,7 @@ def test_what_was_left_out_is_told_and_else_that_nothing_was() -> None:
 
 def test_duplicates_without_any_date_are_counted() -> None:
     found = read(report([group_of("a", 3)], dates=[None, "?"]))
-    assert "2 duplicates without a date that can be read." in found.text
+    assert "2 duplicates without a valid date." in found.text
 
 
 def test_settings_say_how_groups_came_to_be() -> None:
@@ -168,10 +170,17 @@ def test_settings_say_how_groups_came_to_be() -> None:
         "max_bucket": 5000,
     }
     text = read(report([], scheme=scheme, criteria=Criteria(None, 0.75), **options)).text
-    for told in (scheme.id, "mine", "a similarity from 0.75 on", "complete: every member", "longest", "exact: all"):
-        assert told in text
-    for told in ("<!--.*-->", "5,000 documents at most"):
-        assert told in text
+    for shown in (
+        scheme.id,
+        "mine",
+        "a similarity of at least 0.75",
+        "complete: every member",
+        "longest",
+        "exact: all",
+    ):
+        assert shown in text
+    for shown in ("<!--.*-->", "5,000 documents at most"):
+        assert shown in text
 
 
 def test_the_style_is_complete() -> None:

@@ -153,11 +153,11 @@ def test_long_texts_are_shortened_where_they_are_the_same_and_told_where_they_we
     assert "x15000" not in text
 
 
-def test_what_the_engine_says_is_told() -> None:
+def test_the_result_of_the_engine_is_shown() -> None:
     found = explained()
     keys = found.evidence.bands
     assert keys
-    for engine, told in ((keys.agree, "says the same"), ([], "says something else")):
+    for engine, result in ((keys.agree, "has the same result"), ([], "has a different result")):
         asked = Keys(keys.a, keys.b, keys.agree, keys.needed, keys.probability, engine)
         shown = replace(found, evidence=replace(found.evidence, bands=asked))
-        assert told in Reader(explanation_page(shown)).text
+        assert result in Reader(explanation_page(shown)).text
