@@ -37,7 +37,6 @@ PENDING: tuple[str, ...] = (
     "docs/cli.md",
     "docs/how-to",
     "es_simhash/cli",
-    "es_simhash/groups",
     "es_simhash/scheme",
     "es_simhash/sketches",
     "es_simhash/spark",

@@ -1,1 +1,1 @@
-"""Groups of near-duplicates: pairs joined to groups, in files and in indices."""
+"""Groups of near-duplicates: pairs found and joined to groups, in files and in indices."""

@@ -1,6 +1,6 @@
-"""Groups: what pairs of near-duplicates come to when each is taken to link its two documents.
+"""Groups as connected components: each pair of near-duplicates links its two documents.
 
-A group is a connected component of at least two documents. Its first document, by position, stands for it.
+A group has at least two documents. Its first document, by position, stands for it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Positions = npt.NDArray[Any]
 class UnionFind:
     """The groups of ``count`` documents, to which pairs are added in arrays; it takes 4 bytes a document.
 
-    Every document points to one of its group that stands no later than itself, and the first of a group, its root, to
-    itself. A round over some pairs halves the ways to their roots until they are one step long, then lets the later
-    root of each pair point to the earlier one.
+    Every document points to an earlier one of its group, or to itself if it is the first, the root. A round over some
+    pairs halves the paths to their roots until they are one step long, then lets the later root of each pair point to
+    the earlier one.
     """
 
     def __init__(self, count: int) -> None:
@@ -38,11 +38,11 @@ class UnionFind:
             np.minimum.at(self._parents, np.maximum(first, second), np.minimum(first, second))
 
     def groups(self) -> Groups:
-        """The groups so far."""
+        """Return the groups so far."""
         return Groups(self._roots(slice(None)))
 
     def _roots(self, documents: Positions | slice) -> Positions:
-        """The roots of documents, or of all, which point straight to them afterwards."""
+        """Find the roots of documents, or of all; afterwards these point straight to their roots."""
         while True:
             parents: Positions = self._parents[documents]
             grandparents: Positions = self._parents[parents]
@@ -52,9 +52,9 @@ class UnionFind:
 
 
 class Groups:
-    """The groups of documents; ``firsts`` has for each the position of its group's first, its own if it is alone.
+    """The groups of documents; ``firsts`` has, for each, the position of its group's first, or its own.
 
-    The first stands for the group; it need not be that of the lowest position.
+    The first stands for the group; it need not have the lowest position.
     """
 
     def __init__(self, firsts: Positions) -> None:
@@ -62,7 +62,7 @@ class Groups:
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[int]], count: int) -> Groups:
-        """These groups among so many documents."""
+        """Make groups among ``count`` documents."""
         firsts = np.arange(count, dtype=np.int64)
         for group in groups:
             firsts[list(group)] = group[0]
@@ -70,7 +70,7 @@ class Groups:
 
     @property
     def is_first(self) -> npt.NDArray[np.bool_]:
-        """Whether each document stands for its group, or is alone: whether it is one to keep."""
+        """Whether each document stands for its group, or is alone."""
         return self.firsts == np.arange(len(self.firsts), dtype=self.firsts.dtype)
 
     @cached_property
@@ -84,7 +84,7 @@ class Groups:
         return members, np.flatnonzero(self.firsts[members] == members)
 
     def __len__(self) -> int:
-        """The number of groups."""
+        """Return the number of groups."""
         return len(self._members[1])
 
     @property
@@ -94,7 +94,7 @@ class Groups:
         return np.diff(starts, append=len(members))
 
     def __iter__(self) -> Iterator[list[int]]:
-        """The positions in each group, its first before the others; groups in the order of their first documents."""
+        """Yield the positions of each group, its first document before the others, in the order of first documents."""
         members, starts = self._members
         for start, size in zip(starts.tolist(), self.sizes.tolist(), strict=True):
             yield members[start : start + size].tolist()

@@ -75,7 +75,7 @@ def _groups(duplicates: Duplicates) -> Iterator[tuple[Group, list[int]]]:
     """Yield the groups, named by their numbers, with the positions of their documents."""
     nearness, number = duplicates.nearness, 0
     for some in groups_in_batches(duplicates.groups):
-        nearness.bring([position for each in some for position in each])
+        nearness.load([position for each in some for position in each])
         for positions in some:
             near = nearness.to(positions[0], positions)
             ids = duplicates.ids_of(positions)

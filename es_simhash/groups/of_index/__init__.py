@@ -1,4 +1,4 @@
-"""All groups of near-duplicates in an index: read from the fields of fingerprints, joined and compared here.
+"""Finding all groups of near-duplicates in an index: its fingerprints are read, compared and joined here.
 
-Not one query is asked for a document, and no text is read unless it is to decide.
+No query is run per document, and texts are read only if they must decide.
 """

@@ -1,6 +1,6 @@
-"""Which document of a group stands for it, and is to be kept: an order of documents, of which the first is taken.
+"""Choosing the canonical document of a group: the first in an order of documents.
 
-Whatever the order leaves open, the ids decide; so it is the same on every run.
+The ids break ties, so the choice is the same on every run.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from es_simhash._core.dates import timestamp
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.errors import InputError
 
-# The greater a rank is, the later its document stands.
+# Documents are sorted by rank, the lowest first.
 Rank = Callable[[Json], Any]
 
 
 @dataclass(frozen=True)
 class Canonical:
-    """An order of documents by what is in them.
+    """An order of documents, whose first stands for the group.
 
-    ``fields`` are the parts of documents that ``rank`` looks at: paths, True for all of them, or none where the ids
-    alone decide. ``name`` is what the rule is called.
+    ``fields`` are the parts of documents that ``rank`` reads: paths, or True for all; none if ids alone decide.
+    ``name`` is the name of the rule.
     """
 
     name: str
@@ -32,28 +32,28 @@ class Canonical:
 
     @classmethod
     def longest(cls, text_fields: Sequence[str]) -> Canonical:
-        """The document with the longest text comes first."""
+        """Prefer the document with the longest text."""
         return cls("longest", text_fields, lambda document: -_length(document, text_fields))
 
     @classmethod
     def oldest(cls, field: str) -> Canonical:
-        """That with the earliest date comes first; those without one, or with what is none, last."""
+        """Prefer the document with the earliest date in a field; those without a valid date come last."""
         return cls(f"oldest:{field}", [field], lambda document: _moment(document, field, inf))
 
     @classmethod
     def newest(cls, field: str) -> Canonical:
-        """That with the latest date comes first; those without one, or with what is none, last."""
+        """Prefer the document with the latest date in a field; those without a valid date come last."""
         return cls(f"newest:{field}", [field], lambda document: -_moment(document, field, -inf))
 
     @classmethod
     def order(cls, field: str, values: Sequence[str]) -> Canonical:
-        """Those whose field has the first of some values come first, then those with the second, and so on."""
+        """Prefer documents whose field has the first of some values, then the second, and so on."""
         places = {value: place for place, value in enumerate(values)}
         return cls(f"order:{field}={','.join(values)}", [field], lambda document: _place(document, field, places))
 
     @classmethod
     def by(cls, rank: Rank, fields: Sequence[str] | bool = True) -> Canonical:
-        """A function says: that of whose results is the least comes first."""
+        """Prefer the document for which a function returns the lowest value."""
         return cls(getattr(rank, "__name__", "function"), fields, rank)
 
 
@@ -61,7 +61,7 @@ FIRST = Canonical("first")
 
 
 def canonical_named(text: str, text_fields: Sequence[str]) -> Canonical:
-    """The order that a text names: ``first``, ``longest``, ``oldest:F``, ``newest:F``, ``order:F=a,b,c``."""
+    """Parse the name of an order: ``first``, ``longest``, ``oldest:F``, ``newest:F``, ``order:F=a,b,c``."""
     kind, _, field = text.partition(":")
     if text == "first":
         return FIRST

@@ -1,4 +1,4 @@
-"""Where documents are, which version of them was read, and which group they were in by then."""
+"""References to many documents, with the versions that were read and the groups they were in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_VERSION = -1
 
 
 class DocumentRefs:
-    """The refs of documents, by their positions; they may lie in temporary files."""
+    """References to documents by their positions; they may lie in temporary files."""
 
     def __init__(self, spools: Spools) -> None:
         self._names = Strings(spools)
@@ -30,11 +30,11 @@ class DocumentRefs:
         self._count = 0
 
     def __len__(self) -> int:
-        """The number of documents."""
+        """Return the number of documents."""
         return self._count
 
     def append(self, refs: Sequence[DocumentRef], stored: Sequence[Json]) -> None:
-        """Append documents: where they are, and what is stored in the object of our fields."""
+        """Append documents, with their stored objects of our fields."""
         for ref, own in zip(refs, stored, strict=True):
             self._names.append(f"{ref.index}/{ref.id}")
             self._routings.append(ref.routing or "")
@@ -48,27 +48,27 @@ class DocumentRefs:
         self._versions.append(np.array(versions, dtype=np.int64).reshape(-1, len(_VERSION)))
 
     def flush(self) -> None:
-        """Say that all are there."""
+        """Finish appending, so that all can be read."""
         for strings in (self._names, self._routings, self._groups):
             strings.flush()
 
     def take(self, positions: Sequence[int]) -> list[DocumentRef]:
-        """The refs of documents, in whatever order."""
+        """Return the references to documents, in the order of ``positions``."""
         versions = self._versions.at(np.array(positions, dtype=np.int64)).tolist()
         return list(map(_ref, self._names.at(positions), self._routings.at(positions), versions))
 
     def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
-        """The index and the id of documents, in whatever order."""
+        """Return the index and the id of documents, in the order of ``positions``."""
         split = (name.partition("/") for name in self._names.at(positions))
         return [(index, id_) for index, _, id_ in split]
 
     def stored_groups(self) -> Iterator[tuple[int, Json]]:
-        """The fields of groups that documents have, with their positions."""
+        """Yield the positions of documents with fields of groups, and these fields."""
         for position, group in zip(self._with_fields, self._groups, strict=True):
             yield position, json.loads(group)
 
     def joined(self) -> tuple[Integers, Integers]:
-        """The documents that are in a group, each with the first one of it."""
+        """Return the documents that are in a group, each with the first of its group."""
         firsts: dict[str, int] = {}
         pairs = [
             (firsts.setdefault(own[GROUP], position), position)
@@ -79,9 +79,9 @@ class DocumentRefs:
         return first, second
 
     def changed_after(self, first: int, changes: Sequence[int]) -> npt.NDArray[np.bool_]:
-        """Which documents from a position on are in no group and came, or were changed, after these changes of shards.
+        """Return which documents from a position on are in no group, and were added or changed after these changes.
 
-        Where the engine does not number changes, these are all that are in no group.
+        If the engine does not number changes, these are all documents in no group.
         """
         numbers = np.concatenate([np.empty(0), *(rows[:, 0] for rows in self._versions.columns(0, 1))])
         new = (numbers == _NO_VERSION) | (numbers > min(changes, default=_NO_VERSION))

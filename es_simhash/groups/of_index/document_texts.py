@@ -29,14 +29,14 @@ _UNKNOWN, _USELESS = -1, -2
 
 
 class DocumentReader:
-    """Reads documents again."""
+    """Reads documents again by their references."""
 
     def __init__(self, engine: Engine, patience: float) -> None:
         self._engine = engine
         self._patience = patience
 
     def read(self, refs: Sequence[DocumentRef], source: Sequence[str] | bool) -> Iterator[Json | None]:
-        """Documents as they are now, in the given order: hits with a part of their source; None if one is gone."""
+        """Yield documents as they are now, in the given order, with parts of their source; None for deleted ones."""
         for start in range(0, len(refs), _AT_ONCE):
             yield from self._some(refs[start : start + _AT_ONCE], source)
 
@@ -59,8 +59,8 @@ class DocumentReader:
 class Texts:
     """The texts of documents by their positions, each read once; they may lie in temporary files.
 
-    ``gone`` counts those that are there no more, or not in the version that the fingerprint is of: nothing is similar
-    to them. What the regular expressions of ``strip`` find is left out of texts.
+    ``gone`` counts documents that were deleted, or whose text has changed since it was fingerprinted: nothing is
+    similar to them. Matches of the regular expressions in ``strip`` are removed from texts.
     """
 
     def __init__(
@@ -83,12 +83,12 @@ class Texts:
         self.gone = 0
 
     def sample(self) -> list[str]:
-        """The texts of some documents, evenly spread."""
+        """Read an evenly spread sample of the texts."""
         refs = self._refs.take(sample_of(len(self._refs)).tolist())
         return [text for text in map(self._text, self._reader.read(refs, self._source)) if text is not None]
 
     def exact(self, verifier: Verifier) -> Exact:
-        """What gives the exact similarities of pairs of documents."""
+        """Return the function that computes exact similarities of pairs of documents."""
         return partial(self._similarities, exact_similarities(verifier, self._read, self._memory))
 
     def _similarities(
@@ -121,7 +121,7 @@ class Texts:
         return [*self._documents.fields, f"{self._documents.prefix}.content"]
 
     def _text(self, hit: Json | None) -> str | None:
-        """The text of a hit, if it is the one that the fingerprint is of."""
+        """Return the text of a hit, unless it has changed since it was fingerprinted."""
         if hit is None:
             return None
         source = hit.get("_source") or {}

@@ -1,7 +1,7 @@
-"""Names of groups that stay: a group is called what most of its members are called already.
+"""Stable names of groups: a group keeps the name that most of its members have already.
 
-A group without such a name is called by a hash of the document that stands for it. So a run that changes nothing gives
-the same names, and so does one that goes on where another was stopped.
+A group without such a name gets a hash of its canonical document. So a run that changes nothing gives the same names,
+and so does one that continues a run that was stopped.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _BYTES = 9
 
 
 def names(groups: Sequence[tuple[tuple[str, str], Counter[str]]], others: Iterable[str] = ()) -> list[str]:
-    """A name for each group, of which the index and id of its first document, and its members' names, are given.
+    """Name each group, given the index and id of its first document, and the present names of its members.
 
-    The names of ``others`` are given to none.
+    The names of ``others`` are not used.
 
-    Of two groups that want the same name, that with more members of this name gets it, or else the one that comes
-    first by its first document's index and id.
+    If two groups want the same name, the one with more members of this name gets it; the index and id of the first
+    document break ties.
     """
     found: dict[int, str] = {}
     taken = set(others)
@@ -28,7 +28,7 @@ def names(groups: Sequence[tuple[tuple[str, str], Counter[str]]], others: Iterab
         if number not in found and name not in taken:
             found[number] = name
             taken.add(name)
-    # Names that were there before belong to nobody else, even where nobody keeps them.
+    # Old names are not given to other groups, even if no group keeps them.
     taken.update(name for _, stored in groups for name in stored)
     for number, (first, _) in sorted(enumerate(groups), key=lambda each: each[1][0]):
         if number not in found:
@@ -46,7 +46,7 @@ def _wishes(
 
 
 def _new_name(first: tuple[str, str], taken: set[str]) -> str:
-    """A hash of the document that stands for the group, and if that is taken, one of it and a number."""
+    """Make a name: a hash of the canonical document, with a number if the name is taken."""
     number = 0
     while True:
         digest = sha256("\0".join([*first, str(number)] if number else first).encode()).digest()

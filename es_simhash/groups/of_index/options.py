@@ -1,4 +1,4 @@
-"""How the documents of an index are grouped."""
+"""The options of grouping the documents of an index."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _LEAST_MEMORY = 16 << 20
 
 @dataclass(frozen=True)
 class GroupOptions:
-    """What is grouped, and what a group is.
+    """The options of grouping: which documents, and what makes a group.
 
-    ``by``, ``distance`` and ``similarity`` say what is near, as in a search. ``filter``, a query, restricts the
-    documents. ``canonical`` says which document stands for its group (see `es_simhash.groups.of_index.canonical`).
+    ``by``, ``distance`` and ``similarity`` define near-duplicates, as in a search. ``filter``, a query, restricts the
+    documents. ``canonical`` chooses the document that stands for its group (see `Canonical`).
 
-    Links make groups. With the ``linkage`` "star" every member is near the one that stands for the group, and who is
-    not may have a group of their own; with "complete" every member is near every other; with "single" a group is what
-    links connect, however far its ends are from each other.
+    The ``linkage`` makes groups of linked documents. With "star", every member is near the canonical document, and the
+    others may form groups of their own; with "complete", every member is near every other; with "single", a group has
+    all documents that links connect, however far apart its ends are.
 
-    Fields tell similarities by estimate; to ``verify`` them, the texts of pairs are read: of those in doubt, or of all
-    ("exact"), which are then compared as the scheme's ``verification`` says. What the regular expressions of ``strip``
-    find is left out of texts then, and features that more than the share ``common`` of documents have do not count. Of
-    a key that more than ``max_bucket`` documents have, only so many are compared.
+    The fields give estimates of similarities. To ``verify`` them, texts are read: those of "doubtful" pairs, or all of
+    them ("exact"), which are then compared as the scheme's ``verification`` says. Matches of the regular expressions in
+    ``strip`` are then removed from texts, and features that more than the share ``common`` of documents have do not
+    count. If more than ``max_bucket`` documents share a key, only this many are compared.
 
-    With ``incremental`` only documents that came, or were changed, since groups were last written in this way are
-    compared with the others; groups that are there are added to.
+    With ``incremental``, only documents added or changed since groups were last written with the same options are
+    compared with the others, and join the existing groups.
 
-    About ``memory`` bytes are taken; what is more lies in temporary files of ``directory``. What is read is kept in the
-    directory ``state`` until there are groups, so that a run which was stopped need not read it again. An engine that
-    is away or overloaded is waited for ``patience`` seconds.
+    The job takes about ``memory`` bytes, and temporary files of ``directory`` beyond that. The directory ``state``
+    keeps what was read until the groups are made, so that a run that was stopped need not read it again. The job waits
+    up to ``patience`` seconds for an engine that is away or overloaded.
     """
 
     by: By | None = None
@@ -67,15 +67,15 @@ class GroupOptions:
             if given not in choices:
                 raise InputError(f"There is no {name} {given!r}. Choose from: {', '.join(choices)}.")
         if self.max_bucket is not None and self.max_bucket < 2:
-            raise InputError(f"Of a key, {self.max_bucket} documents make no pair. Compare 2 or more.")
+            raise InputError(f"{self.max_bucket} documents of a key make no pair. Compare 2 or more.")
         if (self.strip or self.common is not None) and self.verify == "estimate":
-            raise InputError("Estimates know nothing of what is left out of texts. Verify exactly.")
+            raise InputError("Estimates cannot leave parts of texts out. Verify exactly.")
         if self.common is not None and not 0 < self.common < 1:
-            raise InputError(f"{self.common} is no share of documents. Choose one between 0 and 1.")
+            raise InputError(f"{self.common} is not a share of documents. Choose one between 0 and 1.")
         if self.memory < _LEAST_MEMORY:
             raise InputError(f"{self.memory:,} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
 
     def criteria(self, settings: Settings) -> Criteria:
-        """What is near under a scheme."""
+        """Return the criteria for near-duplicates under a scheme."""
         verification = settings.verification if self.verify == "exact" else None
         return Criteria.of(settings, self.by, self.distance, self.similarity, verification)

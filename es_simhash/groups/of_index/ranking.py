@@ -1,4 +1,4 @@
-"""The order of documents in which the first of a group stands for it."""
+"""Ranking documents by the rule that chooses the canonical one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from es_simhash.groups.of_index.document_texts import DocumentReader
 
 
 class Ranking:
-    """Orders documents, of which what the order needs is read once."""
+    """Sorts documents; the fields that the rule needs are read once."""
 
     def __init__(self, canonical: Canonical, refs: DocumentRefs, reader: DocumentReader) -> None:
         self._canonical = canonical
@@ -22,7 +22,7 @@ class Ranking:
         self._ranks: dict[int, Any] = {}
 
     def read(self, positions: Sequence[int]) -> None:
-        """Read what the order needs of documents."""
+        """Read the fields that the rule needs."""
         if not self._canonical.fields:
             return
         hits = self._reader.read(self._refs.take(positions), self._canonical.fields)
@@ -30,7 +30,7 @@ class Ranking:
             self._ranks[position] = self._canonical.rank(_source(hit))
 
     def ordered(self, positions: Sequence[int], keys: Mapping[int, tuple[str, str]]) -> list[int]:
-        """Documents, with their indices and ids, in their order; what it leaves open, these decide, the ids first."""
+        """Sort documents by the rule; ids, then indices, break ties."""
         order = {position: (self._ranks.get(position, 0), *keys[position][::-1]) for position in positions}
         try:
             return sorted(positions, key=order.__getitem__)

@@ -1,4 +1,4 @@
-"""The groups that were found in an index."""
+"""The groups found in an index."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _SINGLES = 1000
 
 @dataclass(frozen=True)
 class Member:
-    """A document of a group, and how near it is to the one that stands for the group.
+    """A document of a group, with its distance and similarity to the canonical one.
 
-    A similarity that is an estimate has a ``standard_error``.
+    An estimated similarity has a ``standard_error``.
     """
 
     index: str
@@ -46,9 +46,9 @@ class Member:
 
 @dataclass(frozen=True)
 class Group:
-    """A group of near-duplicates; the first of its members stands for it.
+    """A group of near-duplicates; its first member is the canonical one.
 
-    ``id`` is its name, which it keeps from run to run, and ``diameter`` how far apart its members are at most.
+    ``id`` is its name, which stays the same from run to run; ``diameter`` is the largest distance between members.
     """
 
     id: str
@@ -63,7 +63,7 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class LinkedDocuments:
-    """What was read and linked, of which groups are made; ``joined`` are pairs that were in a group before."""
+    """The linked documents, from which groups are made; ``joined`` has pairs that were in a group before."""
 
     refs: DocumentRefs
     links: Links
@@ -77,10 +77,10 @@ class LinkedDocuments:
 
 
 class Grouped:
-    """All groups; ids and links may lie in temporary files: close it, or use it in a ``with`` statement.
+    """All groups. Ids and links may lie in temporary files: close it, or use it in a ``with`` statement.
 
-    ``others`` is how many documents have no fingerprint of the scheme, or an empty text, so that they are in no group.
-    ``new`` is how many were compared with the others, None if all were.
+    ``others`` counts the documents without a fingerprint of the scheme, or with an empty text, which are in no group.
+    ``new`` counts those that were compared with the others; None if all were.
     """
 
     def __init__(self, spools: Spools, found: LinkedDocuments, counts: Counts, others: int, new: int | None) -> None:
@@ -93,52 +93,52 @@ class Grouped:
         self._make()
 
     def _make(self) -> None:
-        """Make the groups of what is linked."""
+        """Make the groups of linked documents."""
         self._positions = self._groups()
         self._names = self._named(self._positions)
 
     def leave_out(self, positions: Collection[int]) -> None:
-        """Make the groups anew without some documents."""
+        """Make the groups again without some documents."""
         self._without.update(positions)
         self._make()
 
     @property
     def left_out(self) -> set[int]:
-        """The documents without which groups were made."""
+        """The positions of documents that were left out of the groups."""
         return self._without
 
     def __len__(self) -> int:
-        """The number of groups."""
+        """Return the number of groups."""
         return len(self._positions)
 
     @property
     def indices(self) -> dict[str, list[int] | None]:
-        """The indices that were read, each with the changes of its shards before, where the engine tells them."""
+        """The indices that were read, each with the changes of its shards before, if the engine numbers them."""
         return self._linked.indices
 
     @property
     def unread(self) -> Mapping[str, str]:
-        """The indices behind the name that were left out, and why."""
+        """The indices behind the name that were left out, with the reasons."""
         return self._linked.unread
 
     @property
     def note(self) -> tuple[str, Json]:
-        """Under which name an index notes when groups were written, and how they were made."""
+        """The name of an index's note about its groups, and the settings with which they were made."""
         return self._linked.note
 
     @property
     def counts(self) -> Counts:
-        """How many there are of what."""
+        """The counts of documents, pairs and groups."""
         duplicates = sum(len(each) - 1 for each in self._positions)
         return replace(self._counts, groups=len(self), duplicates=duplicates)
 
     @property
     def hot_keys(self) -> list[HotKey]:
-        """The keys that most documents have, if these are very many."""
+        """The keys shared by very many documents."""
         return self._linked.links.hot_keys
 
     def __iter__(self) -> Iterator[Group]:
-        """Each group, the one with the most members first."""
+        """Yield the groups, the largest first."""
         nearness, names_ = self._linked.nearness, iter(self._names)
         for positions, keys in self._with_keys(self._positions):
             near = nearness.to(positions[0], positions)
@@ -148,28 +148,28 @@ class Grouped:
             yield Group(next(names_), tuple(members), nearness.diameter(positions, near))
 
     def _with_keys(self, groups: Iterable[list[int]]) -> Iterator[tuple[list[int], Mapping[int, tuple[str, str]]]]:
-        """Groups with the indices and ids of their members, while what is kept of these is at hand."""
+        """Yield groups with the indices and ids of their members, and load the fingerprints of these meanwhile."""
         for some in groups_in_batches(groups):
             positions = [position for each in some for position in each]
-            self._linked.nearness.bring(positions)
+            self._linked.nearness.load(positions)
             keys = dict(zip(positions, self._linked.refs.keys(positions), strict=True))
             for each in some:
                 yield each, keys
 
     def pairs(self) -> Iterator[Pairs]:
-        """The pairs that link documents, by their positions, some at a time; see `Duplicates.pairs`."""
+        """Yield the pairs that link documents, by their positions, in batches; see `Duplicates.pairs`."""
         return iter(self._linked.links.pairs)
 
     def refs(self, positions: Sequence[int]) -> list[DocumentRef]:
-        """Where documents are, by their positions."""
+        """Return references to documents, by their positions."""
         return self._linked.refs.take(positions)
 
     def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
-        """The index and the id of documents, by their positions."""
+        """Return the index and the id of documents, by their positions."""
         return self._linked.refs.keys(positions)
 
     def refs_of(self, keys: Sequence[tuple[str, str]]) -> list[DocumentRef]:
-        """Where members of groups are, by their index and id; they are looked for in the largest groups first."""
+        """Return references to members of groups, by index and id; the largest groups are searched first."""
         found: dict[tuple[str, str], DocumentRef] = {}
         missing = set(keys)
         for positions, named in self._with_keys(self._positions):
@@ -181,18 +181,18 @@ class Grouped:
         return [found.get(key) or DocumentRef(*key, None, {}) for key in keys]
 
     def duplicates(self) -> Iterator[DocumentRef]:
-        """Where the members of groups are that do not stand for them."""
+        """Yield references to the members of groups that are not canonical."""
         for positions in self._positions:
             yield from self.refs(positions[1:])
 
     def has_content(self, position: int, content: str) -> bool:
-        """Whether the text that a document's fingerprint is of has this hash."""
+        """Return whether the fingerprinted text of a document has this hash."""
         return self._linked.nearness.has_content(position, content_number(content))
 
     def fields(self, singles: bool = False) -> Iterator[tuple[int, Json]]:
-        """The position of each member of a group, and the fields that say so in the document.
+        """Yield the position of each member, and the fields to write into the document.
 
-        With ``singles`` those that are in none come after, as groups of one.
+        With ``singles``, documents in no group come last, as groups of one.
         """
         names_ = iter(self._names)
         for positions, _ in self._with_keys(self._positions):
@@ -214,11 +214,11 @@ class Grouped:
             yield from zip(some, (group_fields.of_member(name, 1, True, None, None) for name in made), strict=True)
 
     def stored(self) -> Iterator[tuple[int, Json]]:
-        """The fields of groups that documents have by now, with their positions."""
+        """Yield the positions of documents that have fields of groups already, and these fields."""
         return self._linked.refs.stored_groups()
 
     def _groups(self) -> list[list[int]]:
-        """The positions of each group's members, the one that stands for it first; the largest groups first."""
+        """Make the groups, the largest first, as positions of their members, the canonical one first."""
         found = self._linked
         groups: list[tuple[int, tuple[str, str], list[int]]] = []
         for component, keys in self._with_keys(self._components()):
@@ -228,10 +228,10 @@ class Grouped:
         return [positions for *_, positions in sorted(groups)]
 
     def _components(self) -> Iterator[list[int]]:
-        """The documents that links connect, two or more; some of them may be connected by one that is left out.
+        """Yield the sets of two or more documents that links connect, without those left out.
 
-        For single linkage these do not count. Else members are compared themselves, and of documents with equal texts
-        only the first has links.
+        In single linkage, documents left out connect nothing. Otherwise they may, since members are compared again, and
+        among documents with equal texts only the first has links.
         """
         union = self._linked.links.union
         if self._without and self._linked.linkage == "single":
@@ -251,7 +251,7 @@ class Grouped:
         return union
 
     def _named(self, groups: list[list[int]], others: Sequence[str] = ()) -> list[str]:
-        """The names of groups, which are none of others."""
+        """Name groups, without using the names of others."""
         firsts = self._linked.refs.keys([each[0] for each in groups])
         there = self._stored_names
         counters = [Counter(there[position] for position in each if position in there) for each in groups]
@@ -262,11 +262,11 @@ class Grouped:
         return {position: own["group"] for position, own in self.stored() if "group" in own}
 
     def close(self) -> None:
-        """Remove what was kept in temporary files."""
+        """Delete the temporary files."""
         self._spools.close()
 
     def __enter__(self) -> Grouped:
-        """Itself."""
+        """Return the groups, to be closed at the end of the block."""
         return self
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""Grouping the documents of an index: read what their fields tell, link them, make groups of links."""
+"""Grouping the documents of an index: read their fingerprints, link near-duplicates, make groups of links."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def group(
     on_progress: OnProgress | None = None,
     stop: Stop | None = None,
 ) -> Grouped:
-    """All groups of near-duplicates in an index, or in those behind a name; ``on_progress`` hears how many are read.
+    """Find all groups of near-duplicates in an index, or in those behind a name.
 
-    By ``stop`` another thread can end it.
+    ``on_progress`` is called with the number of documents read. Another thread can end the job by ``stop``.
     """
     options = options or GroupOptions()
     stoppable = StoppableEngine(engine, stop)
@@ -69,7 +69,7 @@ def group(
                 grouping.read(index, on_progress or (lambda _: None))
                 return grouping.result()
             except ReaderLostError:
-                # To read on would be to read some documents twice, which would be near-duplicates of themselves.
+                # Reading on would read some documents twice, which would count as near-duplicates of themselves.
                 spools.close()
                 losses += 1
                 if losses > MOST_LOSSES:
@@ -80,7 +80,7 @@ def group(
 
 
 class _Grouping:
-    """One search for all groups."""
+    """One run."""
 
     def __init__(self, engine: StoppableEngine, documents: Documents, options: GroupOptions, spools: Spools) -> None:
         self._engine = engine
@@ -89,7 +89,7 @@ class _Grouping:
         self._spools = spools
         scheme = documents.scheme
         self._criteria = options.criteria(scheme)
-        # What is shown of members is kept as well, be they grouped by it or not.
+        # Also keep what is only shown of members.
         settings = replace(needed(stored_fingerprints.known(scheme), self._criteria), simhash=scheme.simhash)
         if scheme.minhash and not settings.minhash:
             settings = replace(settings, minhash=stored_fingerprints.known(scheme).minhash)
@@ -106,7 +106,7 @@ class _Grouping:
         self._unread: dict[str, str] = {}
 
     def read(self, index: str, on_progress: OnProgress) -> None:
-        """Keep what the documents of the indices behind a name tell."""
+        """Read the fingerprints of the documents of all indices behind a name."""
         mappings = self._engine.perform(GetMappings(index))
         ours = entries(mappings, self._documents.prefix)
         self._unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
@@ -129,12 +129,12 @@ class _Grouping:
         self._kept.complete()
 
     def _made_visible(self, index: str) -> list[int] | None:
-        """Return the changes of an index that whatever is read from now on has in it."""
+        """Refresh an index, and return its changes that are now visible."""
         changes = run(make_visible(index, self._options.patience), self._engine)
         return changes.safe if changes else None
 
     def _pages(self, index: str) -> Generator[stored_fingerprints.StoredRows, None, None]:
-        """What the documents of an index tell, page by page; or part by part, as far as they were read before."""
+        """Yield the fingerprints of an index page by page; or part by part, loading those that are saved."""
         if self._saved is None:
             yield from self._read(index)
             return
@@ -148,7 +148,7 @@ class _Grouping:
                 self._saved.save(index, part, rows, changes)
             else:
                 rows, changes = loaded
-            # What changed since the first part was read may not have been seen.
+            # Changes made since the first part was read may have been missed.
             known = self._indices[index]
             self._indices[index] = list(map(min, known, changes)) if known and changes else None
             yield rows
@@ -167,7 +167,7 @@ class _Grouping:
 
     @property
     def _what(self) -> Json:
-        """What is kept of which documents."""
+        """The scheme, query and criteria with which saved parts were read."""
         own = self._documents
         return {"scheme": own.scheme.id, "prefix": own.prefix, "query": self._options.filter, **asdict(self._criteria)}
 
@@ -178,18 +178,18 @@ class _Grouping:
 
     @property
     def _note(self) -> tuple[str, Json]:
-        """Under which name an index notes when its groups were written, and what must agree if they are added to."""
+        """The name of an index's note about its groups, and the settings that must agree to add to them."""
         same = {"scheme": self._documents.scheme.id, **asdict(self._criteria), "linkage": self._options.linkage}
         return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.filter}
 
     def _since(self, mapping: Json) -> list[int] | None:
-        """The changes of an index by which its groups were last written in the same way."""
+        """Return the changes of an index up to which its groups were last written with the same settings."""
         name, same = self._note
         there: Any = noted(mapping, name)
         return there["changes"] if there and there["of"] == same else None
 
     def result(self) -> Grouped:
-        """Link what was read, and make groups."""
+        """Link the documents, and make groups."""
         options, reader = self._options, DocumentReader(self._engine, self._options.patience)
         exact = self._exact(reader) if options.verify != "estimate" else None
         comparison = _StoppableComparison(self._engine.stop, self._kept, self._criteria, options.verify, exact)
@@ -219,14 +219,14 @@ class _Grouping:
 
 
 class _StoppableComparison(Comparison):
-    """A comparison that can be stopped also while it asks no engine for anything."""
+    """A comparison that can also be stopped between requests."""
 
     def __init__(self, stop: Stop, *given: Any) -> None:
         super().__init__(*given)
         self._stop = stop
 
     def matches(self, codes: Numbers) -> Iterator[Pairs]:
-        """The pairs that meet the criteria, in the order in which they come."""
+        """Yield the pairs that meet the criteria, in the order in which they come."""
         for pairs in super().matches(codes):
             self._stop.check()
             yield pairs

@@ -1,4 +1,4 @@
-"""What was read of an index, part by part in files, so that a run that was stopped does not read it all again."""
+"""Parts of an index saved in files, so that a run that was stopped need not read them again."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operations import Slice
 from es_simhash.scheme.group_fields import stored_in
 
-# How many documents a part has, about.
+# The approximate number of documents of a part.
 PART = 200_000
 _ARRAYS = ("statuses", "contents", "simhashes", "values")
 
 
 def concatenated(pages: Sequence[StoredRows]) -> StoredRows:
-    """Several pages as one."""
+    """Concatenate pages."""
     return StoredRows(
         [ref for page in pages for ref in page.refs],
         [own for page in pages for own in page.stored],
@@ -40,7 +40,7 @@ def _joined(arrays: list[Any]) -> Any:
 
 
 class Saved:
-    """A directory with parts of indices; ``what`` says by which scheme, query and settings they were read."""
+    """A directory with parts of indices; ``what`` has the scheme, query and settings with which they were read."""
 
     def __init__(self, directory: str | Path, what: Json) -> None:
         self._directory = Path(directory)
@@ -48,7 +48,7 @@ class Saved:
         self._files: list[Path] = []
 
     def parts(self, index: str, documents: int) -> list[Slice]:
-        """The parts in which an index of so many documents is read; if there was a run that was stopped, as in that."""
+        """Divide an index of this many documents into parts, like an earlier run if there was one."""
         for path in sorted(self._directory.glob(f"{self._prefix(index)}-*.npz")):
             count = int(path.stem.rpartition("of")[2])
             return [Slice(number, count) for number in range(count)]
@@ -56,7 +56,7 @@ class Saved:
         return [Slice(number, count) for number in range(count)]
 
     def load(self, index: str, part: Slice) -> tuple[StoredRows, list[int] | None] | None:
-        """A part that was saved, and the changes of the index's shards before it was read."""
+        """Load a saved part, and the changes of the index's shards before it was read; None if it is missing."""
         path = self._path(index, part)
         if not path.exists():
             return None
@@ -68,7 +68,7 @@ class Saved:
         return StoredRows(refs, own, Condensed(**found), others), changes
 
     def save(self, index: str, part: Slice, rows: StoredRows, changes: list[int] | None) -> None:
-        """Save a part, wholly or not at all."""
+        """Save a part completely, or not at all."""
         path = self._path(index, part)
         arrays = {name: getattr(rows.condensed, name) for name in _ARRAYS}
         documents = [list(_pairs(rows)), rows.others, changes]
@@ -81,18 +81,18 @@ class Saved:
             os.replace(unfinished, path)
         except OSError as error:
             raise StorageError(
-                f"What was read of {index!r} cannot be kept in {self._directory}: {error.strerror}. "
+                f"Parts of {index!r} cannot be saved in {self._directory}: {error.strerror}. "
                 "Name a directory with enough room, or do without."
             ) from error
         self._files.append(path)
 
     def remove(self) -> None:
-        """Remove what this run has loaded and saved."""
+        """Delete the files that this run has loaded and saved."""
         for path in self._files:
             path.unlink(missing_ok=True)
 
     def _prefix(self, index: str) -> str:
-        # Names of indices are names of files too, but for those with a colon.
+        # Names of indices may have a colon, which not all file systems allow.
         return f"{self._name}-{sha256(index.encode()).hexdigest()[:16]}"
 
     def _path(self, index: str, part: Slice) -> Path:
@@ -100,6 +100,6 @@ class Saved:
 
 
 def _pairs(rows: StoredRows) -> Iterator[tuple[Json, Json]]:
-    """Each document's ref, and the fields of its group."""
+    """Yield each document's reference, and the fields of its group."""
     for ref, own in zip(rows.refs, rows.stored, strict=True):
         yield asdict(ref), stored_in(own)

@@ -1,4 +1,4 @@
-"""The fingerprints that documents hold, as what is kept of texts that are deduplicated (see `groups.pairs`)."""
+"""Fingerprints read from the fields of documents, in the form in which `groups.pairs` compares them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _CONTENT = re.compile(f"[A-Za-z0-9_-]{{{_CONTENT_DIGITS}}}")
 
 @dataclass(frozen=True, eq=False)
 class StoredRows:
-    """Documents with a fingerprint of the scheme: where they are, what is ``stored`` in the object of our fields, and
-    what is kept of each; ``others`` have none. Empty texts, which have no fingerprint, are among the others.
+    """Documents with a fingerprint of the scheme: references, ``stored`` objects of our fields, condensed fingerprints.
+
+    ``others`` counts the documents without one, including those with empty texts.
     """
 
     refs: list[DocumentRef]
@@ -35,19 +36,19 @@ class StoredRows:
 
 
 def known(settings: Settings) -> Settings:
-    """Settings for signatures of the values that the keys of bands hold, which may be fewer than the scheme has."""
+    """Restrict the signature to the values that band keys hold, which may be fewer than the scheme's."""
     if settings.minhash is None:
         return settings
     return replace(settings, minhash=replace(settings.minhash, size=settings.minhash.layout.size))
 
 
 def paths(documents: Documents) -> list[str]:
-    """The fields to read."""
+    """Return the fields to read."""
     return [f"{documents.prefix}.{name}" for name in documents.all_names if not name.startswith("block")]
 
 
 def rows(documents: Documents, kept: Settings, hits: Sequence[Json]) -> StoredRows:
-    """The fingerprints in the documents of hits, as far as ``kept`` settings ask for them."""
+    """Parse the fingerprints in the documents of hits, as far as the ``kept`` settings need them."""
     scheme, prefix = documents.scheme, documents.prefix
     refs, objects, found = list[DocumentRef](), list[Json](), list[StoredFingerprint]()
     for hit in hits:
@@ -67,13 +68,13 @@ def _condensed(scheme: Settings, kept: Settings, found: Sequence[StoredFingerpri
     if kept.minhash and scheme.minhash:
         keys = [each.band_keys for each in found if each.band_keys is not None]
         values = scheme.minhash.layout.signatures_of_keys(keys).astype(value_type(kept.minhash))
-    # Whoever has a fingerprint has features, be they few.
+    # A document with a fingerprint has features.
     statuses = np.full(len(found), STATUSES.index("ok"), dtype=np.uint8)
     return Condensed(statuses, _contents(found), simhashes, values)
 
 
 def _contents(found: Sequence[StoredFingerprint]) -> bit_codes.Codes:
-    """The hash of each text, and beside it its SimHash, so that unequal texts hardly ever look equal."""
+    """Combine each text's hash and its SimHash, so that different texts hardly ever look equal."""
     texts = "".join(each.content or "" for each in found)
     hashes = digits.values_of(texts, _CONTENT_DIGITS, digits.BASE64URL)
     simhashes = np.array([(each.simhash or 0) & (1 << 64) - 1 for each in found], dtype=np.uint64)
@@ -81,7 +82,7 @@ def _contents(found: Sequence[StoredFingerprint]) -> bit_codes.Codes:
 
 
 def content_number(content: str) -> int:
-    """What is kept of the hash of a text."""
+    """Return the hash of a text as the number that is compared."""
     if not _CONTENT.fullmatch(content):
         return -1
     [number] = digits.values_of(content, _CONTENT_DIGITS, digits.BASE64URL).tolist()

@@ -1,6 +1,6 @@
-"""Writing groups into the documents: what has changed and nothing else, and never over what somebody else has changed.
+"""Writing groups into documents: only fields that differ, and never over changes of others.
 
-A run that is killed has written some of it; the next one comes to the same groups with the same names, and writes the
+A run that is killed has written some of them; the next run finds the same groups with the same names, and writes the
 rest.
 """
 
@@ -36,15 +36,15 @@ from es_simhash.scheme.own_fields import content_hash
 OnProgress = Callable[["GroupsWritten"], object]
 
 _AT_ONCE, _WRITERS = 500, 2
-# How often groups are made anew because documents of them were changed meanwhile; the rest is for the next run.
+# How often groups are made again because their documents were changed meanwhile; the rest is for the next run.
 _ROUNDS = 5
 
 
 @dataclass
 class GroupsWritten:
-    """What became of documents: ``written``; ``lost`` ones were changed or deleted meanwhile, and are in no group now.
+    """The counts of documents: ``written``; ``lost`` ones were changed or deleted meanwhile, and are in no group now.
 
-    Those ``rejected`` could not be written, for the reasons that are told.
+    ``rejected`` lists those that could not be written, with the reasons.
     """
 
     written: int = 0
@@ -70,9 +70,9 @@ class WriteOptions:
 
 
 def examine_writing(indices: Iterable[str], accepted: Collection[str] = ()) -> Plan[list[Finding]]:
-    """Return what the doctor says of writing groups into these indices; if something stops it, that is raised.
+    """Return the doctor's findings about writing groups into these indices, and raise those that stop it.
 
-    None of them can be left out: a group would be written into a part of its members.
+    No index can be left out: a group would then be written into some of its members only.
     """
     check_accepted(accepted)
     names = sorted(indices)
@@ -90,9 +90,9 @@ def write_groups(
     on_progress: OnProgress | None = None,
     stop: Stop | None = None,
 ) -> GroupsWritten:
-    """Write the fields of groups into their members, and take them out of documents that are in no group any more.
+    """Write the fields of groups into their members, and remove them from documents that are no longer in a group.
 
-    If the doctor finds what stops it, that is raised (see `examine_writing`). By ``stop`` another thread can end it.
+    Findings of the doctor that stop it are raised (see `examine_writing`). Another thread can end it by ``stop``.
     """
     options = options or WriteOptions()
     stoppable = StoppableEngine(engine, stop)
@@ -110,7 +110,7 @@ def write_groups(
 
 
 class _Writing:
-    """One run; ``_there`` is what documents have by now, as far as they have anything."""
+    """One run; ``_there`` has the fields of groups that documents already have."""
 
     def __init__(self, engine: StoppableEngine, grouped: Grouped, documents: Documents, options: WriteOptions) -> None:
         self._engine = engine
@@ -123,7 +123,7 @@ class _Writing:
         self.done = GroupsWritten()
 
     def prepare(self) -> None:
-        """Bring the fields of groups into the mapping of each index, and take a note of other groups out of it."""
+        """Add the fields of groups to the mapping of each index, and remove a note about other groups."""
         own, (name, same) = self._documents, self._grouped.note
         wanted = own.scheme.mapping(own.prefix, own.fields)
         wanted["properties"][own.prefix]["properties"] |= group_fields.PROPERTIES
@@ -136,7 +136,7 @@ class _Writing:
                 run(note(index, name, None), self._engine)
 
     def go_through(self, on_progress: OnProgress) -> set[int]:
-        """Write what differs; the result has the documents that were changed or deleted meanwhile."""
+        """Write the fields that differ; return the documents that were changed or deleted meanwhile."""
         lost: set[int] = set()
         pressure = RequestSize()
         write_batch = partial(self._write, pressure)
@@ -152,9 +152,9 @@ class _Writing:
         return lost
 
     def finish(self) -> None:
-        """Make what was written visible, and note by which changes of each index it was found.
+        """Make the groups visible, and note up to which changes of each index they were found.
 
-        A login that may not change the mapping does without: by an older note, or none, more is compared next time.
+        If the login may not change the mapping, an older note, or none, means that more is compared next time.
         """
         name, same = self._grouped.note
         for index, changes in self._grouped.indices.items():
@@ -167,7 +167,7 @@ class _Writing:
             yield batch
 
     def _due(self) -> Iterator[tuple[int, Json]]:
-        """The documents whose fields differ from what they should be, and these; none at all means to take them out."""
+        """Yield the documents whose fields must change, and the new fields; none to remove them."""
         stale = set(self._there)
         for position, own in self._grouped.fields(self._singles):
             stale.discard(position)
@@ -178,7 +178,7 @@ class _Writing:
                 yield position, {}
 
     def _write(self, pressure: RequestSize, batch: dict[int, Json]) -> tuple[Outcome, set[int]]:
-        """Write some documents; also tells which of them are not as they were read, or could not be written."""
+        """Write a batch; return its outcome, and the documents that were changed, deleted or rejected."""
         refs = dict(zip(batch, self._grouped.refs(list(batch)), strict=True))
         settling = _Settling(self._documents, self._grouped, {_key(refs[each]): each for each in batch}, batch)
         updates = [(refs[position], settling.update(refs[position], position)) for position in batch]
@@ -192,7 +192,7 @@ class _Writing:
 
 @dataclass(frozen=True)
 class _Settling:
-    """What is to be written instead, where a document is not in the version that was read."""
+    """The updates of a batch, and what to do about documents that have changed since they were read."""
 
     documents: Documents
     grouped: Grouped
@@ -201,7 +201,7 @@ class _Settling:
     lost: set[int] = field(default_factory=set)
 
     def update(self, ref: DocumentRef, position: int) -> Action:
-        """The update of one document."""
+        """Make the update of a document."""
         own = dict.fromkeys(group_fields.NAMES) | self.wanted[position]
         return self._update(ref, own)
 
@@ -209,7 +209,7 @@ class _Settling:
         return Action("update", ref.id, {"doc": {self.documents.prefix: own}}, ref.index, ref.metadata)
 
     def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
-        """The same again where only other fields were changed; where the text was, it is in no group any more."""
+        """Repeat updates if only other fields have changed; if the text has, the document leaves its group."""
         prepared = Prepared()
         source = [*self.documents.fields, self.documents.prefix]
         for index in sorted({ref.index for ref, _ in conflicts}):
@@ -234,7 +234,7 @@ class _Settling:
             prepared.updates.append((ref, self._update(ref, dict.fromkeys(stale))))
 
     def _is_as_it_was(self, position: int, reply: Json, stored: Json) -> bool:
-        """Whether the text is still that of the fingerprint, and the fingerprint the one that was read."""
+        """Return whether the text still matches the fingerprint, and the fingerprint the one that was read."""
         try:
             text = self.documents.text_of(reply.get("_source") or {})
         except DocumentError:

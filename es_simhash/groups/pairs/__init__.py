@@ -1,5 +1,5 @@
 """One-shot deduplication: texts in, pairs and groups of near-duplicates out, without an engine.
 
-`es_simhash.groups.pairs.deduplicator` is the way in. The texts are read once. What is kept of each is its fingerprint;
+Start with `es_simhash.groups.pairs.deduplicator`. The texts are read once, and only their fingerprints are stored;
 candidates are found by sorting keys, and compared.
 """

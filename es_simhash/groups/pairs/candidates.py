@@ -1,12 +1,12 @@
-"""Candidates: pairs of documents that have a key in common, found by sorting keys.
+"""Candidates: pairs of documents that share a key, found by sorting keys.
 
-What is sorted is one word for each document, its key (or a hash of it) above and its position below. Documents with the
-same key then stand together, in the order of their positions.
+Each document is sorted as one word, its key (or a hash of it) in the upper bits and its position in the lower ones.
+Documents with the same key are then neighbours, in the order of their positions.
 
-A key that very many documents share, as a boilerplate text gives them one, would make a number of pairs that grows with
-its square. So up to a certain number of documents with a key are all paired, and each further one with but a few of
-those before it. Documents that are much alike share other, rarer keys too; and where so many are all alike, they are
-linked by way of one another. How many pairs were left out is counted.
+The pairs of a key that very many documents share, through boilerplate text say, would grow with the square of their
+number. So only the first documents of a key are all paired, and each further one with a few of those before it.
+Documents that are much alike also share other, rarer keys; and if very many are alike, they are linked through one
+another. The pairs left out are counted.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _PAIRS_AT_ONCE = 1 << 17
 
 
 def entries(keys: Rows, first: int) -> Numbers:
-    """What is sorted for the keys of the documents from position ``first`` on, each key being a row of numbers.
+    """Make the words to sort, for the keys (rows of numbers) of the documents from position ``first`` on.
 
-    The key is hashed to 32 bits, the more significant half of a sum of odd multiples (Dietzfelbinger, 1996).
+    The key is hashed to 32 bits, the upper half of a sum of odd multiples (Dietzfelbinger, 1996).
     """
     hashes = np.zeros(len(keys), dtype=np.uint64)
     for column, factor in zip(keys.T, constants(keys.shape[1]), strict=True):
@@ -42,17 +42,17 @@ def entries(keys: Rows, first: int) -> Numbers:
 
 
 def pair_codes(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Numbers:
-    """Pairs of positions as one number each."""
+    """Encode pairs of positions as one number each."""
     return first.astype(np.uint64) << _POSITION | second.astype(np.uint64)
 
 
 def positions(codes: Numbers) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The positions of pairs that are given as numbers."""
+    """Decode pairs of positions from numbers."""
     return (codes >> _POSITION).astype(np.int64), (codes & _POSITION_MASK).astype(np.int64)
 
 
 class HotKeys:
-    """The keys that most documents share: how many, and the position of the last of them."""
+    """The keys shared by the most documents: their number, and the position of the last."""
 
     def __init__(self, least: int = 1_000, most: int = 20) -> None:
         self._least = least
@@ -60,22 +60,22 @@ class HotKeys:
         self._heap: list[tuple[int, int, int]] = []
 
     def add(self, table: int, sizes: npt.NDArray[np.int64], last: Numbers) -> None:
-        """Look at some keys of a table: how many documents have each, and the entry of the last of these."""
+        """Consider some keys of a table, given the number of their documents, and the entry of the last one."""
         for place in np.flatnonzero(sizes >= self._least).tolist():
             heappush(self._heap, (int(sizes[place]), table, int(last[place] & _POSITION_MASK)))
             if len(self._heap) > self._most:
                 heappop(self._heap)
 
     def __iter__(self) -> Iterator[tuple[int, int, int]]:
-        """The size of each, its table, and the position of a document that has it; the largest first."""
+        """Yield the size of each key, its table, and the position of a document that has it; the largest first."""
         return iter(sorted(self._heap, reverse=True))
 
 
 class Linker:
-    """Pairs documents that share a key: one that up to ``all`` stand before with all of these, others with ``few``.
+    """Pairs each document with those before it that share its key: all of them if they are up to ``all``, else ``few``.
 
-    These few are the nearest. ``left_out`` counts the pairs that this leaves out, once for each key that they share.
-    Whoever more than ``most`` stand before is paired with nobody; these documents are ``cut_off``, once for each key.
+    These few are the nearest. ``left_out`` counts the pairs left out, once for each key that they share. A document
+    with more than ``most`` before it is not paired; such documents are ``cut_off``, once for each key.
     """
 
     def __init__(self, all: int, few: int, most: int | None = None, hot: HotKeys | None = None) -> None:
@@ -86,12 +86,12 @@ class Linker:
         self.left_out = self.cut_off = 0
 
     def pairs(self, pieces: Iterable[Numbers], table: int = 0) -> Iterator[Numbers]:
-        """The pairs, as numbers, of sorted `entries` of a table, which come in pieces.
+        """Yield the pairs, as numbers, of sorted `entries` of a table, which come in pieces.
 
-        Those with the same second document follow one another, the nearest first document first.
+        Pairs with the same second document follow one another, the nearest first document first.
         """
         before = np.empty(0, dtype=np.uint64)
-        followed = 0  # how many with the key of the last entry stand before it
+        followed = 0  # the number of entries with the last key before the last entry
         for piece in pieces:
             if not len(piece):
                 continue
@@ -108,7 +108,7 @@ class Linker:
     def _look_for_hot_keys(
         self, table: int, before: Numbers, followed: int, piece: Numbers, places: npt.NDArray[np.int64]
     ) -> None:
-        """The last document with a key tells how many have it; that of a piece may be followed by others."""
+        """Count the documents of each key at its last document; more may follow that of a piece."""
         entries = np.concatenate([before, piece])
         sizes = np.concatenate([np.array([followed])[: len(before)], places]) + 1
         is_last = np.flatnonzero(entries[1:] >> _POSITION != entries[:-1] >> _POSITION)
@@ -126,7 +126,7 @@ class Linker:
 
 
 def _places_in_runs(keys: Numbers) -> npt.NDArray[np.int64]:
-    """For each of sorted keys, how many equal ones stand before it."""
+    """Count, for each of sorted keys, the equal ones before it."""
     is_first = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     starts = np.flatnonzero(is_first)
@@ -134,7 +134,7 @@ def _places_in_runs(keys: Numbers) -> npt.NDArray[np.int64]:
 
 
 class Candidates:
-    """Pairs that several keys may find, of which each counts once."""
+    """Pairs that several keys may find; each counts once."""
 
     def __init__(self, spools: Spools, limit: int) -> None:
         self._stored = Records(spools, np.uint64)
@@ -152,7 +152,7 @@ class Candidates:
                 self._store()
 
     def distinct(self, documents: int) -> Iterator[Numbers]:
-        """Each pair once, in ascending order, in arrays of a bounded size."""
+        """Yield each pair once, in ascending order, in arrays of a bounded size."""
         self._condense()
         if not len(self._stored):
             yield from self._new

@@ -1,6 +1,6 @@
-"""Which keys candidates are found by: bands of a signature, and prefixes of a SimHash.
+"""Choosing the keys by which candidates are found: bands of a signature, and prefixes of a SimHash.
 
-All of a signature is at hand, so the bands are chosen for the similarity that is asked for, not the scheme's.
+Whole signatures are stored, so the bands are chosen for the wanted similarity, not for the scheme's.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _MOST_TABLES = 500
 
 
 def with_bands_for(minhash: MinHash, similarity: float) -> MinHash:
-    """The same signature with the most selective bands that find a pair of just this similarity as surely as need be.
+    """Give a signature the most selective bands that find pairs of this similarity reliably enough.
 
-    That is as surely as the scheme's own bands do, or as they do at the scheme's similarity where that is higher; but
-    with a probability of 0.999 at most, since whatever is more similar is found more surely.
+    That means with the probability of the scheme's own bands at this similarity, or at the scheme's if that is higher;
+    but at most with 0.999, since more similar pairs are found more reliably.
     """
     surely = band_probability(max(similarity, minhash.similarity), minhash.bands, minhash.rows)
     try:
@@ -42,7 +42,7 @@ def with_bands_for(minhash: MinHash, similarity: float) -> MinHash:
 
 
 def prefix_tables(bits: int, distance: int, documents: int) -> PrefixTables:
-    """Manku's tables of the fewest blocks whose keys are selective among so many documents."""
+    """Choose Manku's tables with the fewest blocks whose keys are selective among this many documents."""
     fewest = max(distance + 1, bit_codes.words_per_code(bits))
     count = fewest
     while (
@@ -55,7 +55,7 @@ def prefix_tables(bits: int, distance: int, documents: int) -> PrefixTables:
 
 
 def masks(tables: PrefixTables) -> Iterator[Codes]:
-    """The bits of each table's chosen blocks, as an array of one or two words."""
+    """Yield the bits of each table's chosen blocks, as an array of one or two words."""
     ends = accumulate(tables.blocks.widths)
     blocks = [(1 << width) - 1 << tables.bits - end for width, end in zip(tables.blocks.widths, ends, strict=True)]
     for choice in tables.choices:

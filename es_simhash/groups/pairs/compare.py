@@ -1,6 +1,6 @@
 """Comparing candidates: exact Hamming distances, and Jaccard similarities that are estimated or exact.
 
-Estimates are off by their standard error, so of pairs near the threshold only the texts can tell.
+Estimates have a standard error, so near the threshold only the texts can decide.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from es_simhash.scheme.verification import estimates_below
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimates, standard_error, standard_errors
 
-# Who decides whether a pair is similar enough: its estimate; the texts, where the estimate leaves doubt; always they.
+# What decides whether a pair is similar enough: its estimate; the texts if the estimate is doubtful; always the texts.
 Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
 Pairs: TypeAlias = npt.NDArray[Any]
 
-# How far from the threshold, in standard errors, an estimate leaves no doubt.
+# The distance from the threshold, in standard errors, beyond which an estimate is not doubtful.
 _DOUBT = 3.0
 _COMPARED_AT_ONCE = 1 << 16
 _ESTIMATED_AT_ONCE = 1 << 12
 
 
 def pair_type(criteria: Criteria) -> np.dtype[np.void]:
-    """The numpy type of pairs: the positions of both documents, and what is compared."""
+    """Return the numpy type of pairs: the positions of both documents, and the values compared."""
     fields: list[tuple[str, str]] = [("first", "u4"), ("second", "u4")]
     if criteria.distance is not None:
         fields.append(("distance", "u1"))
@@ -43,7 +43,7 @@ def pair_type(criteria: Criteria) -> np.dtype[np.void]:
 
 
 def identical_pairs(kept: FingerprintStore, codes: Numbers, criteria: Criteria) -> Pairs:
-    """The pairs whose texts are equal, for each second document only the one that comes first."""
+    """Return the pairs with equal texts; for each second document only the first pair."""
     first, second = positions(codes)
     same = np.equal(*_rows(kept.contents, first, second)).all(axis=1)
     first, second = first[same], second[same]
@@ -56,11 +56,11 @@ def identical_pairs(kept: FingerprintStore, codes: Numbers, criteria: Criteria) 
 
 
 class Comparison:
-    """Candidates in, the pairs that meet the criteria out.
+    """The comparison of candidates, which returns the pairs that meet the criteria.
 
-    ``exact`` tells the similarities of pairs by their texts, unless estimates decide; if the criteria have a
-    ``verification`` they are others than those that signatures estimate. ``compared`` counts the candidates, and
-    ``verified`` those whose texts had to decide.
+    ``exact`` computes similarities from texts, unless estimates decide; criteria with a ``verification`` define another
+    similarity than signatures estimate. ``compared`` counts the candidates, and ``verified`` those whose texts had to
+    decide.
     """
 
     def __init__(self, kept: FingerprintStore, criteria: Criteria, verify: Verify, exact: Exact | None) -> None:
@@ -71,7 +71,7 @@ class Comparison:
         self.compared = self.verified = 0
 
     def matches(self, codes: Numbers) -> Iterator[Pairs]:
-        """The pairs that meet the criteria, in the order in which they come."""
+        """Yield the pairs that meet the criteria, in the order in which they come."""
         for start in range(0, len(codes), _COMPARED_AT_ONCE):
             pairs = _pairs(*positions(codes[start : start + _COMPARED_AT_ONCE]), self._criteria)
             self.compared += len(pairs)
@@ -83,7 +83,7 @@ class Comparison:
             yield self._with_errors(pairs[meets])
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
-        """The standard errors of similarities put in, 0 for exact ones."""
+        """Fill in the standard errors of similarities, 0 for exact ones."""
         if self._criteria.similarity is not None and (minhash := self._kept.settings.minhash):
             errors = standard_errors(pairs["similarity"], minhash.size, self._kept.value_bits)
             pairs["standard_error"] = np.where(pairs["is_exact"], 0.0, errors)
@@ -108,19 +108,19 @@ class Comparison:
     def _look_at_texts(
         self, exact: Exact, pairs: Pairs, threshold: float, doubt: float, are_near: npt.NDArray[np.bool_]
     ) -> None:
-        """Put exact similarities in the place of estimates that leave doubt, or of all that are not too low."""
+        """Replace estimates by exact similarities: the doubtful ones, or all that are not too low."""
         asked = pairs["similarity"] >= threshold - doubt - self._shift
         if self._verify == "doubtful":
             asked &= pairs["similarity"] < threshold + doubt
         first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
-        # How similar a pair is that is near anyway is shown, be it much or little.
+        # The similarity of a pair that is near by its distance is shown in any case.
         pairs["similarity"][asked] = exact(first, second, np.where(are_near[asked], 0.0, threshold))
         pairs["is_exact"][asked] = True
         self.verified += len(first)
 
     @property
     def _shift(self) -> float:
-        """How much more similar texts may be by what decides than by what is estimated."""
+        """The most by which the deciding similarity may exceed the estimated one."""
         verification = self._criteria.verification
         return estimates_below(verification) if verification else 0.0
 
@@ -132,7 +132,7 @@ def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
 
 
 def _rows(columns: Columns, first: Integers, second: Integers) -> tuple[Pairs, Pairs]:
-    """The rows of the first document of each pair, and those of the second."""
+    """Return the rows of the first documents of pairs, and those of the second."""
     rows = distinct(np.sort(np.concatenate([first, second])))
     taken = columns.take(rows.astype(np.int64))
     return taken[np.searchsorted(rows, first)], taken[np.searchsorted(rows, second)]

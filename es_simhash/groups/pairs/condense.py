@@ -1,4 +1,4 @@
-"""What is kept of a text: the parts of its fingerprint that are compared, and a hash of the text itself."""
+"""Condensed texts: the parts of a fingerprint that are compared, and a hash of the text itself."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from es_simhash.scheme.settings import Layout, MinHash, Settings
 Values: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
 _CONTENT_BYTES = 16
-# How wide the key of a band must be, so that unlike documents seldom share it.
+# The width of a band's key that unlike documents seldom share.
 _KEY_BYTES = 4
-# By so much signatures may be less similar than a scheme says of pairs whose texts are similar enough.
+# Signatures of similar enough texts may be this much less similar than the scheme says.
 _NEARLY = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
-    """What is kept of some texts, a row each.
+    """Some condensed texts, a row each.
 
-    ``contents`` are the first 128 bits of the SHA-256 of each text, as two words: among a billion texts, any unequal
-    ones have the same with a probability of 10**-21. ``values`` are the lowest bits of the signature's values.
+    ``contents`` are the first 128 bits of the SHA-256 of each text, as two words: among a billion texts, two different
+    ones collide with a probability of 10**-21. ``values`` are the lowest bits of the signature's values.
     """
 
     statuses: npt.NDArray[np.uint8]
@@ -39,12 +39,12 @@ class Condensed:
     values: Values | None
 
     def __len__(self) -> int:
-        """The number of texts."""
+        """Return the number of texts."""
         return len(self.statuses)
 
 
 def needed(settings: Settings, criteria: Criteria) -> Settings:
-    """Settings for the values that the criteria compare, with the keys that suit the criteria best."""
+    """Reduce settings to the values that the criteria compare, with the keys that suit the criteria best."""
     if criteria.similarity is None or settings.minhash is None:
         settings = replace(settings, minhash=None, layout=Layout())
     else:
@@ -52,16 +52,16 @@ def needed(settings: Settings, criteria: Criteria) -> Settings:
     if criteria.distance is None:
         settings = replace(settings, simhash=None)
         if settings.minhash and not settings.minhash.is_weighted and settings.weights != "own":
-            # The signature does not depend on weights, and with these nothing is spent on them.
+            # The signature does not depend on weights, and these cost the least.
             settings = replace(settings, weights="tf", idf=None)
     return settings
 
 
 def _met_from(minhash: MinHash, criteria: Criteria) -> float:
-    """The Jaccard similarity of features from which on pairs are to meet.
+    """Return the Jaccard similarity of features from which pairs must become candidates.
 
-    Where texts decide by their own threshold or measure, the scheme's MinHash says how similar signatures of such pairs
-    are, nearly all of them.
+    If texts decide by their own threshold or measure, the scheme's MinHash gives the similarity that signatures of
+    nearly all such pairs have.
     """
     assert criteria.similarity is not None
     asked, verification = criteria.similarity, criteria.verification
@@ -71,7 +71,7 @@ def _met_from(minhash: MinHash, criteria: Criteria) -> float:
 
 
 def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:
-    """What is kept of a signature's values: a byte, or as many as the rows of a band need for a selective key.
+    """Choose the bytes kept of a signature's values: one, or as many as a band needs for a selective key.
 
     Eight bits estimate nearly as well as all (Li, König, "b-bit minwise hashing", WWW 2010).
     """
@@ -80,7 +80,7 @@ def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:
 
 
 def condense(settings: Settings, texts: Sequence[str]) -> Condensed:
-    """What is kept of texts."""
+    """Condense texts."""
     found = fingerprinting.fingerprints(settings, fingerprinting.features_of_texts(settings, texts))
     digests = b"".join(sha256(text.encode()).digest()[:_CONTENT_BYTES] for text in texts)
     values = None

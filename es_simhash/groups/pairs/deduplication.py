@@ -1,4 +1,4 @@
-"""The steps of a deduplication: read all documents, pair the identical ones, pair the near ones, group them."""
+"""The steps of a deduplication: read all documents, pair identical ones, pair near ones, group them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verification import Similarities
 
 Documents = Iterable[tuple[str, str]]
-Progress = Callable[[int], object]
-# What documents of these positions are ordered by; the first of a group stands for it.
+OnProgress = Callable[[int], object]
+# The rank of a document by its position; the lowest of a group stands for it.
 Rank = Callable[[int], Any]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What is compared how, and what makes a group; see `es_simhash.groups.pairs.deduplicator.Deduplicator`."""
+    """Options of the comparison and of groups; see `Deduplicator`."""
 
     verify: Verify
     linkage: Linkage
@@ -59,11 +59,11 @@ class Deduplication:
         exact = self._exact if self._texts is not None else None
         self._comparison = Comparison(self._kept, criteria, verify, exact)
 
-    def read(self, documents: Documents, processes: int, progress: Progress) -> None:
-        """Keep what is needed of each document."""
+    def read(self, documents: Documents, processes: int, on_progress: OnProgress) -> None:
+        """Read and condense all documents."""
         for condensed in condense_all(self._needed, self._noted(documents), processes):
             self._kept.add(condensed)
-            progress(len(self._kept))
+            on_progress(len(self._kept))
         self._ids.flush()
         if self._texts is not None:
             self._texts.flush()
@@ -72,7 +72,7 @@ class Deduplication:
     def _noted(self, documents: Documents) -> Iterator[str]:
         for position, document in enumerate(documents):
             if not isinstance(document, tuple) or len(document) != 2 or not isinstance(document[0], str):
-                raise DocumentError("is no pair of an id and a text, both strings. Give such pairs.", position)
+                raise DocumentError("is not a pair of an id and a text, both strings. Give such pairs.", position)
             id, text = document
             self._ids.append(id)
             if self._texts is not None and isinstance(text, str):
@@ -93,7 +93,7 @@ class Deduplication:
         return list(self._texts.take(sample_of(len(self._kept))))
 
     def result(self, rank: Rank | None = None) -> Duplicates:
-        """Compare what is kept."""
+        """Compare the documents, and make groups."""
         compared = int(self._kept.compared.sum())
         bounds = Bounds(self._choices.max_bucket)
         links = link(self._kept, self._criteria, self._comparison, self._memory, self._spools, bounds)
@@ -119,10 +119,10 @@ class Deduplication:
         return Nearness(self._kept, self._criteria, self._exact if self._texts is not None else None)
 
     def _chosen(self, connected: Iterable[list[int]], rank: Rank) -> Iterator[list[int]]:
-        """The groups among connected documents, the one that stands for each first."""
+        """Yield the groups among connected documents, the canonical one first."""
         nearness = self._nearness
         for some in groups_in_batches(connected):
-            nearness.bring([position for each in some for position in each])
+            nearness.load([position for each in some for position in each])
             for each in some:
                 ordered = sorted(each, key=lambda position: (rank(position), position))
                 yield from groups_among(ordered, nearness, self._choices.linkage)

@@ -1,4 +1,4 @@
-"""The way in: how to deduplicate, as one value."""
+"""The deduplicator: how to deduplicate, as one value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import get_args
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.compare import Verify
 from es_simhash.groups.pairs.condense import needed
-from es_simhash.groups.pairs.deduplication import Choices, Deduplication, Documents, Progress, Rank
+from es_simhash.groups.pairs.deduplication import Choices, Deduplication, Documents, OnProgress, Rank
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.spool import Spools
@@ -20,7 +20,7 @@ from es_simhash.scheme.settings import Settings
 
 MEMORY = 256 << 20
 _LEAST_MEMORY = 1 << 20
-# Each of the spools, of which there are at most nine, may have this share of the memory.
+# Each of at most nine spools may have this share of the memory.
 _SPOOL_SHARE = 32
 
 
@@ -28,18 +28,16 @@ _SPOOL_SHARE = 32
 class Deduplicator:
     """Finds the near-duplicates among documents that are read once.
 
-    ``settings`` is a scheme, by which texts are compared; ``by``, ``distance`` and ``similarity`` say what counts as
-    near, as in a search. Distances are exact. Similarities are verified by the texts, which are kept for this: with
-    ``verify="exact"`` as the ``verification`` of the settings says, which is what is done if there is one; with
-    "doubtful" those that estimates leave in doubt; with "estimate" none. Features that more than the share ``common``
-    of documents have do not count then. Of a key that more than
-    ``max_bucket`` documents have, only so many are compared. ``linkage`` says what links make of documents (see
-    `es_simhash.groups.pairs.linkage`).
+    ``settings`` is a scheme; ``by``, ``distance`` and ``similarity`` define near-duplicates, as in a search. Distances
+    are exact. Similarities are verified by the texts, which are stored for this: with ``verify="exact"`` all of them,
+    as the ``verification`` of the settings says, which is the default if there is one; with "doubtful" those with
+    doubtful estimates; with "estimate" none. Features that more than the share ``common`` of documents have then do not
+    count. If more than ``max_bucket`` documents share a key, only this many are compared. ``linkage`` makes groups of
+    linked documents, as in `GroupOptions`.
 
-    About ``memory`` bytes are taken besides what the program itself takes and some 20 bytes a document. What is more
-    lies in temporary files of ``directory``, by default that of the system, which vanish however the program ends.
-    ``processes`` make the fingerprints: by default as many as there are cores, but no more than two. The result
-    depends on none of these.
+    The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document. Beyond that it uses
+    temporary files of ``directory``, by default the system's, which vanish however the program ends. ``processes`` make
+    the fingerprints: by default one per core, but at most two. The result depends on none of these.
     """
 
     settings: Settings
@@ -56,7 +54,7 @@ class Deduplicator:
     directory: str | Path | None = None
 
     def __post_init__(self) -> None:
-        needed(self.settings, self.criteria)  # checks what is asked for
+        needed(self.settings, self.criteria)  # checks the options
         if self.verify not in (None, *get_args(Verify)):
             choices = ", ".join(get_args(Verify))
             raise SchemeError(f"Pairs cannot be verified by {self.verify!r}. Choose from: {choices}.")
@@ -74,7 +72,7 @@ class Deduplicator:
 
     @cached_property
     def criteria(self) -> Criteria:
-        """What counts as near."""
+        """The criteria for near-duplicates."""
         verification = self.settings.verification if self.decided_by == "exact" else None
         return Criteria.of(self.settings, self.by, self.distance, self.similarity, verification)
 
@@ -83,17 +81,17 @@ class Deduplicator:
         """How similarities are verified."""
         return self.verify or ("exact" if self.settings.verification else "doubtful")
 
-    def run(self, documents: Documents, progress: Progress | None = None, rank: Rank | None = None) -> Duplicates:
-        """The near-duplicates among documents, which are (id, text) pairs and are read as they are needed.
+    def run(self, documents: Documents, on_progress: OnProgress | None = None, rank: Rank | None = None) -> Duplicates:
+        """Find the near-duplicates among documents: (id, text) pairs, read as they are needed.
 
-        ``progress`` is called with the number of documents read so far, every now and then. Of a group, the document
-        of the least ``rank`` stands for it, which is asked by position once all are read; else the first one does.
+        ``on_progress`` is called with the number of documents read so far. The document with the lowest ``rank``, which
+        is called with its position once all are read, stands for its group; without ``rank`` the first one does.
         """
         spools = Spools(self.memory // _SPOOL_SHARE, self.directory)
         try:
             choices = Choices(self.decided_by, self.linkage, self.common, self.max_bucket)
             job = Deduplication(self.settings, self.criteria, choices, self.memory, spools)
-            job.read(documents, self.processes or default_processes(), progress or (lambda _: None))
+            job.read(documents, self.processes or default_processes(), on_progress or (lambda _: None))
             return job.result(rank)
         except BaseException:
             spools.close()

@@ -1,4 +1,4 @@
-"""What is kept of all documents, and the keys by which candidates are found among them."""
+"""The condensed fingerprints of all documents, and the keys by which candidates are found."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _EMPTY = STATUSES.index("empty")
 
 
 class FingerprintStore:
-    """The fingerprints of all documents; ``compared`` tells which of them are compared, once all are there.
+    """The fingerprints of all documents; once complete, ``compared`` marks those that are compared.
 
-    Of the signature's values ``value_bits`` bits are known: by default as many as are kept.
+    ``value_bits`` bits of the signature's values are known: by default as many as are stored.
     """
 
     def __init__(self, settings: Settings, spools: Spools, value_bits: int = VALUE_BITS) -> None:
@@ -42,11 +42,11 @@ class FingerprintStore:
         self.compared = np.empty(0, dtype=np.bool_)
 
     def __len__(self) -> int:
-        """The number of documents."""
+        """Return the number of documents."""
         return len(self.contents)
 
     def add(self, condensed: Condensed) -> None:
-        """Append what is kept of some documents."""
+        """Append condensed documents."""
         self._statuses.append(condensed.statuses)
         self.contents.append(condensed.contents)
         if condensed.simhashes is not None:
@@ -57,18 +57,18 @@ class FingerprintStore:
             raise InputError(f"There are more than {1 << POSITION_BITS:,} documents. Deduplicate them in parts.")
 
     def complete(self) -> None:
-        """Say that all documents are there. Those with any features are compared."""
+        """Finish appending. Documents with any features are compared."""
         self.compared = np.concatenate([np.empty(0, dtype=np.bool_), *(each != _EMPTY for each in self._statuses)])
         self._statuses.clear()
 
     def by_content(self) -> Read:
-        """The entries to sort so that equal texts stand together."""
+        """Return the reader of entries that, sorted, bring equal texts together."""
         return lambda: self._entries(self.contents.columns(0, 1))
 
     def by_key(self, criteria: Criteria) -> Iterator[Read]:
-        """For each kind of key, the entries to sort so that documents with the same key stand together.
+        """Yield, for each kind of key, the reader of entries that, sorted, bring documents with the same key together.
 
-        There is one for each band, and one for each of the tables in which all within a distance meet.
+        There is one for each band, and one for each table of SimHash prefixes.
         """
         if self.settings.minhash and criteria.similarity is not None:
             rows = self.settings.minhash.rows
@@ -78,7 +78,7 @@ class FingerprintStore:
             yield partial(self._of_simhash, mask)
 
     def names_of_keys(self, criteria: Criteria) -> Iterator[str]:
-        """What each kind of key is called, in the same order."""
+        """Yield the name of each kind of key, in the same order."""
         if self.settings.minhash and criteria.similarity is not None:
             yield from (f"band {band}" for band in range(self.settings.minhash.bands))
         yield from (f"bits {number}" for number in range(len(self._masks(criteria.distance))))
@@ -95,7 +95,7 @@ class FingerprintStore:
         return self._entries(rows & mask for rows in self.simhashes.columns(0, len(mask)))
 
     def _entries(self, keys: Iterable[Rows]) -> Iterator[Numbers]:
-        """The entries of the documents that are compared, whose keys are given as rows of numbers."""
+        """Yield the entries of compared documents, whose keys are rows of numbers."""
         first = 0
         for rows in keys:
             yield entries(rows, first)[self.compared[first : first + len(rows)]]

@@ -1,6 +1,6 @@
-"""Which of the documents that links connect make a group: all, those near the first, or those near one another.
+"""Linkage: whether connected documents make one group, or groups near their first, or groups near one another.
 
-Documents with equal texts are in the same group, whatever the linkage.
+Documents with equal texts are in the same group in each linkage.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _AT_HAND = 5000
 def groups_among(
     ordered: Sequence[int], nearness: Nearness, linkage: Linkage, is_whole: bool = True
 ) -> Iterator[list[int]]:
-    """The groups among connected documents, in whose order the first of each group stands for it.
+    """Yield the groups among connected documents; the first of each, in the given order, stands for it.
 
-    ``is_whole`` tells that all are there whom links connect: then two alone are near each other.
+    ``is_whole`` if all documents that links connect are given: then two alone are near each other.
     """
     if linkage == "single" or (len(ordered) == 2 and is_whole):
         yield list(ordered)
@@ -37,7 +37,7 @@ def groups_among(
 
 
 def _stars(rest: list[int], nearness: Nearness) -> Iterator[list[int]]:
-    """The first document takes all that are near it, then the first of the rest does, and so on."""
+    """Group the first document with all that are near it, then the first of the rest, and so on."""
     while rest:
         first, others = rest[0], rest[1:]
         are_near = nearness.are_near(first, others).tolist()
@@ -46,7 +46,7 @@ def _stars(rest: list[int], nearness: Nearness) -> Iterator[list[int]]:
 
 
 def _cliques(rest: list[int], nearness: Nearness) -> Iterator[list[int]]:
-    """The first takes, in their order, each that is near all that it has taken, then the first of the rest does."""
+    """Group the first document with each that is near the whole group so far, then the first of the rest, and so on."""
     while rest:
         group, open_ = [rest[0]], np.array(rest[1:], dtype=np.int64)
         open_ = open_[nearness.are_near(group[0], open_.tolist())]
@@ -60,7 +60,7 @@ def _cliques(rest: list[int], nearness: Nearness) -> Iterator[list[int]]:
 
 
 def groups_in_batches(groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
-    """Groups, as many as have some thousands of members, or a single one that has more."""
+    """Yield batches of groups with some thousands of members, or a single group with more."""
     some: list[list[int]] = []
     members = 0
     for group in groups:

@@ -1,4 +1,4 @@
-"""From what is kept of all documents to their links: identical pairs, near pairs, and the groups they make."""
+"""Linking documents by their fingerprints: identical pairs, near pairs, and the groups they make."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from es_simhash.groups.pairs.spool import Records, Spools
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.query import Criteria
 
-# How many documents that share a key are all compared, and with how many of these each further one is.
+# The number of documents sharing a key that are all compared, and the number that each further one is compared with.
 ALL, FEW = 32, 2
-# Equal texts are next to one another, but for the few others whose hashes begin alike.
+# Equal texts are neighbours, except for a few others whose hashes begin alike.
 _NEXT = 4
-# How much memory may be taken for a number that is sorted, in all arrays that it passes through.
+# The memory for each sorted number, in all arrays that it passes through.
 _BYTES_A_NUMBER = 128
 
 
 @dataclass(frozen=True)
 class HotKey:
-    """A key that very many documents have: its ``name``, how many, and the ``position`` of one of them."""
+    """A key shared by very many documents: its ``name``, their number, and the ``position`` of one of them."""
 
     name: str
     documents: int
@@ -35,7 +35,7 @@ class HotKey:
 
 @dataclass(frozen=True)
 class Links:
-    """The pairs that were found, ``identical`` ones first, and what they link; see `groups.pairs.result.Counts`."""
+    """The pairs found, ``identical`` ones first, and the documents that they link; see `Counts`."""
 
     pairs: Records
     union: UnionFind
@@ -48,7 +48,7 @@ class Links:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What is linked: of a key no more than ``most`` documents, and with ``new`` only pairs that have one of these."""
+    """Limits of linking: at most ``most`` documents of a key, and with ``new`` only pairs that have one of these."""
 
     most: int | None = None
     new: npt.NDArray[np.bool_] | None = None
@@ -62,7 +62,7 @@ def link(
     spools: Spools,
     bounds: Bounds | None = None,
 ) -> Links:
-    """Find the pairs among documents; those that ``kept`` says are compared."""
+    """Find the pairs among the documents that are compared."""
     bounds, hot = bounds or Bounds(), HotKeys()
     linking = _Linking(kept, criteria, comparison, memory // _BYTES_A_NUMBER, spools, bounds)
     identical = linking.add(linking.identical())
@@ -74,7 +74,7 @@ def link(
 
 
 class _Linking:
-    """One search for all pairs; ``numbers`` are sorted at once."""
+    """One search for all pairs; this many ``numbers`` are sorted at once."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class _Linking:
         self.union = UnionFind(len(kept))
 
     def add(self, batches: Iterator[Pairs]) -> int:
-        """Keep pairs, and how many there are."""
+        """Store and count pairs."""
         before = len(self.pairs)
         for pairs in batches:
             self.pairs.append(pairs)
@@ -103,16 +103,16 @@ class _Linking:
         return len(self.pairs) - before
 
     def identical(self) -> Iterator[Pairs]:
-        """The pairs of equal texts, of which only the first is compared from then on."""
+        """Yield the pairs of equal texts; from then on only the first of them is compared."""
         for codes in Linker(_NEXT, _NEXT).pairs(self._sorted(self._kept.by_content())):
             pairs = identical_pairs(self._kept, codes, self._criteria)
-            # Of those with the same second document, the rest may come with the next codes.
+            # More pairs with the same second document may come with the next codes.
             new = pairs[self._kept.compared[pairs["second"]]]
             self._kept.compared[new["second"]] = False
             yield new
 
     def near(self, linker: Linker) -> Iterator[Pairs]:
-        """The pairs that meet the criteria among those that share a key."""
+        """Yield the pairs that share a key and meet the criteria."""
         candidates = Candidates(self._spools, self._numbers)
         for number, table in enumerate(self._kept.by_key(self._criteria)):
             for codes in linker.pairs(self._sorted(table), number):

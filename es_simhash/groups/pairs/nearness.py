@@ -1,4 +1,4 @@
-"""How near documents are to one another, and how far apart those of a group are at most."""
+"""Distances and similarities of documents, and the diameters of groups."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimates, standard_errors
 
-# Groups of more different texts than this are not compared pair by pair to tell their diameter.
+# The diameter of groups with more different texts than this is not computed from all pairs.
 _ALL_PAIRS = 64
 _PAIR = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """Distances and similarities of documents to one; None where the scheme has neither.
+    """Distances and similarities of documents to one of them; None if the scheme has none.
 
-    Similarities that are estimates have ``standard_errors``.
+    Estimated similarities have ``standard_errors``.
     """
 
     distances: npt.NDArray[np.int64] | None
@@ -36,9 +36,10 @@ class Near:
 
 @dataclass(frozen=True)
 class Diameter:
-    """How far apart the members of a group are at most; it may be more unless ``all_pairs`` were looked at.
+    """The largest distance and the lowest similarity found between members of a group.
 
-    A similarity that is an estimate has a ``standard_error``.
+    Unless ``all_pairs`` were compared, some pair may be farther apart. An estimated similarity has a
+    ``standard_error``.
     """
 
     distance: int | None
@@ -48,29 +49,29 @@ class Diameter:
 
 
 class Nearness:
-    """How near documents are by what is kept of them, or with ``exact`` by their texts; positions need not ascend."""
+    """Distances and similarities by stored fingerprints, or with ``exact`` by texts; positions need not ascend."""
 
     def __init__(self, kept: FingerprintStore, criteria: Criteria, exact: Exact | None = None) -> None:
         self._kept = kept
         self._criteria = criteria
         self._exact = exact
-        self._brought = np.empty(0, dtype=np.int64)
-        self._at_hand: dict[int, Rows] = {}
+        self._loaded = np.empty(0, dtype=np.int64)
+        self._rows: dict[int, Rows] = {}
 
-    def bring(self, positions: Sequence[int]) -> None:
-        """Have at hand what is kept of some documents, which is quicker than to look for one after the other."""
-        kept, self._brought = self._kept, np.array(sorted(positions), dtype=np.int64)
+    def load(self, positions: Sequence[int]) -> None:
+        """Load the fingerprints of some documents, which is faster than one by one."""
+        kept, self._loaded = self._kept, np.array(sorted(positions), dtype=np.int64)
         used = [kept.contents, *([kept.simhashes] if kept.settings.simhash else [])]
         used += [kept.values] if kept.settings.minhash else []
-        self._at_hand = {id(columns): columns.take(self._brought) for columns in used}
+        self._rows = {id(columns): columns.take(self._loaded) for columns in used}
 
     def has_content(self, position: int, content: int) -> bool:
-        """Whether the text of a document has this hash."""
+        """Return whether the text of a document has this hash."""
         [[found, _]] = self._kept.contents.take(np.array([position])).tolist()
         return bool(found == content)
 
     def to(self, one: int, others: Sequence[int]) -> Near:
-        """How near documents are to one."""
+        """Compare documents to one."""
         rows = np.array([one, *others], dtype=np.int64)
         distances = similarities = errors = None
         if self._kept.settings.simhash:
@@ -99,7 +100,7 @@ class Nearness:
         return standard_errors(similarities, self._kept.settings.minhash.size, self._kept.value_bits)
 
     def are_near(self, one: int, others: Sequence[int]) -> npt.NDArray[np.bool_]:
-        """Whether each document meets the criteria together with the one."""
+        """Return whether each document meets the criteria together with the one."""
         near, criteria = self.to(one, others), self._criteria
         are_near = np.zeros(len(others), dtype=np.bool_)
         if criteria.distance is not None and near.distances is not None:
@@ -109,7 +110,7 @@ class Nearness:
         return are_near
 
     def copies(self, positions: Sequence[int]) -> dict[int, list[int]]:
-        """The documents of each different text, under the first of them, in the given order."""
+        """Group documents by their texts, under the first of each, in the given order."""
         rows = self._taken(self._kept.contents, np.array(positions, dtype=np.int64))
         firsts: dict[bytes, int] = {}
         copies: dict[int, list[int]] = {}
@@ -118,7 +119,7 @@ class Nearness:
         return copies
 
     def diameter(self, positions: Sequence[int], to_first: Near) -> Diameter:
-        """How far apart documents are at most; of very many, those are looked at that are far from the first ones."""
+        """Compute the diameter of documents; if there are many, compare those that are far from the first."""
         texts = list(self.copies(positions)) if len(positions) > _PAIR else positions
         all_pairs = len(texts) <= _ALL_PAIRS
         if len(texts) <= _PAIR:
@@ -141,10 +142,10 @@ class Nearness:
         )
 
     def _taken(self, columns: Columns, rows: Integers) -> Rows:
-        """The rows of documents, whatever their order."""
-        places = np.searchsorted(self._brought, rows)
-        if len(self._brought) and (self._brought.take(places, mode="clip") == rows).all():
-            return self._at_hand[id(columns)][places]
+        """Return the rows of documents in any order."""
+        places = np.searchsorted(self._loaded, rows)
+        if len(self._loaded) and (self._loaded.take(places, mode="clip") == rows).all():
+            return self._rows[id(columns)][places]
         return columns.at(rows)
 
 
@@ -153,7 +154,7 @@ def _farthest(values: npt.NDArray[np.generic] | None, which: Callable[..., np.in
 
 
 def values_of(near: Near) -> Iterator[tuple[Any, Any, Any]]:
-    """The distance, the similarity and the standard error of each document; None for what there is not."""
-    told = (near.distances, near.similarities, near.standard_errors)
-    count = max(0 if values is None else len(values) for values in told)
-    return zip(*([None] * count if values is None else values.tolist() for values in told), strict=True)
+    """Return the distance, similarity and standard error of each document, None if it has none."""
+    columns = (near.distances, near.similarities, near.standard_errors)
+    count = max(0 if values is None else len(values) for values in columns)
+    return zip(*([None] * count if values is None else values.tolist() for values in columns), strict=True)

@@ -1,4 +1,4 @@
-"""What a deduplication found: pairs, groups, which documents to keep, and how many there are of what."""
+"""The result of a deduplication: pairs, groups, canonical documents, and counts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from es_simhash.groups.union_find import Groups
 
 @dataclass(frozen=True)
 class Counts:
-    """How many there are of what.
+    """The counts of a deduplication.
 
-    ``empty`` documents have no features and are in no pair. ``identical`` pairs are of equal texts: each such text
-    but the first is paired with the one before it, and compared with no other. ``near`` is the number of all other
-    pairs. Among ``compared`` candidates, ``verified`` were decided by their texts. Keys that very many documents
-    share would have made ``left_out`` more comparisons; a pair counts there once for each key that it shares. Documents
-    were ``cut_off`` from these because too many have a key, once for each key.
+    ``empty`` documents have no features and are in no pair. ``identical`` pairs have equal texts: each such text,
+    except the first, is paired with the one before it, and compared with no other. ``near`` counts all other pairs.
+    Among ``compared`` candidates, ``verified`` were decided by their texts. Keys shared by very many documents would
+    have made ``left_out`` more comparisons, counted once for each key of a pair. ``cut_off`` counts documents that were
+    not compared because too many have a key, once for each key.
     """
 
     documents: int
@@ -39,9 +39,9 @@ class Counts:
 
 
 class Duplicates:
-    """The near-duplicates among documents, which are told by their positions, counted from 0.
+    """The near-duplicates among documents, which are identified by their positions, from 0.
 
-    The ids and the pairs may lie in temporary files: close it, or use it in a ``with`` statement.
+    Ids and pairs may lie in temporary files: close it, or use it in a ``with`` statement.
     """
 
     def __init__(
@@ -62,36 +62,36 @@ class Duplicates:
 
     @property
     def is_canonical(self) -> npt.NDArray[np.bool_]:
-        """Whether each document is one to keep: the first of its group, or in none."""
+        """Whether each document is canonical: the first of its group, or in none."""
         return self.groups.is_first
 
     def pairs(self) -> Iterator[Pairs]:
-        """The pairs that were found, some at a time, first the identical ones.
+        """Yield the pairs in batches, the identical ones first.
 
-        They come as numpy arrays with the fields ``first`` and ``second``, the positions; ``distance`` if SimHash
+        A batch is a numpy array with the fields ``first`` and ``second``, the positions; ``distance`` if SimHash
         counts; and ``similarity``, with its ``standard_error`` (0 if it ``is_exact``), if MinHash does.
         """
         return iter(self._pairs)
 
     def ids(self) -> Iterator[str]:
-        """The ids of all documents."""
+        """Yield the ids of all documents."""
         return iter(self._ids)
 
     def groups_of_ids(self) -> Iterator[list[str]]:
-        """The ids of each group's documents, the one that stands for it first."""
+        """Yield the ids of each group, the canonical one first."""
         for group in self.groups:
             yield self.ids_of(group)
 
     def ids_of(self, positions: Sequence[int]) -> list[str]:
-        """The ids of documents, in whatever order."""
+        """Return the ids of documents, in the order of ``positions``."""
         return self._ids.at(positions)
 
     def close(self) -> None:
-        """Remove what was kept in temporary files."""
+        """Delete the temporary files."""
         self._spools.close()
 
     def __enter__(self) -> Duplicates:
-        """Itself."""
+        """Return the result, to be closed at the end of the block."""
         return self
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""Sorting more numbers than fit into memory: what can be read again and again is read once for each range of values."""
+"""Sorting more numbers than fit into memory: they are read once for each range of values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 Numbers = npt.NDArray[np.uint64]
 Read = Callable[[], Iterator[Numbers]]
 
-# Ranges are made this much smaller than the limit, so that an uneven spread of values seldom exceeds it.
+# Ranges are this much smaller than the limit, so that an uneven spread of values seldom exceeds it.
 _SLACK = 1.25
 
 
 def sorted_pieces(read: Read, total: int, top: int, limit: int) -> Iterator[Numbers]:
-    """The ``total`` numbers below ``top`` that ``read`` yields, in ascending order, in arrays of up to ``limit``.
+    """Sort the ``total`` numbers below ``top`` that ``read`` yields; yield them in arrays of up to ``limit``.
 
     Equal numbers come in the same array, which is longer if there are more of them.
     """
@@ -39,11 +39,11 @@ def _piece(read: Read, low: int, high: int, limit: int) -> Iterator[Numbers]:
 
 
 def _within(read: Read, low: int, high: int, limit: int) -> Numbers | None:
-    """The numbers from ``low`` up to ``high``, unless they are too many and the range can be divided."""
+    """Read the numbers from ``low`` up to ``high``, unless they are too many and the range can be divided."""
     found = [np.empty(0, dtype=np.uint64)]
     count = 0
     for numbers in read():
-        # One comparison for two: what is below the range wraps around to above it.
+        # One comparison instead of two: numbers below the range wrap around to above it.
         inside = numbers[numbers - np.uint64(low) <= np.uint64(high - low - 1)]
         found.append(inside)
         count += len(inside)
@@ -53,7 +53,7 @@ def _within(read: Read, low: int, high: int, limit: int) -> Numbers | None:
 
 
 def distinct(ordered: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """Each of sorted numbers once."""
+    """Return each of sorted numbers once."""
     is_new = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
     return ordered[is_new]

@@ -1,4 +1,4 @@
-"""What is kept of all documents: in memory while there is little of it, in a temporary file when there is more.
+"""Spools of data: in memory while they are small, in temporary files when they grow.
 
 The files have no name in any folder (or, on Windows, are deleted when closed), so they vanish with the process, however
 it ends.
@@ -22,14 +22,14 @@ from es_simhash.errors import StorageError
 
 Rows = npt.NDArray[Any]
 
-# Rows that lie together. A column of them is read at once, as are all of them if one is.
+# The rows of a block. A column of it is read at once, and so are all its columns if one row is.
 _BLOCK = 2048
 _WRITTEN_AT_ONCE = 1 << 18
 _READ_AT_ONCE = 1 << 20
 
 
 class Spools:
-    """Where to keep things: up to ``limit`` bytes of each in memory, the rest in files of ``directory``."""
+    """A set of spools, each with up to ``limit`` bytes in memory, and the rest in files of ``directory``."""
 
     def __init__(self, limit: int, directory: str | Path | None = None) -> None:
         self._limit = limit
@@ -37,12 +37,12 @@ class Spools:
         self._files: list[Spool] = []
 
     def spool(self) -> Spool:
-        """A new, empty spool."""
+        """Make a new, empty spool."""
         self._files.append(Spool(self._limit, self._directory))
         return self._files[-1]
 
     def __enter__(self) -> Spools:
-        """Itself."""
+        """Return the spools, to be closed at the end of the block."""
         return self
 
     def __exit__(
@@ -51,13 +51,13 @@ class Spools:
         self.close()
 
     def close(self) -> None:
-        """Give back all memory and disk."""
+        """Free the memory and the disk space of all spools."""
         for spool in self._files:
             spool.close()
 
 
 class Spool:
-    """Bytes that are written one after the other and read anywhere, also by several threads."""
+    """Bytes that are appended, and read from any place, also by several threads."""
 
     def __init__(self, limit: int, directory: str) -> None:
         self._lock = Lock()
@@ -66,7 +66,7 @@ class Spool:
         self._size = 0
 
     def __len__(self) -> int:
-        """The number of bytes."""
+        """Return the number of bytes."""
         return self._size
 
     def write(self, data: bytes | memoryview) -> None:
@@ -80,36 +80,36 @@ class Spool:
             self._size += len(data)
 
     def read(self, start: int, size: int) -> bytes:
-        """``size`` bytes from ``start`` on, or as many as there are."""
+        """Read ``size`` bytes from ``start`` on, or as many as there are."""
         with self._lock:
             try:
-                self._file.seek(start)  # which writes out what a buffer still holds
+                self._file.seek(start)  # seeking flushes the buffer
                 return self._file.read(size)
             except OSError as error:
                 raise self._failed(error) from error
 
     def close(self) -> None:
-        """Give back the memory and the disk."""
-        # What cannot be written any more is not needed any more.
+        """Free the memory and the disk space."""
+        # Data that can no longer be written is no longer needed.
         with suppress(OSError):
             self._file.close()
 
     def _failed(self, error: OSError) -> StorageError:
         return StorageError(
-            f"What is kept of the documents cannot be written to {self._directory}, or read there: {error.strerror}. "
-            "Name a directory with enough room (TMPDIR does so too), or allow more memory."
+            f"Temporary files cannot be written to {self._directory}, or read there: {error.strerror}. "
+            "Name a directory with enough room (or set TMPDIR), or allow more memory."
         )
 
 
 class Records:
-    """Rows of a numpy type one after the other, which are read again from the first on."""
+    """Rows of a numpy type, appended, and read again from the first."""
 
     def __init__(self, spools: Spools, dtype: npt.DTypeLike) -> None:
         self._dtype = np.dtype(dtype)
         self._spool = spools.spool()
 
     def __len__(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return len(self._spool) // self._dtype.itemsize
 
     def append(self, rows: Rows) -> None:
@@ -117,14 +117,14 @@ class Records:
         self._spool.write(rows.astype(self._dtype, copy=False).tobytes())
 
     def __iter__(self) -> Iterator[Rows]:
-        """All rows, some at a time."""
+        """Yield all rows in batches."""
         size = max(_READ_AT_ONCE // self._dtype.itemsize, 1) * self._dtype.itemsize
         for start in range(0, len(self._spool), size):
             yield np.frombuffer(self._spool.read(start, size), dtype=self._dtype)
 
 
 class Columns:
-    """A table of ``width`` numbers a row, of which whole columns are read, or rows.
+    """A table of ``width`` numbers a row, read by columns or by rows.
 
     Blocks of rows follow one another, and in each block its columns do (Ailamaki, DeWitt, Hill, Skounakis, "Weaving
     relations for cache performance", VLDB 2001).
@@ -138,7 +138,7 @@ class Columns:
         self._column_bytes = _BLOCK * self._dtype.itemsize
 
     def __len__(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return self._blocks * _BLOCK + len(self._last)
 
     def append(self, rows: Rows) -> None:
@@ -150,7 +150,7 @@ class Columns:
         self._last = rows[whole:].copy()
 
     def columns(self, first: int, stop: int) -> Iterator[Rows]:
-        """The columns from ``first`` up to ``stop`` of all rows, some rows at a time."""
+        """Yield the columns from ``first`` up to ``stop`` of all rows, in batches of rows."""
         for block in range(self._blocks):
             start = (block * self._width + first) * self._column_bytes
             data = self._spool.read(start, (stop - first) * self._column_bytes)
@@ -159,7 +159,7 @@ class Columns:
             yield self._last[:, first:stop]
 
     def take(self, rows: Integers) -> Rows:
-        """The rows of these numbers, which must ascend."""
+        """Return rows by their numbers, which must ascend."""
         taken = np.empty((len(rows), self._width), dtype=self._dtype)
         blocks = rows // _BLOCK
         for block in np.unique(blocks).tolist():
@@ -168,7 +168,7 @@ class Columns:
         return taken
 
     def at(self, rows: Integers) -> Rows:
-        """The rows of these numbers, in whatever order."""
+        """Return rows by their numbers, in any order."""
         order = np.argsort(rows, kind="stable")
         found = self.take(rows[order])
         taken = np.empty_like(found)
@@ -188,7 +188,7 @@ class Columns:
 
 
 class Strings:
-    """Texts, which are read again by their numbers."""
+    """Texts, read again by their numbers."""
 
     def __init__(self, spools: Spools) -> None:
         self._spool = spools.spool()
@@ -198,7 +198,7 @@ class Strings:
 
     def append(self, text: str) -> None:
         """Append a text."""
-        # What cannot be encoded is refused, with its place, when it is fingerprinted.
+        # Texts that cannot be encoded are refused, with their place, when they are fingerprinted.
         data = text.encode("utf-8", "surrogatepass")
         self._waiting.append(data)
         self._waiting_bytes += len(data)
@@ -206,32 +206,32 @@ class Strings:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits; reading wants it."""
+        """Write the waiting texts; call it before reading."""
         ends = self._end + np.cumsum([len(data) for data in self._waiting], dtype=np.int64)
         self._ends.append(ends)
         self._spool.write(b"".join(self._waiting))
         self._waiting, self._waiting_bytes, self._end = [], 0, len(self._spool)
 
     def sizes(self, rows: Integers) -> Integers:
-        """The number of bytes of the texts of these numbers, which must ascend."""
+        """Return the sizes of texts in bytes, by their numbers, which must ascend."""
         starts, ends = self._bounds(rows)
         return ends - starts
 
     def take(self, rows: Sequence[int] | Integers) -> Iterator[str]:
-        """The texts of these numbers, which must ascend."""
+        """Yield texts by their numbers, which must ascend."""
         for start, end in zip(
             *(bound.tolist() for bound in self._bounds(np.asarray(rows, dtype=np.int64))), strict=True
         ):
             yield self._spool.read(start, end - start).decode("utf-8", "surrogatepass")
 
     def at(self, rows: Sequence[int]) -> list[str]:
-        """The texts of these numbers, in whatever order."""
+        """Return texts by their numbers, in any order."""
         ascending = sorted(rows)
         found = dict(zip(ascending, self.take(ascending), strict=True))
         return [found[row] for row in rows]
 
     def __iter__(self) -> Iterator[str]:
-        """All texts."""
+        """Yield all texts."""
         start = 0
         for ends in self._ends.columns(0, 1):
             for end in ends[:, 0].tolist():

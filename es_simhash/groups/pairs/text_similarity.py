@@ -1,4 +1,4 @@
-"""What compares texts exactly, and the texts that it compares, so many at a time as memory allows."""
+"""Exact similarities of texts, whose features are cached as far as memory allows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from es_simhash.scheme.verification import Similarities, Verifier, is_by_rarity,
 from es_simhash.sketches.set_cache import SetCache
 from es_simhash.text.features import FeatureBatch, distinct
 
-# The share of the memory that features of texts may have; those that are in use may have as much besides.
+# The share of the memory for cached features of texts; those in use may take as much again.
 _SHARE = 4
-# Of how many documents features are counted to tell which are common, or rare.
+# The number of documents in which features are counted to find common, or rare, ones.
 _SAMPLE = 1_000
 
 # The texts of some documents, evenly spread.
@@ -28,14 +28,14 @@ Exact: TypeAlias = Callable[[Integers, Integers, Similarities | float], Similari
 
 
 def sample_of(documents: int) -> Integers:
-    """The positions of some among so many documents, evenly spread, to tell by them which features are common."""
+    """Return evenly spread positions among this many documents, as a sample to find common features in."""
     return np.unique(np.linspace(0, documents - 1, _SAMPLE).astype(np.int64)) if documents else np.empty(0, np.int64)
 
 
 def verifier(settings: Settings, verification: Verification | None, sample: Sample, common: float | None) -> Verifier:
-    """What compares texts: as ``verification`` says, or else by what their signatures estimate.
+    """Make the verifier of texts: as ``verification`` says, or else of the similarity that signatures estimate.
 
-    Features that more than a share of documents have are ``common``, and do not count.
+    Features that more than the share ``common`` of documents have do not count.
     """
     texts: Sequence[str] = ()
     if common is not None or is_by_rarity(settings, verification):
@@ -50,7 +50,7 @@ def verifier(settings: Settings, verification: Verification | None, sample: Samp
 
 
 def _common_features(settings: Settings, texts: Sequence[str], share: float) -> Codes:
-    """The features that more than a share of some texts have, in ascending order."""
+    """Find the features that more than a share of some texts have, in ascending order."""
     batches = fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(plain(settings), some))
     each = [distinct(FeatureBatch(batch.first_words, batch.offsets)).hashes for batch in batches]
     hashes, counts = np.unique(np.concatenate([np.empty(0, dtype=np.uint64), *each]), return_counts=True)
@@ -59,6 +59,6 @@ def _common_features(settings: Settings, texts: Sequence[str], share: float) -> 
 
 
 def exact_similarities(verifier: Verifier, texts: Strings, memory: int) -> Exact:
-    """What compares texts by their numbers, within a part of the memory."""
+    """Return the function that compares texts by their numbers, within a part of the memory."""
     cache = SetCache(verifier.prepared, texts.take, texts.sizes, memory // _SHARE)
     return lambda first, second, least: verifier.of_cached(cache, np.stack([first, second]), least)

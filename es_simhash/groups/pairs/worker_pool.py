@@ -1,7 +1,7 @@
-"""Condensing texts in this process, and in others once there turns out to be enough to do.
+"""Condensing texts in this process, and in worker processes once there is enough to do.
 
-The other processes are started as programs of their own, not forked, so that threads of the caller and its main module
-play no part in it.
+The workers are started as programs of their own, not forked, so threads of the caller and its main module do not
+matter.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
 from es_simhash.text.tokens.kinds import Custom
 
-# Seconds of CPU time after which other processes are started, each of which takes about one to start.
+# Seconds of CPU time after which workers are started; each takes about one second to start.
 _WORTHWHILE = 4.0
 
 
 def default_processes() -> int:
-    """As many as there are cores for this process, but no more than two."""
+    """Return the number of cores for this process, but at most two."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, 2)
 
 
 def condense_all(settings: Settings, texts: Iterable[str], processes: int) -> Iterator[Condensed]:
-    """What is kept of any number of texts, some at a time, in their order.
+    """Condense any number of texts, and yield batches in their order.
 
-    Functions of the caller cannot be sent to other processes: with such, all is done in this one.
+    Functions of the caller cannot be sent to other processes: with them, all is done in this one.
     """
     if processes == 1 or not _can_be_sent(settings):
         yield from fingerprinting.in_batches(texts, partial(condense, settings))
@@ -56,7 +56,7 @@ def _can_be_sent(settings: Settings) -> bool:
 
 
 class Pool:
-    """Worker processes, each with a thread that talks to it; they are started when there is enough to do."""
+    """Worker processes, each with a thread that talks to it, started when there is enough to do."""
 
     def __init__(self, settings: Settings, processes: int) -> None:
         self._settings = settings
@@ -67,7 +67,7 @@ class Pool:
         self._spent = 0.0
 
     def __enter__(self) -> Pool:
-        """Itself."""
+        """Return the pool, whose workers end with the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -78,7 +78,7 @@ class Pool:
             process.communicate()
 
     def condense_all(self, texts: Iterable[str]) -> Iterator[Condensed]:
-        """What is kept of texts, some at a time, in their order."""
+        """Condense texts, and yield batches in their order."""
         waiting: deque[Future[Condensed]] = deque()
         done = 0
         for made in fingerprinting.in_batches(texts, self._here_or_there):
@@ -109,7 +109,7 @@ class Pool:
     def _start(self) -> None:
         command = [sys.executable, "-m", worker_process.__name__]
         paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        # In a session of their own they are not interrupted with the parent, which ends them when it is.
+        # In sessions of their own, workers are not interrupted with the parent, which ends them when it is.
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

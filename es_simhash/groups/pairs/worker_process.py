@@ -1,4 +1,4 @@
-"""A process that condenses texts: a scheme's settings, then lists of texts, come in by pickle, and results go out."""
+"""A process that condenses texts: it reads pickled settings, then lists of texts, and writes pickled results."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from es_simhash.groups.pairs.condense import condense
 
 
 def main() -> None:
-    """Answer until the input ends, or whoever asks does."""
+    """Answer until the input ends, or the reader has gone."""
     answers = sys.stdout.buffer
-    sys.stdout = sys.stderr  # nothing that is printed here may come between
+    sys.stdout = sys.stderr  # prints must not mix with the answers
     with suppress(EOFError, pickle.UnpicklingError, BrokenPipeError):
         settings = pickle.load(sys.stdin.buffer)
         while True:

@@ -330,7 +330,7 @@ def test_a_text_that_cannot_be_used_is_named_by_its_position() -> None:
 
 @pytest.mark.parametrize("document", ["ab", ("id", "text", "more"), (1, "text"), None])
 def test_a_document_that_is_no_pair_is_named_by_its_position(document: Any) -> None:
-    with pytest.raises(DocumentError, match="Text 1 is no pair"):
+    with pytest.raises(DocumentError, match="Text 1 is not a pair"):
         Deduplicator(SCHEME).run([("a", "text"), document])
 
 
