@@ -1,4 +1,4 @@
-"""Run benchmarks, print their tables, and write them to docs/benchmarks.md, those of quality to docs/quality.md.
+"""Run benchmarks, print their tables, and write them to docs/benchmarks.md, docs/quality.md or benchmarks/design.md.
 
 ``python -m benchmarks`` runs all, ``python -m benchmarks layouts bulk`` two of them; other sections stay as they are.
 ``python -m benchmarks pictures`` and ``scale`` measure nothing: they make the pictures and docs/scale.md from
@@ -27,6 +27,8 @@ from tools.nodes import RELEASES
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, QUALITY_PAGE = DOCS / "benchmarks.md", DOCS / "quality.md"
+# Evidence for decisions in this package rather than by its users.
+DESIGN_PAGE = Path(__file__).with_name("design.md")
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Section:
 CLIENTS = ("elasticsearch", "opensearch-py")
 SECTIONS = {
     "fingerprints": Section(("gaoya", "simhash", "datasketch", "rensa", "numba")),
-    "self_join": Section(("simhash", "faiss-cpu", "numba")),
+    "self_join": Section(("simhash", "faiss-cpu", "numba"), page=DESIGN_PAGE),
     "memory": Section(("numba",)),
     "layouts": Section(("numba", *CLIENTS), SERVERS),
     "finding": Section(("numba", *CLIENTS), SERVERS),
@@ -51,11 +53,11 @@ SECTIONS = {
     "pipeline": Section(("numba", *CLIENTS), SERVERS),
     "grouping": Section(("numba", "opensearch-py"), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch", "numba"), peers=tuple(PEERS)),
-    "key_join": Section(("duckdb",)),
-    "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",)),
+    "key_join": Section(("duckdb",), page=DESIGN_PAGE),
+    "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",), DESIGN_PAGE),
     "growth": Section(("numba", "elasticsearch"), ("elasticsearch",)),
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
-    "candidates": Section(page=QUALITY_PAGE),
+    "candidates": Section(page=DESIGN_PAGE),
 }
 # Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}
@@ -72,7 +74,7 @@ def main() -> None:
     for name in names:
         if name not in DERIVED:
             _measure(name, options.share)
-    is_changed = any(name in SECTIONS and SECTIONS[name].page == PAGE for name in names)
+    is_changed = any(name in SECTIONS and SECTIONS[name].page != QUALITY_PAGE for name in names)
     for name, write in DERIVED.items():
         if name in names or (is_changed and options.share is None):
             write(DOCS)

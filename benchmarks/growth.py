@@ -1,7 +1,7 @@
 """Latency of a search as an index on Elasticsearch grows, compared with what people set up today.
 
 Texts of {length} characters, {planted} of them copies with 1%, 2% or 5% of the words replaced, searched as in
-[Finding](#finding); then fingerprints without texts, as in [Million](#million).
+[Finding](#finding); then fingerprints without texts.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from benchmarks.svg import THEMES, path
 from benchmarks.tables import Table, tables_of
 from es_simhash.plans.find_options import MOST_CANDIDATES
 
-SIMULATED = Path(__file__).with_name("simulated.md")
+SIMULATED, DESIGN = (Path(__file__).with_name(name) for name in ("simulated.md", "design.md"))
 HEADING = """\
 # Scale
 
@@ -38,14 +38,15 @@ def write(docs: Path) -> None:
     simulated = list(chain(scale_simulation.simulated(), scale_machines.simulated()))
     tables = "\n".join(table.markdown() for table in simulated)
     SIMULATED.write_text(f"# Simulated by `python -m benchmarks scale`\n\n## Tables\n\n{tables}", encoding="utf-8")
-    for name, made in files((docs / "benchmarks.md").read_text(encoding="utf-8"), simulated).items():
+    measured = "".join(page.read_text(encoding="utf-8") for page in (docs / "benchmarks.md", DESIGN))
+    for name, made in files(measured, simulated).items():
         (docs / name).parent.mkdir(exist_ok=True)
         (docs / name).write_text(made, encoding="utf-8")
 
 
-def files(benchmarks: str, simulated: Iterable[Table]) -> dict[str, str]:
-    """Make the page and its pictures from the page of benchmarks and simulated tables, by their paths."""
-    numbers = Numbers(Measured.read(benchmarks), {table.title: table for table in simulated})
+def files(measured: str, simulated: Iterable[Table]) -> dict[str, str]:
+    """Make the page and its pictures from the pages of benchmarks and simulated tables, by their paths."""
+    numbers = Numbers(Measured.read(measured), {table.title: table for table in simulated})
     drawn = curves(numbers)
     pictures = {path("scale", theme): picture(drawn, MOST_CANDIDATES, (SIZES[0], SIZES[-1]), theme) for theme in THEMES}
     return {"scale.md": page(numbers), **pictures}

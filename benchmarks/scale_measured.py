@@ -1,4 +1,4 @@
-"""Measured numbers that docs/scale.md computes with, read from the tables of docs/benchmarks.md."""
+"""Measured numbers that docs/scale.md computes with, read from the tables of the benchmarks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Cell:
         """Read the number."""
         if (self.section, self.table) not in tables:
             raise LookupError(
-                f"docs/benchmarks.md has no table {self.table!r} in {self.section!r}. Run {self.command}."
+                f"The pages of benchmarks have no table {self.table!r} in {self.section!r}. Run {self.command}."
             )
         table = tables[self.section, self.table]
         if not self.row:
@@ -47,7 +47,7 @@ def _number(text: str, cell: Cell) -> float:
     try:
         return float(text.replace(",", ""))
     except ValueError:
-        raise LookupError(f"{cell.what} is {text!r} in docs/benchmarks.md, no number. Run {cell.command}.") from None
+        raise LookupError(f"{cell.what} is {text!r} in the benchmarks, not a number. Run {cell.command}.") from None
 
 
 def _cell(what: str, section: str, table: str, row: str, column: str) -> Any:
@@ -102,7 +102,7 @@ class Measured:
 
     @classmethod
     def read(cls, page: str) -> Measured:
-        """Read the numbers from the page of benchmarks."""
+        """Read the numbers from the pages of benchmarks."""
         tables = tables_of(page)
         return cls(**{name: cell.read(tables) for name, cell in cells().items()})
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from tests import ROOT
 
 BENCHMARKS = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+DESIGN = (ROOT / "benchmarks" / "design.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 RUN = ("python", "console", "http", "cron")

@@ -22,11 +22,12 @@ from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.tradeoffs import band_candidates, band_probability, block_candidates
 from tests import ROOT
-from tests.support.documentation import BENCHMARKS, with_another_backfill
+from tests.support.documentation import BENCHMARKS, DESIGN, with_another_backfill
 
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "scale.md").read_text(encoding="utf-8")
-MEASURED = Measured.read(BENCHMARKS)
+PAGES = BENCHMARKS + DESIGN
+MEASURED = Measured.read(PAGES)
 SIMULATED = {table.title: table for table in scale.simulated_before()}
 NUMBERS = Numbers(MEASURED, SIMULATED)
 
@@ -35,7 +36,7 @@ NUMBERS = Numbers(MEASURED, SIMULATED)
 
 
 def test_the_page_and_its_pictures_are_what_the_script_makes_of_the_measured_numbers() -> None:
-    made = scale.files(BENCHMARKS, SIMULATED.values())
+    made = scale.files(PAGES, SIMULATED.values())
     stale = [path for path, text in made.items() if (DOCS / path).read_text(encoding="utf-8") != text]
     assert stale == [], "run: python -m benchmarks scale"
 
@@ -46,7 +47,7 @@ def test_what_is_quickly_simulated_comes_out_as_on_the_page() -> None:
 
 
 def test_another_number_in_the_benchmarks_is_another_page() -> None:
-    page = scale.files(with_another_backfill(), SIMULATED.values())["scale.md"]
+    page = scale.files(with_another_backfill() + DESIGN, SIMULATED.values())["scale.md"]
     assert "Computed from 9,999 documents a second" in page
     assert page != PAGE
 
@@ -62,7 +63,7 @@ def test_the_pictures_are_well_formed_and_have_a_line_for_each_search() -> None:
 
 
 def test_every_number_stands_on_the_page_of_benchmarks_where_it_is_said_to() -> None:
-    tables = tables_of(BENCHMARKS)
+    tables = tables_of(PAGES)
     for name, cell in cells().items():
         shown = f"{getattr(MEASURED, name):,g}"
         table = tables[cell.section, cell.table]
@@ -72,7 +73,7 @@ def test_every_number_stands_on_the_page_of_benchmarks_where_it_is_said_to() -> 
 
 def test_a_table_that_is_gone_is_named_with_the_command_that_makes_it() -> None:
     with pytest.raises(LookupError, match="python -m benchmarks million"):
-        Measured.read(BENCHMARKS.replace("### On Elasticsearch", "### Elsewhere"))
+        Measured.read(PAGES.replace("### On Elasticsearch", "### Elsewhere"))
 
 
 def test_a_number_that_is_none_is_named() -> None:
