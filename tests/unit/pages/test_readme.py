@@ -111,6 +111,14 @@ def test_the_tutorial_has_the_speed_of_a_backfill_of_a_million() -> None:
     assert f"a million documents of 1.3 kB were done at {rate // 100 * 100:,.0f} a second" in tutorial
 
 
+def test_the_tutorial_has_the_cost_of_a_large_file() -> None:
+    tutorial = " ".join((ROOT / "docs" / "tutorials" / "batch.md").read_text(encoding="utf-8").split())
+    [seconds], [peak] = (
+        numbers("Memory for a file of 5 GB", "numba", column) for column in ("wall s", "peak of the process, MB")
+    )
+    assert f"5 GB took {seconds:.0f} seconds and {peak:.0f} MB" in tutorial
+
+
 def test_the_page_about_pipelines_has_their_cost() -> None:
     page = " ".join((ROOT / "docs" / "pipeline.md").read_text(encoding="utf-8").split())
     by_server, by_client = (
