@@ -5,9 +5,8 @@ from __future__ import annotations
 from benchmarks import scale_model as model
 from benchmarks.scale_model import DEFAULT, SIZES, Finding
 from benchmarks.scale_numbers import SIMHASH, Numbers, noted, text
-from benchmarks.scale_simulation import CROWDED, in_words
+from benchmarks.scale_simulation import in_words
 from benchmarks.scale_words import rounded, size
-from benchmarks.tables import Table
 from es_simhash.groups.pairs.linking import ALL, FEW
 from es_simhash.plans.find_options import MOST_CANDIDATES
 
@@ -101,8 +100,8 @@ Computed from {measured.backfill_rate:,.0f} documents a second, measured on a mi
 together, with two cores. That M machines are M times as fast is assumed. The server is the bottleneck, since it writes
 each document anew: the client computes {measured.backfill_client:.0f}% of the time, so one client keeps
 {100 / measured.backfill_client:.1f} such servers busy. Add nodes first, then clients with `--shard 1/M`
-([backfill.md](backfill.md#the-run)). Two slices on one machine do not help: {measured.two_slices_rate:,.0f} documents a
-second, and {measured.one_slice_rate:,.0f} with one.
+([backfill.md](backfill.md#the-run)). Two parallel slices on one machine do not help: {measured.two_slices_rate:,.0f}
+documents a second, and {measured.one_slice_rate:,.0f} with one.
 """,
     )
 
@@ -129,7 +128,6 @@ def groups(numbers: Numbers) -> str:
             *(f"{model.passes(documents, memory):,}" for memory in _MEMORIES),
             size(documents * model.grouped_by(0.6).count * model.SPARK_ROW_BYTES),
         )
-    crowded = numbers.simulated[CROWDED]
     return text(
         one,
         f"""
@@ -137,11 +135,9 @@ What is *kept* goes to temporary files once it exceeds the memory. A table of ke
 default 256 MiB the time grows with the square of the documents beyond {rounded(_MEMORIES[0] / model.SORTED_BYTES)}; the
 [time above](#in-short) is that of one pass, without comparing pairs. [Spark](spark.md) divides keys over machines; even
 a key that 5% of the documents share leaves them balanced.
-""",
-        Table(crowded.title, crowded.columns, crowded.note, crowded.rows),
-        f"""
+
 If more than {ALL} documents share a key, it is *crowded*: each further document is compared with {FEW} only. Pairs that
-meet in crowded keys alone may be missed; `left_out` counts what was not compared. Ask for a higher similarity, or use a
-layout with more rows.
+meet in crowded keys alone may be missed ([how many](#in-short)); `left_out` counts what was not compared. Ask for a
+higher similarity, or use a layout with more rows.
 """,
     )
