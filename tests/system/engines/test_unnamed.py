@@ -138,3 +138,10 @@ def test_what_is_wrong_with_a_login_or_a_server_is_reported_all_the_same(answer:
         with pytest.raises(EngineError):
             engine.perform(GetInfo())
         engine.close()
+
+
+def test_real_servers_are_known_by_their_urls(elasticsearch_node: Node, opensearch_node: Node) -> None:
+    for node in (elasticsearch_node, opensearch_node):
+        engine = connect(node.url)
+        assert engine.perform(GetInfo()).distribution == node.release.engine
+        engine.close()

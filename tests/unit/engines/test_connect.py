@@ -25,7 +25,6 @@ from es_simhash.errors import ClientVersionError, EngineError, InputError, Missi
 from es_simhash.plans.operations import CreateIndex, EngineInfo, GetInfo, GetMappings, Operation
 from tests.support.http_server import Answer, serving
 from tests.support.rest_engines import everything_said
-from tools.nodes import Node
 
 ADDRESS = "http://127.0.0.1:9200"
 ELASTICSEARCH = Answer({"version": {"number": "9.4.3"}})
@@ -212,13 +211,6 @@ def test_the_server_at_a_url_says_which_it_is(answer: Answer, kind: type, kind_a
         assert type(engine) is kind
         engine.close()
         assert type(connected(server.url)) is kind_async
-
-
-def test_real_servers_are_known_by_their_urls(elasticsearch_node: Node, opensearch_node: Node) -> None:
-    for node in (elasticsearch_node, opensearch_node):
-        engine = connect(node.url)
-        assert engine.perform(GetInfo()).distribution == node.release.engine
-        engine.close()
 
 
 def test_a_server_whose_name_is_given_is_not_asked() -> None:

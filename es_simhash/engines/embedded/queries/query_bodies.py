@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from sys import float_info
 from typing import Any
 
 from es_simhash.engines.embedded.mapping import values
@@ -93,8 +94,8 @@ def tokens(field: Field, value: Any) -> list[str]:
 
 def _check_boost(kind: str, body: Mapping[str, Any]) -> None:
     boost = body.get("boost", 1)
-    if isinstance(boost, bool) or not isinstance(boost, int | float) or not 0 <= boost < float("inf"):
-        raise EngineError(f"The query {kind!r} cannot have boost: {boost!r}. Give a number from 0 on.")
+    if isinstance(boost, bool) or not isinstance(boost, int | float) or not 0 <= boost <= float_info.max:
+        raise EngineError(f"The query {kind!r} cannot have boost: {boost!r:.80}. Give a number from 0 on.")
 
 
 _FORM = re.compile(r"(-?\d+)(%?)")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from es_simhash.engines.embedded import EmbeddedEngine
@@ -100,6 +100,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedEngine]
 
 
 @given(query=queries)
+@example(query={"bool": {"boost": 10**400}})
 def test_any_query_finds_documents_or_is_refused(engine: EmbeddedEngine, query: Any) -> None:
     before = repr(query)
     try:
