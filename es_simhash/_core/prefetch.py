@@ -82,7 +82,7 @@ class Stop:
                 self._awaited.discard(future)
 
 
-def ahead(
+def prefetched(
     make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1, stop: Stop | None = None
 ) -> Generator[Result, None, None]:
     """Yield what ``make`` returns for each item, in order, working on one item per thread ahead of the caller.

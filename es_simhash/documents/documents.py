@@ -12,7 +12,7 @@ from functools import cached_property
 
 from es_simhash._core.batched import Items, async_chunks, chunks
 from es_simhash._core.json_paths import Json
-from es_simhash._core.prefetch import ahead
+from es_simhash._core.prefetch import prefetched
 from es_simhash.documents.actions import Document, Slot, Target, Task
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import check_sources, text_of
@@ -62,7 +62,7 @@ class Documents:
 
         While a batch is being sent, a thread fingerprints the next one.
         """
-        for batch in ahead(self._prepared, chunks(actions, _BATCH)):
+        for batch in prefetched(self._prepared, chunks(actions, _BATCH)):
             yield from self._results(batch, on_reject)
 
     async def async_actions(self, actions: Items[Document], on_reject: OnReject | None = None) -> AsyncIterator[Json]:

@@ -39,7 +39,7 @@ _SEGMENTS, _SHORT = 1 << 16, 4
 
 
 def normalise_batch(texts: Sequence[str], normalisation: Normalisation) -> TextBatch:
-    """The normalised ``texts`` as a batch; a lone surrogate or a non-string is a `TextError`."""
+    """Return the normalised ``texts`` as a batch; a lone surrogate or a non-string is a `TextError`."""
     unit_map = _unit_map(normalisation)
     if not normalisation.whitespace:
         return _map_units(texts, unit_map)
@@ -63,7 +63,7 @@ class _UnitMap:
         return np.frombuffer(data.translate(self._ascii), dtype=np.uint8)
 
     def map(self, units: Units) -> npt.NDArray[np.uint16]:
-        """What ``units`` become; `_BEGINS` or `_JOINS` where a look at one unit is not enough."""
+        """Map ``units``; to `_BEGINS` or `_JOINS` where one unit does not decide."""
         mapped = self._look_up(units)
         unknown = mapped == _UNKNOWN
         if not unknown.any():
@@ -91,7 +91,7 @@ class _UnitMap:
         return ord(folded) if len(folded) == 1 and ord(folded) < 1 << 16 else _BEGINS
 
     def _learn_block(self, high_surrogate: int) -> int:
-        """What the 1,024 code points that begin with this surrogate become: themselves, if none changes or joins."""
+        """Map the 1,024 code points that begin with this surrogate: to themselves, if none changes or joins."""
         first = 0x10000 + (high_surrogate - _HIGH_SURROGATES[0]) * 0x400
         characters = list(map(chr, range(first, first + 0x400)))
         if any(map(_joins, characters)):
@@ -112,7 +112,7 @@ class _UnitMap:
 
 
 def _joins(character: str) -> bool:
-    """Whether the character may combine with, compose with, or be reordered among those before it."""
+    """Return whether the character may combine with, compose with, or be reordered among those before it."""
     if is_unassigned(character):
         return False
     forms = (character, unicodedata.normalize("NFKD", character), character.casefold())

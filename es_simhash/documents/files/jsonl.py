@@ -49,7 +49,7 @@ def _objects(file: DataFile, stream: Stream) -> Iterator[Numbered]:
 
 
 def is_action(record: Record) -> bool:
-    """Whether an object is the action line of a bulk request."""
+    """Return whether an object is the action line of a bulk request."""
     if len(record) != 1 or not _ACTIONS.issuperset(record):
         return False
     [metadata] = record.values()

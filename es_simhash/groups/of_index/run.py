@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.json_paths import Json
-from es_simhash._core.prefetch import BRIEFLY, Stop, ahead
+from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import ReaderLostError
@@ -160,10 +160,10 @@ class _Grouping:
         )
         with ExitStack() as stack:
             stack.callback(engine.leave, reading.close(), BRIEFLY)
-            next_page = ahead(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
+            next_page = prefetched(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
             pages = stack.enter_context(closing(next_page))
             rows = partial(stored_fingerprints.rows, self._documents, self._kept.settings)
-            yield from stack.enter_context(closing(ahead(rows, takewhile(bool, pages), stop=engine.stop)))
+            yield from stack.enter_context(closing(prefetched(rows, takewhile(bool, pages), stop=engine.stop)))
 
     @property
     def _what(self) -> Json:

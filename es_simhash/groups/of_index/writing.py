@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 
 from es_simhash._core.json_paths import Json
-from es_simhash._core.prefetch import Stop, ahead
+from es_simhash._core.prefetch import Stop, prefetched
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, StoppableEngine, run
@@ -140,7 +140,7 @@ class _Writing:
         lost: set[int] = set()
         pressure = RequestSize()
         write_batch = partial(self._write, pressure)
-        with closing(ahead(write_batch, self._batches(), _WRITERS, self._engine.stop)) as outcomes:
+        with closing(prefetched(write_batch, self._batches(), _WRITERS, self._engine.stop)) as outcomes:
             for outcome, positions in outcomes:
                 lost |= positions
                 self.done.written += outcome.written

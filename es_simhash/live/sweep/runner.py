@@ -10,7 +10,7 @@ from itertools import count, takewhile
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from es_simhash._core.json_paths import Json
-from es_simhash._core.prefetch import BRIEFLY, Stop, ahead
+from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.live.sweep.progress import Pace, Tally
 from es_simhash.live.sweep.reading import Reading, close_all, common_reader
@@ -81,7 +81,7 @@ class _Passing(StoppableEngine):
             if len(readings) == 1:
                 self._slice(operation, readings[0])
                 return
-            slices = ahead(partial(self._slice, operation), readings, len(readings), self.stop)
+            slices = prefetched(partial(self._slice, operation), readings, len(readings), self.stop)
             for _ in stack.enter_context(closing(slices)):
                 continue
 
@@ -96,7 +96,7 @@ class _Passing(StoppableEngine):
     def _ahead(
         self, make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1
     ) -> Generator[Result, None, None]:
-        return ahead(make, items, threads, self.stop)
+        return prefetched(make, items, threads, self.stop)
 
     def _write(self, pressure: RequestSize, prepared: Prepared) -> Outcome:
         run(self._pace.turn(len(prepared.updates)), self)

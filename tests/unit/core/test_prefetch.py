@@ -8,16 +8,16 @@ from threading import enumerate as enumerate_threads
 
 import pytest
 
-from es_simhash._core.prefetch import Stop, StoppedError, ahead, in_a_moment
+from es_simhash._core.prefetch import Stop, StoppedError, in_a_moment, prefetched
 from es_simhash.errors import EngineError
 
 
 def test_results_come_in_the_order_of_the_items() -> None:
-    assert list(ahead(str, range(100))) == [str(i) for i in range(100)]
+    assert list(prefetched(str, range(100))) == [str(i) for i in range(100)]
 
 
 def test_nothing_comes_of_nothing() -> None:
-    assert list(ahead(str, [])) == []
+    assert list(prefetched(str, [])) == []
 
 
 def test_the_next_result_is_made_while_the_caller_has_the_last() -> None:
@@ -27,7 +27,7 @@ def test_the_next_result_is_made_while_the_caller_has_the_last() -> None:
         begun[i].set()
         return i
 
-    made = ahead(make, range(3))
+    made = prefetched(make, range(3))
     next(made)
     assert begun[1].wait(10)
     assert not begun[2].is_set()
@@ -35,7 +35,7 @@ def test_the_next_result_is_made_while_the_caller_has_the_last() -> None:
 
 def test_as_many_results_as_there_are_threads_are_made_at_once() -> None:
     together = Barrier(3)
-    made = ahead(lambda i: (i, together.wait(10)), range(9), threads=3)
+    made = prefetched(lambda i: (i, together.wait(10)), range(9), threads=3)
     assert [i for i, _ in made] == list(range(9))
 
 
@@ -44,7 +44,7 @@ def test_items_are_read_in_the_thread_of_the_caller_and_results_made_in_another(
         while True:
             yield get_ident()
 
-    made = ahead(lambda reader: (reader, get_ident()), readers())
+    made = prefetched(lambda reader: (reader, get_ident()), readers())
     for _ in range(3):
         reader, maker = next(made)
         assert reader == get_ident() != maker
@@ -56,28 +56,28 @@ def test_an_item_that_cannot_be_read_is_told_after_what_was_made_before() -> Non
         yield 1
         raise OSError("lost")
 
-    made = ahead(str, broken())
+    made = prefetched(str, broken())
     assert [next(made), next(made)] == ["0", "1"]
     with pytest.raises(OSError, match="lost"):
         next(made)
 
 
 def test_a_result_that_cannot_be_made_is_told_at_its_turn() -> None:
-    made = ahead(lambda i: 1 // i, [1, 0, 1])
+    made = prefetched(lambda i: 1 // i, [1, 0, 1])
     assert next(made) == 1
     with pytest.raises(ZeroDivisionError):
         next(made)
 
 
 def test_a_caller_may_stop_at_any_time() -> None:
-    made = ahead(str, iter(int, 1))
+    made = prefetched(str, iter(int, 1))
     next(made)
     made.close()
     assert list(made) == []
 
 
 def test_the_threads_keep_no_process_from_ending() -> None:
-    made = ahead(lambda _: [each.daemon for each in enumerate_threads() if each.name == "es-simhash"], range(2))
+    made = prefetched(lambda _: [each.daemon for each in enumerate_threads() if each.name == "es-simhash"], range(2))
     assert all(next(made))
 
 
@@ -86,7 +86,7 @@ def test_the_threads_keep_no_process_from_ending() -> None:
 
 def test_the_end_of_work_ends_a_wait_for_a_result() -> None:
     stop, hangs = Stop(), Event()
-    made = ahead(lambda _: hangs.wait(), range(2), stop=stop)
+    made = prefetched(lambda _: hangs.wait(), range(2), stop=stop)
     Timer(0.01, stop.set).start()
     with pytest.raises(StoppedError):
         next(made)
@@ -102,7 +102,7 @@ def test_the_end_of_work_ends_a_sleep() -> None:
 
 def test_nothing_is_waited_for_after_the_end_of_work() -> None:
     stop = Stop()
-    made = ahead(str, range(9), stop=stop)
+    made = prefetched(str, range(9), stop=stop)
     next(made)
     stop.set()
     with pytest.raises(StoppedError):
