@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from es_simhash.groups.pairs.deduplicator import Deduplicator
     from es_simhash.index import AsyncIndex, Index
     from es_simhash.live.backfill.options import BackfillOptions
-    from es_simhash.live.reindex.survey import ReindexOptions
+    from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.plans.find_options import FindOptions
     from es_simhash.quality.evaluation import evaluate
@@ -67,7 +67,7 @@ _NAMES = {
         "Index",
     ),
     "live.backfill.options": ("BackfillOptions",),
-    "live.reindex.survey": ("ReindexOptions",),
+    "live.reindex.options": ("ReindexOptions",),
     "live.sweep.options": ("UpdateOptions",),
     "plans.find_options": ("FindOptions",),
     "quality.evaluation": ("evaluate",),

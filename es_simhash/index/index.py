@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
+    from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.reindex.plan import Reindexed
-    from es_simhash.live.reindex.survey import ReindexOptions
     from es_simhash.live.removal import Removed
     from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.live.sweep.progress import OnProgress, Progress

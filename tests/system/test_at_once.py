@@ -26,7 +26,7 @@ AT_ONCE = 4
 
 
 def all_at_once(engine: Engine, name: str, *schemes: str) -> list[Any]:
-    """What becomes of so many that call init at the same moment: what it did, or why it was refused."""
+    """Call init several times at the same moment; return what each did, or why it was refused."""
     barrier = Barrier(len(schemes))
 
     def init(scheme: str) -> Any:

@@ -142,7 +142,7 @@ def made(place: str, name: str, mappings: Json, documents: dict[str, Json]) -> N
     with_engine(place, make)
 
 
-def refused_everywhere(place: str, name: str, folder: Path, ids: list[str], told: str) -> None:
+def refused_everywhere(place: str, name: str, folder: Path, ids: list[str], reported: str) -> None:
     """See every verb that brings fields into an index refuse to, and leave all as it is."""
     before = state(place, name, ids)
     new = folder / "new.jsonl"
@@ -156,7 +156,7 @@ def refused_everywhere(place: str, name: str, folder: Path, ids: list[str], told
     ]
     for command in writing:
         done = run(*command, cwd=folder, code=3, ES_SIMHASH_URL=place)
-        assert told in done.err, command
+        assert reported in done.err, command
         assert "--prefix" in done.err
     for verb, how in (("remove", "--yes"), ("group", "--write")):
         assert "has no fields for fingerprints" in run(verb, name, how, cwd=folder, code=3, ES_SIMHASH_URL=place).err
@@ -181,22 +181,22 @@ def test_values_that_are_not_mapped_stop_all_before_anything_is_written(
 
 def test_a_field_of_our_object_s_name_stops_all(place: str, name: str, tmp_path: Path) -> None:
     made(place, name, {"properties": {"dedup": {"type": "keyword"}}}, {"1": TEXT, "2": {**TEXT, "dedup": "mine"}})
-    told = f"The index {name!r} has a field 'dedup' of type keyword, where an object is needed"
-    refused_everywhere(place, name, tmp_path, ["1", "2"], told)
+    reported = f"The index {name!r} has a field 'dedup' of type keyword, where an object is needed"
+    refused_everywhere(place, name, tmp_path, ["1", "2"], reported)
 
 
 def test_an_object_that_is_not_parsed_stops_all(place: str, name: str, tmp_path: Path) -> None:
     there = {"dedup": {"type": "object", "enabled": False}}
     made(place, name, {"properties": there}, {"1": TEXT, "2": {**TEXT, "dedup": OPEN}, "3": {**TEXT, "dedup": "mine"}})
-    told = f"The index {name!r} does not parse the object 'dedup' (enabled: false)"
-    refused_everywhere(place, name, tmp_path, ["1", "2", "3"], told)
+    reported = f"The index {name!r} does not parse the object 'dedup' (enabled: false)"
+    refused_everywhere(place, name, tmp_path, ["1", "2", "3"], reported)
 
 
 def test_an_object_of_somebody_else_in_the_mapping_stops_all(place: str, name: str, tmp_path: Path) -> None:
     theirs = {"dedup": {"properties": {"status": {"type": "keyword"}, "group": {"type": "keyword"}}}}
     made(place, name, {"properties": theirs}, {"1": TEXT, "2": {**TEXT, "dedup": OPEN}})
-    told = f"The index {name!r} has an object 'dedup' of somebody else, with the fields group, status"
-    refused_everywhere(place, name, tmp_path, ["1", "2"], told)
+    reported = f"The index {name!r} has an object 'dedup' of somebody else, with the fields group, status"
+    refused_everywhere(place, name, tmp_path, ["1", "2"], reported)
     found = lines(run("doctor", name, *FIELDS, "--json", cwd=tmp_path, code=1, ES_SIMHASH_URL=place))
     assert "mapping-conflict" in [each["code"] for each in found if each["level"] == "stop"]
     query = {"term": {"dedup.status": "open"}}
@@ -242,7 +242,7 @@ def engine(place: str) -> Iterator[Engine]:
 
 @pytest.fixture
 def index(engine: Engine, name: str) -> Index:
-    """An index with our fields, of documents three of which have a fingerprint, and one has not yet."""
+    """An index with our fields: three of its documents have a fingerprint, and one has none yet."""
     engine.perform(CreateIndex(name, {"mappings": {"properties": BODY}}))
     Index(name, engine, fields=["body"]).init()
     done = DOCUMENTS.add_fields(TEXT)
@@ -268,10 +268,10 @@ def test_a_backfill_stops_and_once_that_is_accepted_leaves_such_documents_alone(
     ):
         index.backfill()
     assert of(engine, index.name, *THEIRS, "due") == before
-    told: list[Rejected] = []
-    done = index.backfill(BackfillOptions(accept=frozenset({"foreign-values"})), on_reject=told.append)
-    assert (done.written, done.rejected, {each.id for each in told}) == (1, 2, set(THEIRS))
-    assert all("where the fields belong" in each.reason and "--prefix" in each.reason for each in told)
+    reported: list[Rejected] = []
+    done = index.backfill(BackfillOptions(accept=frozenset({"foreign-values"})), on_reject=reported.append)
+    assert (done.written, done.rejected, {each.id for each in reported}) == (1, 2, set(THEIRS))
+    assert all("where the fields belong" in each.reason and "--prefix" in each.reason for each in reported)
     assert of(engine, index.name, *THEIRS) == before[:2]
 
 
@@ -295,9 +295,9 @@ def test_of_several_indices_none_gets_the_fields_where_one_has_such_values(engin
 def test_what_comes_while_a_backfill_runs_is_left_alone_too(engine: Engine, index: Index) -> None:
     meddler = Meddler(engine)
     meddler.before = once(OpenReader, lambda _: fill(engine, index.name, THEIRS))
-    told: list[Rejected] = []
-    done = Index(index.name, meddler).backfill(on_reject=told.append)
-    assert (done.written, {each.id for each in told}) == (1, set(THEIRS))
+    reported: list[Rejected] = []
+    done = Index(index.name, meddler).backfill(on_reject=reported.append)
+    assert (done.written, {each.id for each in reported}) == (1, set(THEIRS))
     assert [each["_source"] for each in of(engine, index.name, *THEIRS)] == list(THEIRS.values())
 
 

@@ -69,7 +69,7 @@ def test_an_index_that_flattens_objects_is_refused(node: Node, client: Any, name
         Index(name, client, fields=["body"]).init()
 
 
-def test_too_many_fields_are_told_with_the_setting_that_limits_them(node: Node, client: Any, name: str) -> None:
+def test_too_many_fields_are_reported_with_the_setting_that_limits_them(node: Node, client: Any, name: str) -> None:
     properties = {f"f{i}": {"type": "keyword"} for i in range(9)}
     create(node, name, {"properties": properties}, {"index.mapping.total_fields.limit": 10})
     with pytest.raises(MappingError, match=r"index\.mapping\.total_fields\.limit"):
@@ -117,7 +117,9 @@ def test_a_closed_index_is_named(node: Node, client: Any, name: str) -> None:
         index.find("a text of some length")
 
 
-def test_a_wrong_query_of_the_users_own_is_told_as_the_server_tells_it(node: Node, client: Any, name: str) -> None:
+def test_a_wrong_query_of_the_users_own_is_reported_in_the_words_of_the_server(
+    node: Node, client: Any, name: str
+) -> None:
     create(node, name)
     index = Index(name, client, fields=["body"])
     index.init()
@@ -156,7 +158,7 @@ def test_an_unreachable_server_is_named() -> None:
         Index("articles", client).find("a text of some length")
 
 
-def test_a_wrong_password_is_told_without_repeating_it(guarded_node: Node) -> None:
+def test_a_wrong_password_is_reported_without_repeating_it(guarded_node: Node) -> None:
     with Elasticsearch(guarded_node.url, basic_auth=("elastic", "wr0ng-secret")) as client:
         with pytest.raises(AccessError) as raised:
             Index("articles", client).find("a text of some length")

@@ -111,7 +111,7 @@ def test_nor_by_a_command(team: Team, tmp_path: Path, command: str) -> None:
 
 
 @each_command
-def test_whoever_accepts_the_loss_is_warned_and_has_it_done(team: Team, tmp_path: Path, command: str) -> None:
+def test_a_user_who_accepts_the_loss_is_warned_and_has_it_done(team: Team, tmp_path: Path, command: str) -> None:
     accept = ("--accept", "source-excludes")
     done = run(command, team.name, *COMMANDS[command], *accept, cwd=tmp_path, ES_SIMHASH_URL=team.url)
     assert "Warning (source-excludes): " in done.err
@@ -138,7 +138,7 @@ def test_a_removal_leaves_such_an_index_out_and_does_the_others(team: Team, tmp_
             ([team.name], [whole.name])
         ]
         done = run("remove", pattern, "--yes", cwd=tmp_path, code=1, ES_SIMHASH_URL=team.url)
-        assert f"Left out: {team.name}. The reasons were told before.\n" in done.err
+        assert f"Left out: {team.name}. The reasons were reported before.\n" in done.err
         assert team.state == before
         assert [each["_source"] for each in whole.state[0]] == list(DOCUMENTS.values())
     finally:

@@ -63,8 +63,8 @@ def command(
     Example: es-simhash reindex articles-1 articles-2 --field title --field body --alias articles
     """
     from es_simhash.documents.files import RejectFile
+    from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.reindex.run import Reindexing
-    from es_simhash.live.reindex.survey import ReindexOptions
     from es_simhash.plans.index_plans import IndexPlans
 
     options = ReindexOptions(**given)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import EngineError, UnreachableError
-from es_simhash.live.reindex.aliases import alias_changes
-from es_simhash.live.reindex.survey import ORIGIN, ReindexOptions, ReindexSurvey, check_copy, due_query
+from es_simhash.live.reindex.options import ReindexOptions
+from es_simhash.live.reindex.survey import ORIGIN, ReindexSurvey, alias_changes, check_copy, due_query
 from es_simhash.live.reindex.verifying import Verified, differences, find_extra, verify
 from es_simhash.live.sweep.changes import changes_of
 from es_simhash.live.sweep.notes import note

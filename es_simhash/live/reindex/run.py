@@ -6,8 +6,9 @@ from es_simhash._core.prefetch import Stop
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, run
+from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.reindex.plan import Reindexed, reindex
-from es_simhash.live.reindex.survey import ReindexOptions, ReindexSurvey, survey
+from es_simhash.live.reindex.survey import ReindexSurvey, survey
 from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
 from es_simhash.live.sweep.runner import Runner
 from es_simhash.plans.operations import Plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
@@ -10,40 +10,19 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import IndexStateError, InputError, MappingError, MissingError
 from es_simhash.live.doctor.rights import check_rights_in_new
 from es_simhash.live.reindex import settings
-from es_simhash.live.reindex.aliases import alias_changes
 from es_simhash.live.reindex.copying import Copying
+from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.sweep.notes import noted, with_note
-from es_simhash.live.sweep.options import RunOptions
 from es_simhash.live.sweep.survey import changed_after
 from es_simhash.plans.foreign_values import refuse_foreign
 from es_simhash.plans.init import new_index
-from es_simhash.plans.operations import Count, GetAliases, GetMappings, GetSettings, Plan, Refresh
+from es_simhash.plans.operations import Count, GetAliases, GetInfo, GetMappings, GetSettings, Plan, Refresh
 from es_simhash.plans.text_fields import check_text_fields, fields_in_no_document, has_these_fields, no_text
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import META
 
 # The note in a copy that names its source.
 ORIGIN = "_copied_from"
-
-
-@dataclass(frozen=True)
-class ReindexOptions(RunOptions):
-    """The options of a reindexing, beside those of `RunOptions`.
-
-    In the end, each of ``aliases`` is moved from the source to the destination, or created. ``fast`` turns refreshes
-    and replicas of the destination off during the run. ``into_existing`` allows a destination that exists and is empty.
-    ``sample`` documents are compared in the end.
-    """
-
-    aliases: tuple[str, ...] = ()
-    fast: bool = False
-    into_existing: bool = False
-    sample: int = 1000
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.sample < 0:
-            raise InputError(f"{self.sample} documents cannot be compared. Choose 0 or more.")
 
 
 @dataclass(frozen=True)
@@ -216,3 +195,28 @@ def _old_names(there: Json, documents: Documents) -> frozenset[str]:
     if documents.prefix not in ours:
         return frozenset()
     return frozenset(mapped.get("properties") or {})
+
+
+def alias_changes(source: str, destination: str, aliases: Sequence[str]) -> Plan[list[Json]]:
+    """Return the actions that move aliases from the source to the destination, with their definitions."""
+    changes: list[Json] = []
+    if aliases and (yield GetInfo()).distribution == "embedded":
+        raise InputError("The embedded engine has no aliases. Leave them out, and open the copy by its own name.")
+    for alias in aliases:
+        try:
+            behind = yield GetAliases(alias)
+        except MissingError:
+            behind = {}
+        if alias in behind or alias == destination:
+            raise InputError(
+                f"{alias!r} is an index, and an alias cannot have the name of an existing index. Choose another alias."
+            )
+        if behind and source not in behind:
+            raise InputError(
+                f"The alias {alias!r} stands for {', '.join(sorted(behind))}, not for {source!r}. Choose another alias."
+            )
+        says = behind[source][alias] if behind else {}
+        if behind:
+            changes.append({"remove": {"index": source, "alias": alias}})
+        changes.append({"add": {"index": destination, "alias": alias, **says}})
+    return changes

@@ -270,7 +270,7 @@ def test_a_document_that_is_deleted_meanwhile_is_not_made_again(engine: Engine, 
 
 
 @servers
-def test_a_group_of_two_of_which_one_changes_dissolves(engine: Engine, meddler: Meddler, index: Index) -> None:
+def test_a_group_of_two_dissolves_if_one_changes(engine: Engine, meddler: Meddler, index: Index) -> None:
     delete(engine, index.name, "5 copy 1", "5 copy 2")
     meddler.before = once(Bulk, lambda bulk: change(engine, index, "5 copy 0", {"title": "x", "body": "y"}))
     written(index)
@@ -297,7 +297,7 @@ def test_in_an_incremental_run_too_only_what_changed_meanwhile_leaves_its_group(
 
 
 @servers
-def test_whom_only_the_one_that_changed_has_linked_stay_together(
+def test_documents_linked_only_by_the_one_that_changed_stay_together(
     engine: Engine, meddler: Meddler, index: Index, names: Callable[[], str]
 ) -> None:
     """Of documents with equal texts only the first is compared with others."""

@@ -17,7 +17,7 @@ _RARELY = st.integers(0, 7).map(lambda number: number == 7)
 
 
 def histories(verb: str, requests: int, states: tuple[str, ...]) -> st.SearchStrategy[History]:
-    """Histories of a command of so many requests on documents in some of the states."""
+    """Draw histories of a command with this many requests, on documents in some of the states."""
     return st.builds(
         History,
         st.just(verb),

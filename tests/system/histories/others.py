@@ -103,7 +103,7 @@ class Others:
         return f"secret {self.serial}" if self.has_secrets else None
 
     def write_new(self, path: Path, count: int) -> None:
-        """Write so many new documents to a file; the text of one of them cannot be read."""
+        """Write this many new documents to a file; the text of one of them cannot be read."""
         for number in range(count):
             self.serial += 1
             title = {"en": "a title"} if number == count // 2 else "a title"
@@ -182,7 +182,7 @@ class Others:
         self._keep(number, then, self._ask(method, f"_doc/{_path(number)}?{then.query}", body))
 
     def _keep(self, number: int, then: Known, reply: Json) -> None:
-        """Note what is there now, and how often it was changed between the last change of the others and this one."""
+        """Note the document, and how often it was changed between the last change of the others and this one."""
         before = self.known[number]
         version = reply["_version"]
         between = 0 if before.source is None else version - before.version - 1

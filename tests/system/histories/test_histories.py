@@ -110,7 +110,7 @@ def hold(place: Place, verb: str, count: int, is_soak: bool) -> None:
 
 
 def problems_of(place: Place, history: History) -> list[str]:
-    """What is not as it should be after a history; and after one more run, which sees what came too late for it."""
+    """Find the problems after a history, and after one more run, which sees what came too late for the first."""
     with index_of(history, place) as others:
         looks = Looks(others, VERBS[history.verb].look, VERBS[history.verb].refreshes)
         first = outcome_of(place, others, history, looks)

@@ -39,9 +39,9 @@ Check: TypeAlias = Callable[[Outcome], Iterator[str]]
 class Verb:
     """A command: its ``arguments``, with places for the index, a copy and files, and what its ``check`` finds wrong.
 
-    It has about so many ``requests``; by those with ``look`` in them it sees what others write (see `Looks`, also for
-    ``refreshes``). Documents are in some ``states`` at the start. The ``program`` takes the arguments. ``afterwards``
-    has what the others do then.
+    It makes about this many ``requests``; by those with ``look`` in them it sees what others write (see `Looks`, also
+    for ``refreshes``). Documents are in some ``states`` at the start. The ``program`` takes the arguments.
+    ``afterwards`` has what the others do then.
     """
 
     arguments: tuple[str, ...]
@@ -55,7 +55,7 @@ class Verb:
 
 
 def problems(history: History, outcome: Outcome) -> Iterator[str]:
-    """What is not as it should be; where an update would lose something, a command that stops may change nothing."""
+    """Find the problems; if an update would lose something, a command that stops may change nothing."""
     if not (outcome.others.has_secrets and outcome.ended.code == REFUSED and "_source" in outcome.ended.said):
         yield from VERBS[history.verb].check(outcome)
         return

@@ -210,7 +210,7 @@ def test_a_text_that_changes_after_a_run_was_killed_is_found_by_the_next(
     assert_nothing_is_noted(engine, index)
 
 
-def test_a_text_that_changes_after_all_was_done_but_not_told_is_found_by_the_next(
+def test_a_text_that_changes_after_the_last_write_but_before_the_end_is_found_by_the_next(
     engine: Engine, meddler: Meddler, index: Index
 ) -> None:
     def stop(operation: Operation[Any]) -> None:
@@ -256,16 +256,16 @@ def test_documents_that_are_deleted_meanwhile_are_no_failures(engine: Engine, me
     assert (progress.gone, progress.rejected, progress.written) == (1, 0, COUNT - 1)
 
 
-def test_a_document_that_changes_again_and_again_is_told(engine: Engine, meddler: Meddler, index: Index) -> None:
+def test_a_document_that_changes_again_and_again_is_rejected(engine: Engine, meddler: Meddler, index: Index) -> None:
     def always(operation: Operation[Any]) -> None:
         if isinstance(operation, Bulk) and any(action.id == "id7" for action in operation.actions):
             engine.perform(Bulk(index.name, [Action("update", "id7", {"doc": {"count": len(meddler.seen)}})]))
 
     meddler.before = always
-    told: list[Rejected] = []
-    assert index.backfill(on_reject=told.append).rejected == 1
-    assert [each.id for each in told] == ["id7"]
-    assert "Try later" in told[0].reason
+    reported: list[Rejected] = []
+    assert index.backfill(on_reject=reported.append).rejected == 1
+    assert [each.id for each in reported] == ["id7"]
+    assert "Try later" in reported[0].reason
 
 
 # --- the engine is away, or has too much to do
@@ -390,10 +390,10 @@ def test_a_document_that_is_always_refused_does_not_hold_up_the_others(
         return [ActionResult("id5", 429, "too large") if each.id == "id5" else each for each in results]
 
     meddler.after = refuse
-    told: list[Rejected] = []
-    assert index.backfill(BackfillOptions(patience=60), on_reject=told.append).written == COUNT - 1
-    assert [each.id for each in told] == ["id5"]
-    assert "again and again" in told[0].reason
+    reported: list[Rejected] = []
+    assert index.backfill(BackfillOptions(patience=60), on_reject=reported.append).written == COUNT - 1
+    assert [each.id for each in reported] == ["id5"]
+    assert "again and again" in reported[0].reason
 
 
 def test_a_request_that_is_too_large_is_split(engine: Engine, meddler: Meddler, index: Index) -> None:
@@ -406,15 +406,17 @@ def test_a_request_that_is_too_large_is_split(engine: Engine, meddler: Meddler, 
     assert_right(engine, index)
 
 
-def test_a_document_that_is_too_large_for_any_request_is_told(engine: Engine, meddler: Meddler, index: Index) -> None:
+def test_a_document_that_is_too_large_for_any_request_is_rejected(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
     def refuse(operation: Operation[Any]) -> None:
         if isinstance(operation, Bulk) and any(action.id == "id5" for action in operation.actions):
             raise TooLargeError("413")
 
     meddler.before = refuse
-    told: list[Rejected] = []
-    assert index.backfill(on_reject=told.append).written == COUNT - 1
-    assert [each.id for each in told] == ["id5"]
+    reported: list[Rejected] = []
+    assert index.backfill(on_reject=reported.append).written == COUNT - 1
+    assert [each.id for each in reported] == ["id5"]
 
 
 def test_pages_that_are_too_large_are_made_smaller(engine: Engine, meddler: Meddler, index: Index) -> None:
@@ -519,7 +521,7 @@ def test_settings_that_a_killed_run_left_are_set_back_by_the_next(
     assert settings_of(engine, index) == {"refresh_interval": "7s", "number_of_replicas": "0"}
 
 
-# --- what an index can be besides
+# --- other states of an index
 
 
 def test_a_data_stream_is_done_in_its_backing_indices(opensearch_node: Node) -> None:

@@ -63,12 +63,12 @@ def there(
     documents: int = 10,
     copies: Sequence[ShardCopy] | None = (ShardCopy("n1", True, 10, 1000),),
 ) -> IndexFacts:
-    """An index as facts tell it."""
+    """Facts about an index."""
     return IndexFacts(name, due, documents, mapping or BODY, settings or {}, copies)
 
 
-def facts(*indices: IndexFacts, **told: Any) -> Facts:
-    """What an engine told."""
+def facts(*indices: IndexFacts, **reported: Any) -> Facts:
+    """Facts about an engine."""
     known: dict[str, Any] = {
         "engine": EngineInfo("elasticsearch", (9, 4, 3)),
         "documents": DOCUMENTS,
@@ -81,11 +81,11 @@ def facts(*indices: IndexFacts, **told: Any) -> Facts:
         "hides_rights": False,
         "changes_settings": False,
     }
-    return Facts(**{**known, **told})
+    return Facts(**{**known, **reported})
 
 
 def levels(findings: Iterator[Finding] | Sequence[Finding]) -> list[tuple[str, str]]:
-    """The codes and levels of findings, each of which is declared, in words that say what to do."""
+    """Return the codes and levels of findings, after checking that each is declared and says what to do."""
     found = list(findings)
     for each in found:
         assert each.level in CODES[each.code].levels
@@ -122,7 +122,7 @@ def test_an_engine_that_is_not_tested_is_warned_of(distribution: str, version: t
     assert ".".join(map(str, version)) in found[0].message
 
 
-def test_what_a_name_stands_for_is_told_where_it_is_not_an_index() -> None:
+def test_what_a_name_stands_for_is_reported_unless_it_is_an_index() -> None:
     assert levels(server.check_names("articles", facts(there()))) == []
     found = the_one(list(server.check_names("a-*", facts(there("a-1"), there("a-2")))), "indices")
     assert "2 indices: a-1, a-2." in found.message
@@ -135,7 +135,7 @@ def test_many_indices_are_not_all_listed() -> None:
     assert "and 15 more." in found.message
 
 
-def test_what_would_be_quicker_is_told_of_large_indices_only() -> None:
+def test_faster_settings_are_proposed_for_large_indices_only() -> None:
     large = there(due=200_000, settings={"index.number_of_replicas": "1"})
     found = the_one(list(server.check_speed(large)), "speed")
     assert "--no-replicas" in found.remedy
@@ -146,7 +146,7 @@ def test_what_would_be_quicker_is_told_of_large_indices_only() -> None:
     assert levels(server.check_speed(replace(large, settings=settled))) == []
 
 
-def test_pipelines_are_told_unless_there_is_none() -> None:
+def test_pipelines_are_reported() -> None:
     found = list(server.check_pipelines(there(settings={"index.default_pipeline": "clean"})))
     assert levels(found) == [("pipeline", "note")]
     assert "default_pipeline 'clean'" in found[0].message
@@ -177,7 +177,7 @@ def test_changes_of_others_that_cannot_be_noticed_are_warned_of_on_servers() -> 
         ({"index.frozen": "true"}, [("searchable-snapshot", "stop")]),
     ],
 )
-def test_an_index_that_takes_no_updates_is_told_with_its_block(
+def test_an_index_that_takes_no_updates_is_reported_with_its_block(
     settings: dict[str, str], codes: list[tuple[str, str]]
 ) -> None:
     found = list(blocks.check_index(there(settings=settings)))
@@ -195,7 +195,7 @@ def test_a_block_of_the_cluster_concerns_all_indices() -> None:
 # --- the mapping
 
 
-def test_the_mapping_is_told_to_have_or_to_take_the_fields() -> None:
+def test_a_mapping_that_has_or_takes_the_fields_is_fine() -> None:
     found = the_one(list(fields.check_mapping(there(), DOCUMENTS)), "mapping")
     assert (
         f"can take the {len(DOCUMENTS.scheme.mapping()['properties']['dedup']['properties'])} fields" in found.message
@@ -255,9 +255,11 @@ def test_fields_that_are_there_need_no_room() -> None:
     assert the_one(list(fields.check_mapping(index, DOCUMENTS)), "total-fields").level == "warning"
 
 
-@pytest.mark.parametrize(("dynamic", "told"), [("strict", 1), ("false", 1), (False, 1), ("true", 0), ("runtime", 0)])
-def test_a_mapping_without_new_fields_is_noted(dynamic: Any, told: int) -> None:
-    assert levels(fields.check_dynamic(there(mapping={"dynamic": dynamic}))) == [("dynamic", "note")] * told
+@pytest.mark.parametrize(
+    ("dynamic", "reported"), [("strict", 1), ("false", 1), (False, 1), ("true", 0), ("runtime", 0)]
+)
+def test_a_mapping_without_new_fields_is_noted(dynamic: Any, reported: int) -> None:
+    assert levels(fields.check_dynamic(there(mapping={"dynamic": dynamic}))) == [("dynamic", "note")] * reported
 
 
 def test_nested_documents_are_warned_of_with_their_number() -> None:
@@ -287,7 +289,9 @@ def test_nested_documents_are_warned_of_with_their_number() -> None:
         ({}, {"index.mode": "logsdb", "index.mapping.source.mode": "stored"}, [("source", "ok")]),
     ],
 )
-def test_a_source_that_is_not_whole_is_told(kept: Json, settings: dict[str, str], codes: list[tuple[str, str]]) -> None:
+def test_a_source_that_is_not_whole_is_reported(
+    kept: Json, settings: dict[str, str], codes: list[tuple[str, str]]
+) -> None:
     found = list(source.check_source(there(mapping={"_source": kept}, settings=settings)))
     assert levels(found) == codes
     assert all(
@@ -375,7 +379,7 @@ def test_indices_on_one_node_need_room_together() -> None:
     assert f"needs up to {disk.in_words(2 * one)}" in found.message
 
 
-def test_disks_that_are_not_told_are_noted_with_the_room_that_is_needed() -> None:
+def test_unknown_disks_are_noted_with_the_room_that_is_needed() -> None:
     assert levels(disk.check_disks(facts(there()), DOCUMENTS.scheme)) == [("disk-unknown", "note")]
     assert levels(disk.check_disks(facts(there(copies=None)), DOCUMENTS.scheme)) == [("disk-unknown", "note")]
     assert levels(disk.check_disks(facts(there(due=0)), DOCUMENTS.scheme)) == []
@@ -385,7 +389,7 @@ def test_disks_that_are_not_told_are_noted_with_the_room_that_is_needed() -> Non
     ("size", "words"),
     [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 kB"), (3 << 20, "3.0 MB"), (5 << 40, "5,120.0 GB")],
 )
-def test_sizes_are_told_in_words(size: int, words: str) -> None:
+def test_sizes_are_shown_in_words(size: int, words: str) -> None:
     assert disk.in_words(size) == words
 
 
@@ -581,7 +585,7 @@ def test_a_block_stops_a_backfill_before_anything_is_written(
     assert index.backfill().written == 10
 
 
-def test_a_closed_index_is_told(engine: Engine, made: Callable[..., str], node: Node) -> None:
+def test_a_closed_index_is_reported(engine: Engine, made: Callable[..., str], node: Node) -> None:
     name = made()
     Index(name, engine, fields=["body"]).init()
     node.request("POST", f"/{name}/_close")
@@ -595,7 +599,7 @@ def test_a_closed_index_is_told(engine: Engine, made: Callable[..., str], node: 
 @pytest.mark.parametrize(
     ("state", "how"), [("closed", "{0}-*"), ("closed", "{0}-a,{0}-b"), ("read-only", "{0}-*")], ids=str
 )
-def test_of_several_indices_one_that_cannot_be_done_is_left_out_and_told(
+def test_of_several_indices_one_that_cannot_be_done_is_left_out_and_reported(
     engine: Engine, made: Callable[..., str], node: Node, state: str, how: str
 ) -> None:
     stem = new_name()
@@ -654,7 +658,7 @@ def test_fields_fit_just_if_the_server_takes_them(engine: Engine, made: Callable
     ],
     ids=str,
 )
-def test_what_only_elasticsearch_has_is_told_there(
+def test_what_only_elasticsearch_has_is_reported_there(
     engine: Engine, made: Callable[..., str], node: Node, body: Json, code: str, level: str
 ) -> None:
     if node.release.engine != "elasticsearch":
@@ -709,7 +713,7 @@ def test_pipelines_do_not_run_on_the_updates(engine: Engine, made: Callable[...,
     assert [engine.perform(Count(name, {"exists": {"field": f"by_{kind}"}})) for kind in ("default", "final")] == [1, 1]
 
 
-def test_a_misspelt_field_is_told_on_servers_too(engine: Engine, made: Callable[..., str]) -> None:
+def test_a_misspelt_field_is_reported_on_servers_too(engine: Engine, made: Callable[..., str]) -> None:
     found = examined(made(), engine, fields=["body", "bdoy"])
     assert held_up(found) == [("text-fields", "warning")]
 
@@ -736,20 +740,20 @@ def test_a_disk_without_room_stops(engine: Engine, made: Callable[..., str], fre
 
 
 def test_the_watermarks_of_a_server_are_understood(engine: Engine, node: Node) -> None:
-    told = run(cluster_settings(), engine)["routing"]["allocation"]["disk"]
-    assert told["threshold_enabled"] == "false"
+    reported = run(cluster_settings(), engine)["routing"]["allocation"]["disk"]
+    assert reported["threshold_enabled"] == "false"
     for total in (10 << 30, 100 << 40):
-        marks = disk.Watermarks.of({**told, "threshold_enabled": "true"}, total)
+        marks = disk.Watermarks.of({**reported, "threshold_enabled": "true"}, total)
         assert 0 < marks.flood < marks.high <= total // 10
 
 
-def test_an_alias_and_its_indices_are_told(engine: Engine, made: Callable[..., str]) -> None:
+def test_an_alias_and_its_indices_are_reported(engine: Engine, made: Callable[..., str]) -> None:
     alias, name = new_name(), made()
     engine.perform(UpdateAliases([{"add": {"index": name, "alias": alias}}]))
     assert f"'{alias}' stands for the index {name}." in the_one(examined(alias, engine), "indices").message
 
 
-def test_data_streams_are_told_and_done(opensearch_node: Node) -> None:
+def test_data_streams_are_reported_and_done(opensearch_node: Node) -> None:
     stream = f"stream-{new_name()}"
     body = {"index_patterns": [stream], "data_stream": {}, "template": {"settings": {"number_of_replicas": 0}}}
     opensearch_node.request("PUT", f"/_index_template/{stream}", body)

@@ -63,7 +63,7 @@ def user(node: Node, name: str, **role: object) -> Json:
     return {"url": node.url, "headers": {"authorization": f"Basic {encoded}"}}
 
 
-def told(found: list[Finding], level: str) -> dict[str, str]:
+def reported(found: list[Finding], level: str) -> dict[str, str]:
     return {each.code: f"{each.message} {each.remedy}" for each in found if each.level == level}
 
 
@@ -73,14 +73,14 @@ def test_a_privilege_that_is_missing_is_named_and_stops_a_backfill(client: str, 
     with engine_over(client, node.url, **login_of(node)) as engine:
         Index(INDEX, engine, fields=["body"]).init()
     with index_with(client, key(node, *(name for name in ENOUGH if name != missing))) as index:
-        stop = told(index.doctor(), "stop")["privileges"]
+        stop = reported(index.doctor(), "stop")["privileges"]
         assert stop.endswith(f"Have these privileges granted: {missing}.")
         with pytest.raises(IndexStateError, match=missing):
             index.backfill(BackfillOptions(refresh_stale=True))
 
 
 @every_client
-def test_who_may_not_see_the_mapping_is_told_so(client: str, node: Node) -> None:
+def test_a_login_that_may_not_see_the_mapping_is_refused(client: str, node: Node) -> None:
     with (
         index_with(client, key(node, "read", "index")) as index,
         pytest.raises(AccessError, match="view_index_metadata"),
@@ -91,13 +91,13 @@ def test_who_may_not_see_the_mapping_is_told_so(client: str, node: Node) -> None
 @every_client
 def test_the_privileges_that_the_doctor_asks_for_are_enough(client: str, node: Node) -> None:
     with index_with(client, key(node, *ENOUGH, "manage")) as index:
-        assert told(index.doctor(), "stop") == {}
+        assert reported(index.doctor(), "stop") == {}
         index.init()
     with index_with(client, key(node, *ENOUGH)) as index:
         found = index.doctor()
-        assert told(found, "stop") == {}
-        assert set(told(found, "warning")) == {"changes-unknown"}
-        assert "privileges" in told(found, "ok")
+        assert reported(found, "stop") == {}
+        assert set(reported(found, "warning")) == {"changes-unknown"}
+        assert "privileges" in reported(found, "ok")
         assert index.backfill(BackfillOptions(refresh_stale=True)).done == 1
 
 
@@ -112,7 +112,7 @@ def test_who_does_not_see_everything_is_stopped_and_the_server_would_do_so_too(
 ) -> None:
     with index_with(client, user(node, f"sees-{'less' if 'query' in hidden else 'part'}", **hidden)) as index:
         index.init()
-        assert set(told(index.doctor(), "stop")) == {"hidden-parts"}
+        assert set(reported(index.doctor(), "stop")) == {"hidden-parts"}
         update = Action("update", "1", {"doc": {"secret": "t"}})
         [result] = index.engine.perform(Bulk(INDEX, [update]))
         assert "if field or document level security is enabled" in str(result.error)
@@ -121,10 +121,10 @@ def test_who_does_not_see_everything_is_stopped_and_the_server_would_do_so_too(
 
 
 @every_client
-def test_what_the_role_of_an_api_key_hides_is_told_by_the_first_update(client: str, node: Node) -> None:
+def test_the_first_update_reports_what_the_role_of_an_api_key_hides(client: str, node: Node) -> None:
     node.request("PUT", f"/{INDEX}/_doc/2?refresh=true", {"body": "a text that is still to be done", "secret": "s"})
     with index_with(client, key(node, "all", field_security={"grant": ["*"], "except": ["secret"]})) as index:
-        assert told(index.doctor(), "stop") == {}
+        assert reported(index.doctor(), "stop") == {}
         with pytest.raises(AccessError, match="if field or document level security is enabled"):
             index.backfill()
     assert node.request("GET", f"/{INDEX}/_source/2").body["secret"] == "s"

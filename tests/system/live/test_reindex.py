@@ -27,7 +27,7 @@ from es_simhash.errors import (
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.reindex import settings
 from es_simhash.live.reindex.copying import Copying
-from es_simhash.live.reindex.survey import ReindexOptions
+from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.plans.operations import (
     Action,
@@ -178,7 +178,7 @@ def test_what_else_is_in_our_object_stays(engine: Engine, names: Callable[[], st
     assert engine.perform(Count(copy, {"term": {"dedup.own": "value"}})) == 1
 
 
-def test_a_document_that_cannot_be_fingerprinted_is_copied_and_told(
+def test_a_document_that_cannot_be_fingerprinted_is_copied_and_reported(
     engine: Engine, names: Callable[[], str], copy: str
 ) -> None:
     name = names()
@@ -187,11 +187,11 @@ def test_a_document_that_cannot_be_fingerprinted_is_copied_and_told(
         str(i): {"body": {"no": "text"}} if i in (0, 5) else {"body": "text"} for i in range(9)
     }
     fill(engine, name, documents)
-    told: list[Rejected] = []
-    done = Index(name, engine, fields=["body"]).reindex(copy, on_reject=told.append)
+    reported: list[Rejected] = []
+    done = Index(name, engine, fields=["body"]).reindex(copy, on_reject=reported.append)
     assert (done.progress.written, done.progress.unfit, done.is_whole) == (9, 2, True)
-    assert sorted(str(each.id) for each in told) == ["0", "5"]
-    assert "without a fingerprint" in told[0].reason
+    assert sorted(str(each.id) for each in reported) == ["0", "5"]
+    assert "without a fingerprint" in reported[0].reason
     there = contents(engine, copy, list(documents))
     assert {id_: each["body"] for id_, each in there.items()} == {id_: each["body"] for id_, each in documents.items()}
     assert [id_ for id_, each in there.items() if "dedup" not in each] == ["0", "5"]
@@ -275,27 +275,27 @@ def test_a_document_that_was_written_anew_with_a_lower_version_replaces_its_copy
     assert_copied(engine, copy, DOCUMENTS | {id_: {"title": "another", "body": "text"}})
 
 
-def test_copies_of_documents_that_were_deleted_are_told(engine: Engine, index: Index, copy: str) -> None:
+def test_copies_of_documents_that_were_deleted_are_reported(engine: Engine, index: Index, copy: str) -> None:
     index.reindex(copy)
     gone = ["id 3/é", "id 4/é"]
     delete(engine, index.name, *gone)
-    told: list[Rejected] = []
-    done = index.reindex(copy, on_reject=told.append)
+    reported: list[Rejected] = []
+    done = index.reindex(copy, on_reject=reported.append)
     assert (done.is_whole, done.verified.extra, done.verified.missing) == (False, 2, 0)
-    assert sorted((each.index, each.id) for each in told) == [(copy, id_) for id_ in gone]
+    assert sorted((each.index, each.id) for each in reported) == [(copy, id_) for id_ in gone]
     delete(engine, copy, *gone)
     assert index.reindex(copy).is_whole
     assert_copied(engine, copy, {id_: each for id_, each in DOCUMENTS.items() if id_ not in gone})
 
 
-def test_a_copy_that_somebody_has_changed_is_told_and_set_right_by_the_next_run(
+def test_a_copy_that_somebody_has_changed_is_reported_and_corrected_by_the_next_run(
     engine: Engine, index: Index, copy: str
 ) -> None:
     index.reindex(copy)
     fill(engine, copy, {"id 3/é": {"title": "meddled with"}})
-    told: list[Rejected] = []
-    if (done := index.reindex(copy, on_reject=told.append)).progress.written == 0:
-        assert (done.is_whole, [each.id for each in told]) == (False, ["id 3/é"])
+    reported: list[Rejected] = []
+    if (done := index.reindex(copy, on_reject=reported.append)).progress.written == 0:
+        assert (done.is_whole, [each.id for each in reported]) == (False, ["id 3/é"])
         assert index.reindex(copy).is_whole
     assert_copied(engine, copy, DOCUMENTS)
 
@@ -309,17 +309,17 @@ def test_a_reader_that_is_lost_costs_no_document(engine: Engine, meddler: Meddle
 
 
 @servers
-def test_a_document_that_the_copy_refuses_is_told_and_the_copy_is_not_whole(
+def test_a_document_that_the_copy_refuses_is_reported_and_the_copy_is_not_whole(
     engine: Engine, index: Index, names: Callable[[], str]
 ) -> None:
     other = names()
     mappings = {"properties": {"number": {"type": "byte"}}}
     engine.perform(CreateIndex(other, {"settings": SETTINGS, "mappings": mappings}))
-    told: list[Rejected] = []
+    reported: list[Rejected] = []
     options = ReindexOptions(into_existing=True, aliases=(names(),))
-    done = index.reindex(other, options, on_reject=told.append)
+    done = index.reindex(other, options, on_reject=reported.append)
     assert (done.progress.rejected, done.verified.missing, done.is_whole) == (COUNT - 128, COUNT - 128, False)
-    assert {each.id for each in told} >= {f"id {i}/é" for i in range(128, COUNT)}
+    assert {each.id for each in reported} >= {f"id {i}/é" for i in range(128, COUNT)}
     assert done.aliases == []
     # As it may be once the reason is gone: nothing that was refused is forgotten.
     assert index.reindex(other).progress.rejected == COUNT - 128
@@ -469,14 +469,14 @@ def test_an_alias_stays_where_it_is_unless_the_copy_is_whole(
 
 
 @servers
-def test_what_comes_into_the_source_while_the_alias_moves_is_told(
+def test_documents_that_come_into_the_source_while_the_alias_moves_are_reported(
     engine: Engine, meddler: Meddler, index: Index, names: Callable[[], str], copy: str
 ) -> None:
     late = {"late": {"title": "late", "body": "text"}}
     meddler.before = once(UpdateAliases, lambda _: fill(engine, index.name, late))
-    told: list[Rejected] = []
-    done = index.reindex(copy, ReindexOptions(aliases=(names(),)), on_reject=told.append)
-    assert (done.late, done.is_whole, [each.id for each in told]) == (1, False, ["late"])
+    reported: list[Rejected] = []
+    done = index.reindex(copy, ReindexOptions(aliases=(names(),)), on_reject=reported.append)
+    assert (done.late, done.is_whole, [each.id for each in reported]) == (1, False, ["late"])
 
 
 @servers

@@ -1,4 +1,4 @@
-"""Taking the fields out again: what is left is what was there before, whatever happens on the way."""
+"""Taking the fields out again: documents are left as they were before, whatever happens on the way."""
 
 from __future__ import annotations
 
@@ -149,13 +149,13 @@ def test_every_change_has_a_condition_and_names_our_fields_alone(meddler: Meddle
     assert {"group", "group_size", "is_canonical", "similarity", "distance"} < set(parameters[0]["names"])
 
 
-def test_fields_in_another_form_are_told(engine: Engine, index: Index) -> None:
+def test_fields_in_another_form_are_reported(engine: Engine, index: Index) -> None:
     own = index.documents.add_fields({"title": "a", "body": "text"})["dedup"]
     fill(engine, index.name, {"list": {"title": "a", "body": "text", "dedup": [own]}})
-    told: list[Rejected] = []
-    removed = index.remove_fields(on_reject=told.append)
+    reported: list[Rejected] = []
+    removed = index.remove_fields(on_reject=reported.append)
     assert (removed.progress.written, removed.progress.rejected, removed.left) == (COUNT, 1, 1)
-    assert [each.id for each in told] == ["list"]
+    assert [each.id for each in reported] == ["list"]
     assert Index(index.name, engine).documents
 
 

@@ -42,7 +42,7 @@ class Command:
         return False
 
     def await_written(self, changes: float) -> None:
-        """Wait until the index has had so many changes."""
+        """Wait until the index has had this many changes."""
         while self._index.written < changes:
             assert self.is_running(), self.said
 

@@ -40,7 +40,7 @@ def node(request: pytest.FixtureRequest) -> Node:
 
 @pytest.fixture
 def fill(scale: Scale) -> Iterator[Fill]:
-    """What makes an index on a node, of as many documents as the scale has unless it is told how many."""
+    """Make an index on a node, with a number of documents that is by default that of the scale."""
     made: list[LiveIndex] = []
 
     def fill(node: Node, count: int = scale.documents, shards: int = 2) -> LiveIndex:

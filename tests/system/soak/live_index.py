@@ -97,12 +97,12 @@ class LiveIndex:
         with client_of(self.node) as (client, helpers):
             # The queues of some of these servers are short.
             patience = {"max_retries": 500, "initial_backoff": 0.1, "max_backoff": 1, "raise_on_error": False}
-            for is_done, told in helpers.streaming_bulk(client, actions, index=self.name, **patience):
-                assert is_done, told
+            for is_done, reported in helpers.streaming_bulk(client, actions, index=self.name, **patience):
+                assert is_done, reported
 
     @property
     def written(self) -> int:
-        """How many changes there were, by whomever, since the index was filled."""
+        """Count the changes by anybody since the index was filled."""
         return self._changes() - self._before
 
     @property
@@ -124,7 +124,7 @@ class LiveIndex:
         return sum(shard["seq_no"]["max_seq_no"] + 1 for shards in index["shards"].values() for shard in shards)
 
     def wrong(self) -> list[str]:
-        """What is not as it should be: documents without the fingerprint of their text, or altered, or lost."""
+        """Find the problems: documents without the fingerprint of their text, or altered, or lost."""
         documents = Documents(Scheme.preset("default"), FIELDS)
         seen: set[int] = set()
         wrong = []

@@ -9,8 +9,8 @@ from es_simhash._core.batched import chunks
 from tests.system.soak.live_index import LiveIndex
 
 _AT_ONCE = 10
-# The last of the changes comes when so much of the index has been written: what is changed after a backfill has looked
-# for changes the last time, it cannot see.
+# The last of the changes comes when this part of the index has been written: what is changed after a backfill has
+# looked for changes the last time, it cannot see.
 _SPAN = 0.6
 _BURST = 5
 

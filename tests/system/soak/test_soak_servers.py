@@ -1,4 +1,4 @@
-"""Servers that go away, have too much to do, or have no room left: nothing is lost, and the reason is told."""
+"""Servers that go away, have too much to do, or have no room left: nothing is lost, and the reason is reported."""
 
 from __future__ import annotations
 

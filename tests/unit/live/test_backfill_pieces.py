@@ -24,7 +24,7 @@ from es_simhash.plans.retry import retry_delays
 from es_simhash.scheme.scheme import Scheme
 
 DOCUMENTS = Documents(Scheme(), ["title", "body"])
-TEXT = {"title": "A title", "body": "a text that is long enough to be told from others"}
+TEXT = {"title": "A title", "body": "a text that is long enough to be reported from others"}
 
 
 def hit(source: Json, **more: Any) -> Json:
@@ -69,7 +69,7 @@ def test_the_routing_of_a_document_goes_with_its_update() -> None:
     assert (action.metadata or {})["routing"] == "here"
 
 
-def test_a_document_that_cannot_be_read_is_told_and_the_others_are_done() -> None:
+def test_a_document_that_cannot_be_read_is_rejected_and_the_others_are_done() -> None:
     prepared = Fingerprinting(DOCUMENTS).prepare([hit({"title": {"no": "text"}}), hit(TEXT), hit({"title": "\ud800"})])
     assert len(prepared.updates) == 1
     assert ["type dict" in each.reason or "surrogate" in each.reason for each in prepared.rejected] == [True, True]
@@ -147,16 +147,16 @@ def test_no_more_than_the_rate_is_written(monkeypatch: pytest.MonkeyPatch) -> No
     assert list(Pace(None).turn(50)) == []
 
 
-# --- what is told
+# --- what is reported
 
 
-def test_each_document_is_told_once_as_undone() -> None:
-    told: list[Any] = []
-    tally = Tally(Progress("index", 2), on_reject=told.append)
+def test_each_document_is_reported_once_as_rejected() -> None:
+    reported: list[Any] = []
+    tally = Tally(Progress("index", 2), on_reject=reported.append)
     found = ReadDocument.parse(DOCUMENTS, hit(TEXT))
     for _ in range(2):
         tally.add(Outcome(rejected=[found.rejected("is not to be had")]))
-    assert len(told) == tally.progress.rejected == 1
+    assert len(reported) == tally.progress.rejected == 1
 
 
 def test_what_is_met_again_counts_only_where_it_was_written() -> None:

@@ -87,7 +87,7 @@ def test_the_largest_group_comes_first_and_the_first_id_stands_for_it(index: Ind
     assert all(group[0] == min(group) for group in found)
 
 
-def test_members_tell_how_near_they_are(index: Index) -> None:
+def test_members_show_how_near_they_are(index: Index) -> None:
     scheme = Scheme()
     with index.group() as grouped:
         for group in grouped:
@@ -152,10 +152,10 @@ def test_documents_that_are_all_different_make_no_group(tmp_path: Path) -> None:
         assert ids(index.group()) == []
 
 
-def test_how_many_documents_were_read_is_told(index: Index) -> None:
-    told: list[int] = []
-    index.group(on_progress=told.append).close()
-    assert told[-1] == len(EVERYTHING)
+def test_the_number_of_documents_read_is_reported(index: Index) -> None:
+    reported: list[int] = []
+    index.group(on_progress=reported.append).close()
+    assert reported[-1] == len(EVERYTHING)
 
 
 def test_what_cannot_be_grouped_is_refused(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def boilerplate(count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint
     return signatures, rng.integers(0, 1 << 64, count, dtype=np.uint64)
 
 
-def test_a_key_that_very_many_share_is_told_and_makes_no_group(tmp_path: Path) -> None:
+def test_a_key_that_very_many_share_is_reported_and_makes_no_group(tmp_path: Path) -> None:
     with with_fields(tmp_path, *boilerplate(3000)) as index, index.group() as grouped:
         assert len(grouped) == 0
         assert {(key.name, key.documents) for key in grouped.hot_keys} == {("band 0", 3000), ("band 1", 3000)}
@@ -201,7 +201,9 @@ def test_a_key_that_very_many_share_is_told_and_makes_no_group(tmp_path: Path) -
         assert (name, len(id_)) == ("news", 5)
 
 
-def test_of_a_key_no_more_than_the_largest_bucket_are_compared_and_how_often_that_was_is_told(tmp_path: Path) -> None:
+def test_no_more_documents_of_a_key_than_the_largest_bucket_are_compared_and_the_others_are_counted(
+    tmp_path: Path,
+) -> None:
     signatures, simhashes = boilerplate(300)
     signatures[7] = signatures[5]
     signatures[290] = signatures[280]

@@ -23,7 +23,7 @@ from es_simhash.text.features import FeatureBatch
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.tokens.kinds import Chars, Custom, Words
 
-# By its features as they are, which are easily told again.
+# By its plain features, which are easily computed again.
 SCHEME = replace(Scheme.preset("default"), verification=None)
 LITTLE = module._LEAST_MEMORY
 
@@ -112,14 +112,14 @@ def test_doubtful_pairs_are_decided_by_their_texts_and_the_others_by_estimates()
     ],
     ids=str,
 )
-def test_unless_told_otherwise_texts_decide_as_the_scheme_says(verification: Verification) -> None:
+def test_texts_decide_by_default_as_the_scheme_says(verification: Verification) -> None:
     texts = [f"{text} {i % 3}" for i, text in enumerate(families(3, 20))]
     scheme = Scheme(verification=verification, minhash=MinHash(bands=128, rows=1))
     rarity = rarity_of(scheme, texts) if verification.weights == "rarity" else None
     verifier = Verifier(scheme, verification, rarity)
     both = np.array(list(combinations(range(len(texts)), 2))).T
-    told = zip(both.T.tolist(), verifier.similarities(texts, both).tolist(), strict=True)
-    expected = {(a, b): similarity for (a, b), similarity in told if similarity >= verification.similarity}
+    reported = zip(both.T.tolist(), verifier.similarities(texts, both).tolist(), strict=True)
+    expected = {(a, b): similarity for (a, b), similarity in reported if similarity >= verification.similarity}
     assert expected
     with run(texts, scheme) as found:
         assert {pair: float(row["similarity"]) for pair, row in pairs(found).items()} == expected
@@ -268,7 +268,7 @@ def test_few_documents_are_fine(texts: list[str]) -> None:
         assert list(found.ids()) == [f"id{i}" for i in range(len(texts))]
 
 
-def test_groups_tell_the_ids_of_their_documents() -> None:
+def test_groups_have_the_ids_of_their_documents() -> None:
     with run(["a text that is here twice", "some other text", "a text that is here twice"]) as found:
         assert list(found.groups_of_ids()) == [["id0", "id2"]]
 
@@ -310,14 +310,14 @@ def test_idf_weights_do_not_change_what_minhash_finds() -> None:
         assert pairs(found) == pairs(plain)
 
 
-def test_progress_is_told_up_to_the_last_document() -> None:
-    told: list[int] = []
+def test_progress_is_reported_up_to_the_last_document() -> None:
+    reported: list[int] = []
     documents = ((str(i), "word " * 40) for i in range(10_000))
-    with Deduplicator(SCHEME, processes=1).run(documents, told.append):
+    with Deduplicator(SCHEME, processes=1).run(documents, reported.append):
         pass
-    assert told == sorted(told)
-    assert told[-1] == 10_000
-    assert len(told) > 1
+    assert reported == sorted(reported)
+    assert reported[-1] == 10_000
+    assert len(reported) > 1
 
 
 def test_a_text_that_cannot_be_used_is_named_by_its_position() -> None:
@@ -363,7 +363,7 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message
 
 
 def chain(count: int) -> list[tuple[str, str]]:
-    """Texts each of which is like the next."""
+    """Texts, each like the next."""
     words = ["".join(random.Random(i).choices("abcdefghij", k=7)) for i in range(4 * count + 60)]
     return [(f"{i:03}", " ".join(words[4 * i : 4 * i + 60])) for i in range(count)]
 

@@ -1,0 +1,28 @@
+"""The options of a reindexing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from es_simhash.errors import InputError
+from es_simhash.live.sweep.options import RunOptions
+
+
+@dataclass(frozen=True)
+class ReindexOptions(RunOptions):
+    """The options of a reindexing, beside those of `RunOptions`.
+
+    In the end, each of ``aliases`` is moved from the source to the destination, or created. ``fast`` turns refreshes
+    and replicas of the destination off during the run. ``into_existing`` allows a destination that exists and is empty.
+    ``sample`` documents are compared in the end.
+    """
+
+    aliases: tuple[str, ...] = ()
+    fast: bool = False
+    into_existing: bool = False
+    sample: int = 1000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sample < 0:
+            raise InputError(f"{self.sample} documents cannot be compared. Choose 0 or more.")
