@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from es_simhash.errors import EngineError, IndexStateError, UnavailableError, UnreachableError
+from es_simhash.errors import IndexStateError
 from es_simhash.plans.operations import GetResource, GetSettings, Plan
+from es_simhash.plans.retry import attempt
 
 # A setting of closed indices.
 CLOSED = "index.verified_before_close"
@@ -18,13 +19,8 @@ def closed_index(index: str) -> IndexStateError:
 
 def check_open(index: str) -> Plan[None]:
     """Raise if an index behind the name is closed, as far as the login may see that."""
-    try:
-        settings = yield GetSettings(index)
-    except (UnreachableError, UnavailableError):
-        raise
-    except EngineError:
-        return
-    for name, found in settings.items():
+    settings = yield from attempt(GetSettings(index))
+    for name, found in (settings or {}).items():
         if str(found.get(CLOSED)).lower() == "true":
             raise closed_index(name)
 
@@ -33,10 +29,6 @@ def closed_ones(index: str) -> Plan[list[str]]:
     """Return the closed indices that match a pattern."""
     if "*" not in index and index != "_all":
         return []
-    try:
-        reply = yield GetResource(f"/_resolve/index/{quote(index, safe='*,')}?expand_wildcards=closed", index)
-    except (UnreachableError, UnavailableError):
-        raise
-    except EngineError:  # the embedded engine closes none
-        return []
-    return [found["name"] for found in reply["indices"]]
+    path = f"/_resolve/index/{quote(index, safe='*,')}?expand_wildcards=closed"
+    reply = yield from attempt(GetResource(path, index))  # the embedded engine closes none
+    return [found["name"] for found in reply["indices"]] if reply else []

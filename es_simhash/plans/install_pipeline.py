@@ -20,6 +20,7 @@ from es_simhash.plans.operations import (
     PutResource,
     PutSettings,
     is_server,
+    is_several,
 )
 
 _DEFAULT = "index.default_pipeline"
@@ -104,7 +105,7 @@ def _check_engine(index: str) -> Plan[None]:
             "The embedded engine has no ingest pipelines: all that is written to it goes through es_simhash, which "
             "makes the fingerprints itself. Use a server, or leave the pipeline out."
         )
-    if index == "_all" or any(mark in index for mark in "*,"):
+    if is_several(index):
         raise IndexStateError(
             f"A pipeline belongs to one index, and {index!r} may be several. Name one index, or an alias."
         )

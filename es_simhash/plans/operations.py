@@ -47,6 +47,11 @@ class GetInfo(Operation[EngineInfo]):
     """Find out which engine this is."""
 
 
+def is_several(index: str) -> bool:
+    """Return whether a name is a pattern or list that may stand for several indices."""
+    return index == "_all" or any(mark in index for mark in "*,")
+
+
 def is_server() -> Plan[bool]:
     """Return whether this is a server, not the embedded engine."""
     try:

@@ -1,4 +1,4 @@
-"""Retries while an engine is away or overloaded."""
+"""Operations that may fail: retried while an engine is away or overloaded, and attempted where it may refuse."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import TypeVar
 
-from es_simhash.errors import UnavailableError, UnreachableError
+from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.plans.operations import Operation, Plan, Wait
 
 Result = TypeVar("Result")
@@ -39,3 +39,16 @@ def retry(operation: Operation[Result], patience: float) -> Plan[Result]:
             if (delay := next(waits, None)) is None:
                 raise
         yield Wait(delay)
+
+
+def attempt(step: Operation[Result] | Plan[Result]) -> Plan[Result | None]:
+    """Return the result of an operation or plan; None if the engine refuses it. An engine that is away raises."""
+    try:
+        if isinstance(step, Operation):
+            result: Result = yield step
+            return result
+        return (yield from step)
+    except (UnreachableError, UnavailableError):
+        raise
+    except EngineError:
+        return None

@@ -7,9 +7,10 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.documents.documents import Documents
-from es_simhash.errors import EngineError, MappingError, UnavailableError, UnreachableError
+from es_simhash.errors import MappingError
 from es_simhash.plans.derived_fields import Derived, derived
 from es_simhash.plans.operations import Plan, Sample, Search
+from es_simhash.plans.retry import attempt
 from es_simhash.scheme.mapping import entries
 
 # A few documents nearly always show all fields; for a field that none of them has, many are read.
@@ -71,14 +72,9 @@ def derived_errors(index: str, found: Mapping[str, Derived]) -> Iterator[Mapping
 
 def _having(index: str, path: str) -> Plan[list[Json]]:
     """Return the first documents that have a field; an empty list if the engine cannot search for them."""
-    try:
-        reply = yield Search(index, _body([path], {"exists": {"field": path}}))
-    except (UnreachableError, UnavailableError):
-        raise
-    except EngineError:  # fields that OpenSearch derives, say
-        return []
-    hits: list[Json] = reply["hits"]["hits"]
-    return hits
+    # OpenSearch, say, refuses this for fields that it derives.
+    reply = yield from attempt(Search(index, _body([path], {"exists": {"field": path}})))
+    return reply["hits"]["hits"] if reply else []
 
 
 def _body(paths: Sequence[str], query: Json) -> Json:

@@ -14,6 +14,7 @@ from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.queries.compiler import Compiler
 from es_simhash.engines.embedded.queries.more_like_this import FindDocument
+from es_simhash.engines.embedded.queries.query_bodies import whole_number
 from es_simhash.engines.embedded.queries.term_queries import TermQueries, constant
 from es_simhash.errors import EngineError
 from es_simhash.plans.operations import Sample
@@ -44,19 +45,12 @@ class SearchRequest:
             )
         return cls(
             body.get("query", {"match_all": {}}),
-            _whole_number(body, "size", 10),
-            _whole_number(body, "from", 0),
+            whole_number(body, "size", 10),
+            whole_number(body, "from", 0),
             SourceFilter.of(body.get("_source", True)),
             body.get("track_total_hits", True) is not False,
             _is_by_score(body.get("sort")),
         )
-
-
-def _whole_number(body: Mapping[str, Any], key: str, default: int) -> int:
-    value = body.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise EngineError(f"A search request cannot have {key}: {value!r}. Give a whole number from 0 on.")
-    return value
 
 
 def _is_by_score(sort: Any) -> bool:

@@ -24,7 +24,6 @@ from es_simhash.engines.rest.requests import (
     doing,
     engine_info,
     error_in,
-    is_several,
     one_index,
     path_of,
     whole,
@@ -47,6 +46,7 @@ from es_simhash.plans.operations import (
     Refresh,
     Sample,
     Search,
+    is_several,
 )
 
 Result = TypeVar("Result")

@@ -39,6 +39,7 @@ from es_simhash.plans.operations import (
     Sample,
     Search,
     UpdateAliases,
+    is_several,
 )
 from es_simhash.scheme.mapping import number_of_fields
 
@@ -157,10 +158,6 @@ def path_of(index: str, *endpoint: str) -> str:
         return "/".join(["", quote(index, safe="*,"), *endpoint])
     except UnicodeEncodeError:
         raise InputError(f"The index name {index!r} is not valid text. Choose another.") from None
-
-
-def is_several(index: str) -> bool:
-    return index == "_all" or any(mark in index for mark in "*,")
 
 
 def one_index(operation: CreateIndex | PutMapping | DeleteIndex | OpenReader) -> str:

@@ -11,10 +11,11 @@ from urllib.parse import quote
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.errors import EngineError, UnavailableError, UnreachableError
+from es_simhash.errors import EngineError
 from es_simhash.plans.derived_fields import Derived
 from es_simhash.plans.foreign_values import look_for_foreign
-from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetResource, GetSettings, Operation, Plan
+from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetResource, GetSettings, Plan
+from es_simhash.plans.retry import attempt
 from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change
@@ -126,7 +127,7 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
 def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts]:
     """Gather the facts about one index; with ``documents``, also about the values of the source fields and of ours."""
     mappings = yield GetMappings(due.index)
-    settings = (yield from _answer(GetSettings(due.index))) or {}
+    settings = (yield from attempt(GetSettings(due.index))) or {}
     parts = ("routing.node", "routing.primary", "docs.count", "store.size_in_bytes")
     wanted = ",".join(f"indices.*.shards.*.{part}" for part in parts)
     stats = yield from _look(f"/{_quoted(due.index)}/_stats/docs,store?level=shards&filter_path={wanted}")
@@ -144,12 +145,7 @@ def _unseen(due: Due, paths: Sequence[str]) -> Plan[list[str]]:
     """Find the source fields in which no document has text; none if there is nothing to search."""
     if not due.documents:
         return []
-    try:
-        return (yield from fields_in_no_document(due.index, paths))
-    except (UnreachableError, UnavailableError):
-        raise
-    except EngineError:
-        return []
+    return (yield from attempt(fields_in_no_document(due.index, paths))) or []
 
 
 def _copies(stats: Json) -> Iterator[ShardCopy]:
@@ -210,17 +206,7 @@ def rights_in(names: Sequence[str]) -> Plan[Mapping[str, Mapping[str, bool]] | N
 
 
 def _look(path: str, question: Json | None = None) -> Plan[Json]:
-    return (yield from _answer(GetResource(path, question=question))) or {}
-
-
-def _answer(operation: Operation[Json]) -> Plan[Json | None]:
-    try:
-        reply: Json = yield operation
-    except (UnreachableError, UnavailableError):
-        raise
-    except EngineError:
-        return None
-    return reply
+    return (yield from attempt(GetResource(path, question=question))) or {}
 
 
 def _quoted(index: str) -> str:

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
-from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.plans.operations import GetResource, Plan, Refresh
-from es_simhash.plans.retry import retry
+from es_simhash.plans.retry import attempt, retry
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,8 @@ def make_visible(index: str, patience: float) -> Plan[Changes | None]:
 def changes_of(index: str, patience: float) -> Plan[Changes | None]:
     """Return the changes of an index so far; None if the engine does not number them, or does not show the numbers."""
     fields = "indices.*.shards.*.seq_no,indices.*.shards.*.routing.primary"
-    try:
-        reply = yield from retry(GetResource(f"/{index}/_stats?level=shards&filter_path={fields}", index), patience)
-    except (UnreachableError, UnavailableError):
-        raise
-    except EngineError:
-        return None
+    stats = GetResource(f"/{index}/_stats?level=shards&filter_path={fields}", index)
+    reply = (yield from attempt(retry(stats, patience))) or {}
     found: list[Json] = [
         copy["seq_no"]
         for there in reply.get("indices", {}).values()

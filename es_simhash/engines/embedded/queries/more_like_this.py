@@ -51,7 +51,7 @@ class MoreLikeThis:
             query_bodies.check("more_like_this.like", item, ("_index", "_id", "doc"))
             if "doc" not in item and "_id" not in item:
                 raise EngineError("A document in 'like' has neither 'doc' nor '_id'. Give it one of them.")
-        numbers = {key: _number(body, key, default) for key, default in _NUMBERS.items()}
+        numbers = {key: query_bodies.whole_number(body, key, default) for key, default in _NUMBERS.items()}
         return cls(
             [query_bodies.path("more_like_this", field) for field in fields],
             [like for like in likes if isinstance(like, str)],
@@ -61,13 +61,6 @@ class MoreLikeThis:
             boost={"boost": body["boost"]} if "boost" in body else {},
             **numbers,
         )
-
-
-def _number(body: Mapping[str, Any], key: str, default: int) -> int:
-    value = body.get(key, default)
-    if not isinstance(value, int) or value < 0:
-        raise EngineError(f"The query 'more_like_this' cannot have {key}: {value!r}. Give a whole number from 0 on.")
-    return value
 
 
 def compile(

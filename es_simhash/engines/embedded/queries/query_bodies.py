@@ -49,6 +49,14 @@ def field_and_list(kind: str, body: Any) -> tuple[str, Sequence[Any], Mapping[st
     return paths[0], body[paths[0]], body
 
 
+def whole_number(body: Mapping[str, Any], key: str, default: int) -> int:
+    """Return the number of a key, or its default."""
+    value = body.get(key, default)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise EngineError(f"{key} cannot be {value!r}. Give a whole number from 0 on.")
+    return value
+
+
 def path(kind: str, value: Any) -> str:
     """Return the name of a field; raise if it is no text."""
     if not isinstance(value, str):
