@@ -1,4 +1,4 @@
-"""What tests of engines stand on: an index that is removed in the end, and short ways to fill and to ask it."""
+"""The base of the suites for engines: an index that is removed afterwards, and helpers to fill and search it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from es_simhash.plans.operations import (
     Search,
 )
 
-# One shard, so that scores can be told beforehand, and no refresh that nobody asked for.
+# One shard, so that scores are predictable, and no refresh unless requested.
 SETTINGS = {"number_of_shards": 1, "number_of_replicas": 0, "refresh_interval": "-1"}
 
 KEYWORD = {"type": "keyword"}
@@ -42,18 +42,18 @@ MAPPINGS: Json = {
 
 
 def matching(path: str, *keys: str, least: Any = 1) -> Json:
-    """A query for documents with enough of the keys, each of which scores 1."""
+    """Query documents with enough of the keys, each scoring 1."""
     clauses = [{"constant_score": {"filter": {"term": {path: key}}}} for key in keys]
     return {"bool": {"should": clauses, "minimum_should_match": least}}
 
 
 def indexed(documents: Mapping[str, Json]) -> list[Action]:
-    """Actions that write the documents, by id."""
+    """Return actions that write documents, given by id."""
     return [Action("index", id_, document) for id_, document in documents.items()]
 
 
 class EngineBase:
-    """What the suites of engines have in common; ``engine`` and ``index_name`` are the fixtures to give."""
+    """The base of the suites for engines; give it the fixtures ``engine`` and ``index_name``."""
 
     @pytest.fixture(autouse=True)
     def _clean_up(self, engine: Engine, index_name: str) -> Iterator[None]:
@@ -67,37 +67,37 @@ class EngineBase:
 
     @pytest.fixture
     def index(self, engine: Engine, index_name: str) -> str:
-        """An empty index with `MAPPINGS`."""
+        """Make an empty index with `MAPPINGS`."""
         return self.create(engine, index_name, MAPPINGS)
 
     def create(self, engine: Engine, name: str, mappings: Json) -> str:
-        """A new index."""
+        """Make an index."""
         engine.perform(CreateIndex(name, {"settings": SETTINGS, "mappings": mappings}))
         return name
 
     def put(self, engine: Engine, index: str, documents: Mapping[str, Json]) -> None:
-        """Documents, by id, that searches see."""
+        """Write documents, given by id, that searches see."""
         results = engine.perform(Bulk(index, indexed(documents), refresh=True))
         assert [result.error for result in results if result.error] == []
         assert [result.id for result in results] == list(documents)
 
     def scores(self, engine: Engine, index: str, query: Json) -> dict[str, float]:
-        """The score of each document that a query finds, by id, the best first."""
+        """Return the score of each document that a query finds, by id, the best first."""
         hits = engine.perform(Search(index, {"query": query, "size": 100}))["hits"]["hits"]
         return {hit["_id"]: hit["_score"] for hit in hits}
 
     def ids(self, engine: Engine, index: str, query: Json) -> set[str]:
-        """The ids of the documents that a query finds; counting must find as many."""
+        """Return the ids of the documents that a query finds; counting must find as many."""
         found = set(self.scores(engine, index, query))
         assert engine.perform(Count(index, query)) == len(found)
         return found
 
     def source(self, engine: Engine, index: str, id_: str) -> Json:
-        """A document as it was last written."""
+        """Return a document as it was last written."""
         [found] = engine.perform(GetDocuments(index, [id_]))
         source: Json = found["_source"]
         return source
 
     def act(self, engine: Engine, index: str, *actions: Action) -> list[ActionResult]:
-        """What becomes of actions."""
+        """Perform actions, and return their results."""
         return engine.perform(Bulk(index, actions))

@@ -1,7 +1,7 @@
-"""What every engine does with operations: a suite for pytest.
+"""The operations of an engine: a suite for pytest.
 
-Subclass `EngineSuite` and give it two fixtures: ``engine``, and ``index_name``, a name that nobody uses. Each test
-makes indices whose names begin with it, and removes them.
+Subclass `EngineSuite` and give it two fixtures: ``engine``, and ``index_name``, an unused name. Each test makes indices
+whose names begin with it, and removes them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from es_simhash.plans.operations import (
 from es_simhash.testing.engine_base import KEYWORD, MAPPINGS, EngineBase, indexed, matching
 
 
-def _told(value: object) -> str:
-    """A parameter in a test's name, the same in each process."""
+def _parameter_id(value: object) -> str:
+    """Name a parameter, the same in each process."""
     return " ".join(sorted(value)) if isinstance(value, set) else str(value)
 
 
 class EngineSuite(EngineBase):
-    """The tests; ``engine`` and ``index_name`` are the fixtures to give."""
+    """The tests; give them the fixtures ``engine`` and ``index_name``."""
 
     # --- what answers, and indices
 
@@ -472,7 +472,7 @@ class EngineSuite(EngineBase):
             ("when", {"gt": "2024-01-31"}, {"3"}),
             ("when", {"gt": "2024-01"}, {"2", "3"}),
         ],
-        ids=_told,
+        ids=_parameter_id,
     )
     def test_a_range_finds_numbers_and_dates(
         self, engine: Engine, index: str, path: str, bounds: Json, found: set[str]
@@ -594,7 +594,7 @@ class EngineSuite(EngineBase):
     }
 
     def more_like_this(self, like: Any, **settings: Any) -> Json:
-        """A query for texts with most of the words of another."""
+        """Query texts with most of the words of another."""
         usual = {"fields": ["title"], "min_term_freq": 1, "min_doc_freq": 2, "minimum_should_match": "70%"}
         return {"more_like_this": {**usual, "like": like, **settings}}
 

@@ -1,4 +1,4 @@
-"""What tests of indices stand on: names that are cleared away in the end, and the index under test."""
+"""The base of the suites for indices: names that are removed afterwards, and the index under test."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from es_simhash.plans.operations import DeleteIndex
 
 
 class IndexBase:
-    """What the suites of indices have in common; ``engine`` is the one fixture to give."""
+    """The base of the suites for indices; give it the fixture ``engine``."""
 
     @pytest.fixture
     def names(self, engine: Any) -> Iterator[Any]:
-        """A maker of names for indices, which are removed in the end."""
+        """Yield a function that makes names for indices; remove these indices afterwards."""
         made: list[str] = []
 
         def name(start: str = "suite") -> str:
@@ -36,9 +36,9 @@ class IndexBase:
                 continue
 
     def engine_of(self, engine: Any) -> Engine:
-        """The synchronous engine behind the fixture, for what a test prepares and looks at."""
+        """Return the synchronous engine behind the fixture, for preparations and checks."""
         return connect(engine)
 
     def open(self, name: str, engine: Any, **known: Any) -> Any:
-        """The index under test."""
+        """Open the index under test."""
         return Index(name, engine, **known)

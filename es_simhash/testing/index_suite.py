@@ -1,7 +1,7 @@
-"""What `es_simhash.Index` does on every engine: a suite for pytest.
+"""`es_simhash.Index` on every engine: a suite for pytest.
 
-Subclass `IndexSuite` and give it a fixture ``engine`` (whatever `Index` takes as its target). Each test makes indices
-of its own names and removes them.
+Subclass `IndexSuite` and give it a fixture ``engine`` (any target of `Index`). Each test makes indices with its own
+names, and removes them.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ LAYOUTS = [Layout("text"), Layout("keyword"), Layout("fields"), Layout("text", s
 
 
 def text_of(document: Document) -> str:
-    """The text of a document of the corpus."""
+    """Return the text of a document."""
     return f"{document['title']}\n{document['body']}"
 
 
 def ids(matches: Matches) -> list[str]:
-    """The ids of the matches."""
+    """Return the ids of the matches."""
     return [match.id for match in matches]
 
 
 def distance_of_copy(number: int) -> int:
-    """How many bits a planted copy is away from its original."""
+    """Return the distance of a planted copy from its original."""
     document = corpus()[number]
     first, second = Scheme().fingerprints([text_of(document), text_of(edited(document, 2, seed=number))])
     return Scheme().distance(first, second)
 
 
 class IndexSuite(IndexBase):
-    """The tests; ``engine`` is the one fixture to give."""
+    """The tests; give them the fixture ``engine``."""
 
     @pytest.fixture
     def filled(self, engine: Any, names: Any) -> Any:
-        """An index of 30 documents, 0 to 29, and edited copies of the first 6, named 0a to 5a."""
+        """Make an index of 30 documents, 0 to 29, and edited copies of the first 6, named 0a to 5a."""
         index = self.open(names(), engine, scheme=Scheme(), fields=FIELDS)
         index.init()
         documents = corpus()
@@ -67,12 +67,12 @@ class IndexSuite(IndexBase):
         return index
 
     def put(self, engine: Any, name: str, documents: dict[str, Any]) -> None:
-        """Write documents past es_simhash, as a team's own scripts do."""
+        """Write documents without es_simhash, as a team's own scripts do."""
         actual = self.engine_of(engine)
         actual.perform(Bulk(name, [Action("index", id_, body) for id_, body in documents.items()], refresh=True))
 
     def source(self, engine: Any, name: str, id: str) -> Any:
-        """A document as it is stored."""
+        """Return a document as it is stored."""
         return self.engine_of(engine).perform(GetDocuments(name, [id]))[0]["_source"]
 
     # --- init ---
@@ -159,7 +159,7 @@ class IndexSuite(IndexBase):
         assert fields["simhash"] == f"{fingerprint.simhash:016x}"
         assert fields["bands"].split() == Scheme().band_keys(fingerprint)
 
-    def test_what_cannot_be_written_is_told_and_the_rest_is_written(self, filled: Any, engine: Any) -> None:
+    def test_rejected_documents_are_reported_and_the_rest_is_written(self, filled: Any, engine: Any) -> None:
         written = filled.add(
             [
                 {"_id": "new", "title": "a", "body": "b"},
@@ -273,10 +273,10 @@ class IndexSuite(IndexBase):
         assert ids(filled.find(text_of(document), size=2)) == ["a", "b"]
 
     def test_thresholds_can_be_chosen(self, filled: Any) -> None:
-        distance = filled.find(id="1")[0].distance
-        assert ids(filled.find(id="1", by="simhash", distance=distance)) == ["1a"]
-        assert ids(filled.find(id="1", by="simhash", distance=distance - 1)) == []
-        assert ids(filled.find(id="1", similarity=1.0)) == []
+        distance = filled.find(id="0")[0].distance
+        assert ids(filled.find(id="0", by="simhash", distance=distance)) == ["0a"]
+        assert ids(filled.find(id="0", by="simhash", distance=distance - 1)) == []
+        assert ids(filled.find(id="0", similarity=1.0)) == []
 
     def test_a_distance_beyond_the_guarantee_is_refused_with_a_layout_that_would_do(self, filled: Any) -> None:
         with pytest.raises(SchemeError, match="Choose at least 7 blocks"):
@@ -305,13 +305,13 @@ class IndexSuite(IndexBase):
 
     def test_who_compares_makes_no_difference(self, filled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         for distance in (0, 3, 5):
-            found = [filled.find(id="1", distance=distance)]
+            found = [filled.find(id="0", distance=distance)]
             for who in (ServerFilter.ALWAYS, ServerFilter.NEVER):
                 monkeypatch.setattr(find, "server_filter", lambda *_, who=who: who)
-                found.append(here := filled.find(id="1", distance=distance))
+                found.append(here := filled.find(id="0", distance=distance))
             monkeypatch.undo()
             assert all(each.matches == here.matches for each in found)
-        assert ids(here) == ["1a"]
+        assert ids(here) == ["0a"]
 
     def test_find_many_finds_what_find_does_in_order(self, filled: Any) -> None:
         texts = [text_of(each) for each in corpus() * 3] + [""]

@@ -1,4 +1,4 @@
-"""Reading an index whole, on every engine: a suite for pytest, with the fixtures of `EngineSuite`."""
+"""Reading a whole index: a suite for pytest, with the fixtures of `EngineSuite`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EVERYTHING: Json = {"match_all": {}}
 
 
 class ReaderSuite(EngineBase):
-    """The tests; ``engine`` and ``index_name`` are the fixtures to give."""
+    """The tests; give them the fixtures ``engine`` and ``index_name``."""
 
     def read(
         self,
@@ -41,7 +41,7 @@ class ReaderSuite(EngineBase):
         after: Any = None,
         closes: bool = True,
     ) -> list[Json]:
-        """All hits of a reader, or all after a page, and the reader closed then if it is not needed any more."""
+        """Read all hits, or all after a page, and close the reader unless it is still needed."""
         hits: list[Json] = []
         while True:
             page = engine.perform(ReadPage(reader, query, size, source, part, after))
@@ -56,7 +56,7 @@ class ReaderSuite(EngineBase):
 
     @pytest.fixture
     def many(self, engine: Engine, index: str) -> str:
-        """An index of 50 documents."""
+        """Make an index of 50 documents."""
         self.put(engine, index, {f"id{i}": {"number": i, "tag": "even" if i % 2 == 0 else "odd"} for i in range(50)})
         return index
 
@@ -155,7 +155,7 @@ class ReaderSuite(EngineBase):
         engine.perform(Refresh(index))
         assert self.read(engine, engine.perform(OpenReader(index))) == []
 
-    def test_settings_and_aliases_are_told_by_index(self, engine: Engine, index: str) -> None:
+    def test_settings_and_aliases_are_returned_by_index(self, engine: Engine, index: str) -> None:
         aliases = engine.perform(GetAliases(index))
         assert set(aliases) == {index}
         [(name, settings)] = engine.perform(GetSettings(index)).items()

@@ -89,7 +89,6 @@ def command(
     Example: es-simhash dedup news.jsonl more.csv.gz --field body --canonical-only unique.jsonl
     """
     from es_simhash.cli.jobs.dedup import write_canonical, write_groups, write_pairs
-    from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
     from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
     from es_simhash.documents.files import whole_file
     from es_simhash.documents.sources import patterns
@@ -129,6 +128,8 @@ def command(
             if canonical_out:
                 write_canonical(read_texts(files.read(_forget), fields, _forget), duplicates, canonical_out)
             if report_out:
+                from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
+
                 setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
                 report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
     _summarise(output, duplicates.counts)

@@ -72,13 +72,13 @@ def test_saved_objects_are_printed_and_written_alike(node: Node, index: str, tmp
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [(["--breakdown", "title"], "cannot be counted by its values"), (["--date", "nowhen"], "has no field 'nowhen'")],
 )
-def test_a_field_that_cannot_be_used_is_refused(node: Node, index: str, options: list[str], told: str) -> None:
+def test_a_field_that_cannot_be_used_is_refused(node: Node, index: str, options: list[str], message: str) -> None:
     done = run("dashboard", index, "--url", node.url, *options, code=3)
     assert done.out == ""
-    assert told in done.err
+    assert message in done.err
 
 
 def test_an_index_without_groups_is_warned_of(node: Node) -> None:
@@ -91,7 +91,7 @@ def test_an_index_without_groups_is_warned_of(node: Node) -> None:
     assert saved(done.out)
 
 
-def test_the_dashboard_is_imported_and_its_page_is_told(node: Node, index: str) -> None:
+def test_the_dashboard_is_imported_and_its_page_is_named(node: Node, index: str) -> None:
     with kibana(login=f"ApiKey {SECRET}", spaces=("team",)) as fake:
         options = ["--import", "--kibana-url", f"{fake.url}/s/team/app/home", "--api-key", SECRET]
         done = run("dashboard", index, "--url", node.url, *options)
@@ -170,7 +170,7 @@ def test_a_tenant_is_named_in_a_header() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--import"], "--import needs --kibana-url"),
         (["--kibana-url", "http://h"], "--kibana-url needs --import"),
@@ -183,10 +183,10 @@ def test_a_tenant_is_named_in_a_header() -> None:
         (["--user", "bob"], "would be for a server"),
     ],
 )
-def test_what_makes_no_sense_is_refused(options: list[str], told: str) -> None:
+def test_what_makes_no_sense_is_refused(options: list[str], message: str) -> None:
     done = run("dashboard", "articles", *options, code=2)
     assert done.out == ""
-    assert told in done.err
+    assert message in done.err
 
 
 def test_groups_are_linked_to_their_documents(node: Node, index: str, tmp_path: Path) -> None:

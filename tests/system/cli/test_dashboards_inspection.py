@@ -28,7 +28,7 @@ MAPPINGS = {
 
 @pytest.fixture
 def made(engine: Engine, names: Callable[[], str]) -> Callable[[str], Index]:
-    """A maker of indices with three documents, two of which are equal."""
+    """A maker of indices with three documents, two of them equal."""
 
     def make(preset: str) -> Index:
         index = Index(names(), engine, scheme=Scheme.preset(preset), fields=FIELDS)
@@ -74,7 +74,7 @@ def test_what_can_be_counted_by_its_values_is_taken(made: Callable[[str], Index]
 
 
 @pytest.mark.parametrize(
-    ("date", "by", "told"),
+    ("date", "by", "message"),
     [
         ("fetched", None, "has no field 'fetched'"),
         ("number", None, "holds no dates, but long"),
@@ -86,10 +86,10 @@ def test_what_can_be_counted_by_its_values_is_taken(made: Callable[[str], Index]
     ],
 )
 def test_a_field_that_would_leave_a_chart_empty_is_refused(
-    made: Callable[[str], Index], date: str | None, by: str | None, told: str
+    made: Callable[[str], Index], date: str | None, by: str | None, message: str
 ) -> None:
     index = made("default")
-    with pytest.raises(MappingError, match=told):
+    with pytest.raises(MappingError, match=message):
         looked(index, date, by)
 
 

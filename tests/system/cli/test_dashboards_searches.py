@@ -194,5 +194,5 @@ def test_a_pattern_may_have_indices_that_know_nothing_of_groups(grouped: Grouped
 
 def test_every_chart_is_drawn_from_what_a_server_answers(grouped: Grouped) -> None:
     drawn = dashboard_picture(grouped.subject, grouped.ask)
-    for told in ("In numbers", "Duplicates over time", "Groups by size", "a.example", ">10<"):
-        assert told in drawn
+    for text in ("In numbers", "Duplicates over time", "Groups by size", "a.example", ">10<"):
+        assert text in drawn

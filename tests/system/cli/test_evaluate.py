@@ -19,8 +19,8 @@ def folder(tmp_path: Path) -> Path:
     """The documents, and what somebody says of them."""
     rows = (json.dumps({"id": id_, "body": text}, ensure_ascii=False) + "\n" for id_, text in documents())
     (tmp_path / "news.jsonl").write_text("".join(rows), encoding="utf-8")
-    told = (json.dumps({"cluster": number, "ids": ids}) + "\n" for number, ids in enumerate(clusters()))
-    (tmp_path / "clusters.jsonl").write_text("".join(told), encoding="utf-8")
+    message = (json.dumps({"cluster": number, "ids": ids}) + "\n" for number, ids in enumerate(clusters()))
+    (tmp_path / "clusters.jsonl").write_text("".join(message), encoding="utf-8")
     return tmp_path
 
 
@@ -57,7 +57,7 @@ def test_people_read_tables_and_notes(folder: Path) -> None:
     assert "of the duplicates meet." in done.err
 
 
-def test_labels_that_cannot_be_used_are_rejected_and_the_exit_code_tells(folder: Path) -> None:
+def test_unusable_labels_are_rejected_and_set_the_exit_code(folder: Path) -> None:
     (folder / "pairs.csv").write_text(
         "a,b,label\n1,1 near,1\n1,nobody,1\n2,2 near,0\n2 near,2,1\n3,3 same,perhaps\n", encoding="utf-8"
     )
@@ -101,7 +101,7 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ([], "one of both"),
         (["news.jsonl", "--index", "news"], "one of both"),
@@ -113,8 +113,8 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
         (["news.jsonl", "--distance", "9"], "Choose at least 10 blocks"),
     ],
 )
-def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], told: str) -> None:
+def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], message: str) -> None:
     labels = [] if "--labels" in given else ["--labels", "clusters.jsonl"]
     done = run("evaluate", *given, *labels, cwd=folder, code=2)
-    assert told in done.err
+    assert message in done.err
     assert not done.out

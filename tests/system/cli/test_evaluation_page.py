@@ -49,33 +49,33 @@ def page(name: str) -> str:
     return evaluation_page(EVALUATIONS[name](), "news.jsonl", datetime(2026, 11, 21, tzinfo=timezone.utc))
 
 
-def test_the_page_tells_scores_thresholds_and_errors() -> None:
-    told = page("both")
+def test_the_page_shows_scores_thresholds_and_errors() -> None:
+    text = page("both")
     evaluation = EVALUATIONS["both"]()
-    assert f"recall {evaluation.pairs.recall.value:.3f}" in told
+    assert f"recall {evaluation.pairs.recall.value:.3f}" in text
     for part in ("adjusted Rand index", "B-cubed F1", "By the script of both texts", "within 3 bits", "0 near"):
-        assert part in told
-    assert "no key in common" in told
-    assert "percent" not in told
-    assert "the threshold in use" in told
+        assert part in text
+    assert "no key in common" in text
+    assert "percent" not in text
+    assert "the threshold in use" in text
 
 
 def test_the_page_says_what_similarity_is() -> None:
     scheme = Scheme(verification=Verification(0.5, first_lines=0.2))
-    told = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, processes=1), OPTIONS), "news.jsonl")
-    assert "jaccard of the texts, with features weighted by rarity, first lines alike by at least 0.2" in told
+    text = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, processes=1), OPTIONS), "news.jsonl")
+    assert "jaccard of the texts, with features weighted by rarity, first lines alike by at least 0.2" in text
 
 
 def test_the_page_of_labelled_pairs_says_what_is_not_known() -> None:
-    told = page("pairs")
-    assert "B-cubed is undefined" in told
-    assert "without a label; they count nowhere" in told
+    text = page("pairs")
+    assert "B-cubed is undefined" in text
+    assert "without a label; they count nowhere" in text
 
 
-def test_the_page_says_so_if_there_is_nothing_to_tell() -> None:
-    told = page("nothing")
-    assert told.count("<p>None.</p>") == 1
-    assert "nan" not in told.lower().replace("nanometre", "")
+def test_the_page_says_so_if_there_is_nothing_to_show() -> None:
+    text = page("nothing")
+    assert text.count("<p>None.</p>") == 1
+    assert "nan" not in text.lower().replace("nanometre", "")
 
 
 @pytest.fixture(scope="module")

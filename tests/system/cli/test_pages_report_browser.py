@@ -35,8 +35,8 @@ def shown(language: int, name: str) -> GroupReport:
     days = [(date(2026, 1, 1) + timedelta(days=day)).isoformat() for day in range(92)]
     keys = [SharedKey(f"{name}band", 123456, (f"{name}index", id_)) for id_ in (f"{name}0-0", "gone")]
     found = [pairs(np.linspace(0.4, 1, 90).tolist(), list(range(90)))]
-    told = {"found": found, "dates": days, "keys": keys, "omitted": Omitted(1234567, 12, 3)}
-    return report(groups, texts, name=f"{name} ", query={name: name}, **told)  # type: ignore[arg-type]
+    parts = {"found": found, "dates": days, "keys": keys, "omitted": Omitted(1234567, 12, 3)}
+    return report(groups, texts, name=f"{name} ", query={name: name}, **parts)  # type: ignore[arg-type]
 
 
 def many() -> GroupReport:

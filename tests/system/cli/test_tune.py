@@ -121,7 +121,7 @@ def test_a_scheme_that_is_named_says_which_features_are_taken(folder: Path) -> N
     assert found["rules"] == []
 
 
-def test_labels_that_cannot_be_used_are_rejected_and_the_exit_code_tells(folder: Path) -> None:
+def test_unusable_labels_are_rejected_and_set_the_exit_code(folder: Path) -> None:
     with (folder / "clusters.jsonl").open("a", encoding="utf-8") as out:
         out.write('{"cluster": 99, "ids": ["1", "nobody"]}\n')
     result(folder, "tune", "news.jsonl", "--labels", "clusters.jsonl", code=1)

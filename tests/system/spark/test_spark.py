@@ -166,7 +166,7 @@ def test_texts_that_are_unlike_or_empty_make_no_group(spark: SparkSession) -> No
 
 
 def filled(path: Path, layout: Layout) -> Index:
-    """Two indices of which both have some of the documents, and some ids are in both."""
+    """Two indices that share the documents, with some ids in both."""
     halves = {"news": list(documents().items())[::2], "old": list(documents().items())[::3]}
     for name, half in halves.items():
         with Index(name, str(path), scheme=replace(SCHEME, layout=layout), fields=FIELDS) as index:
@@ -287,7 +287,7 @@ def test_a_dataframe_that_lacks_something_is_refused(spark: SparkSession) -> Non
         add_fields(frame, Documents(SCHEME, "body", "body"))
 
 
-def test_what_a_worker_cannot_use_is_told(spark: SparkSession) -> None:
+def test_a_worker_reports_unusable_input(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(None, "text")], "id string, body string")
     of = SparkDeduplicator(Documents(SCHEME, "body"))
     with pytest.raises(PySparkException, match="DocumentError: A document has no id"):
@@ -299,7 +299,7 @@ def test_what_a_worker_cannot_use_is_told(spark: SparkSession) -> None:
         add_fields(broken, of.documents).collect()
 
 
-def test_a_text_that_is_refused_is_told_by_how_it_begins() -> None:
+def test_a_refused_text_is_quoted_by_its_beginning() -> None:
     error = refused(TextError("is bad. Mend it.", 7), "x" * 100)
     assert str(error) == f"The text {'x' * 60!r} is bad. Mend it."
     assert isinstance(error, TextError)

@@ -1,9 +1,11 @@
-"""``dedup``: which documents make a group, and which is kept."""
+"""``dedup``: which documents make a group, and which one is canonical."""
 
 from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +68,7 @@ def test_an_estimate_of_a_pair_has_its_standard_error(tmp_path: Path) -> None:
         assert pair["standard_error"] == round(standard_error(pair["similarity"], 128), 4)
 
 
-def test_linkage_says_near_whom_a_member_is(tmp_path: Path) -> None:
+def test_linkage_defines_which_members_are_near(tmp_path: Path) -> None:
     chain = [{"id": str(i), "body": edited({"title": "", "body": TEXT}, 9 * i, seed=1)["body"]} for i in range(8)]
     [whole] = dedup(tmp_path, "--similarity", "0.8", documents=chain)
     assert len(whole["duplicates"]) == 7
@@ -81,7 +83,19 @@ def test_what_an_expression_finds_is_left_out_of_texts(tmp_path: Path) -> None:
     assert dedup(tmp_path, "--strip", r"frame\d+ ", documents=framed) == []
 
 
-def test_a_report_tells_of_the_groups_and_shows_their_texts(tmp_path: Path) -> None:
+def test_reports_are_imported_only_if_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(each) + "\n" for each in DOCUMENTS), encoding="utf-8")
+    script = (
+        "import sys; from es_simhash.cli.app import run\n"
+        "assert run(['dedup', 'news.jsonl', '--field', 'body', *sys.argv[1:]]) == 0\n"
+        "sys.exit('es_simhash.cli.reports' in sys.modules)"
+    )
+    for options, expected in (([], 0), (["--report", "report.html"], 1)):
+        done = subprocess.run([sys.executable, "-c", script, *options], cwd=tmp_path, capture_output=True, check=False)
+        assert done.returncode == expected, done.stderr.decode()
+
+
+def test_a_report_shows_the_groups_and_their_texts(tmp_path: Path) -> None:
     dedup(tmp_path, "--report", "report.html", "--date", "published", "--canonical", "oldest:published")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "2 of 4 documents are duplicates, in 1 group" in page
@@ -91,7 +105,7 @@ def test_a_report_tells_of_the_groups_and_shows_their_texts(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--canonical", "tallest"], "first, longest, oldest:FIELD"),
         (["--strip", "("], "no regular expression"),
@@ -100,8 +114,8 @@ def test_a_report_tells_of_the_groups_and_shows_their_texts(tmp_path: Path) -> N
         (["--pairs", "x", "--canonical-only", "x"], "--canonical-only and --pairs are the same file"),
     ],
 )
-def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], told: str) -> None:
-    assert told in dedup(tmp_path, *options, code=2)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], message: str) -> None:
+    assert message in dedup(tmp_path, *options, code=2)
 
 
 IDS = ("=cmd()", "-1", "+x", "a\rb")

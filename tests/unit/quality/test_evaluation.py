@@ -152,15 +152,15 @@ def test_the_form_is_json_and_says_the_same_each_time(evaluation: Evaluation) ->
     text = json.dumps(evaluation_json(evaluation))
     assert "NaN" not in text
     assert json.dumps(evaluation_json(evaluated(by="both"))) == text
-    told = json.loads(text)
-    assert told["labels"] == {
+    read = json.loads(text)
+    assert read["labels"] == {
         "kind": "clusters",
         "duplicates": 55,
         "others": None,
         "unknown_ids": {"count": 0, "first": []},
         "contradictory": {"count": 0, "first": []},
     }
-    assert told["false_positives"][0]["first"]["id"] == "0"
+    assert read["false_positives"][0]["first"]["id"] == "0"
 
 
 def test_pairs_are_written_with_whether_they_are_right(evaluation: Evaluation) -> None:
@@ -216,7 +216,7 @@ def test_schemes_of_every_kind_can_be_evaluated(scheme: Scheme) -> None:
     assert [error.distance for error in found.missed if scheme.simhash] == distances
 
 
-def test_ids_must_tell_documents_apart() -> None:
+def test_ids_must_be_distinct() -> None:
     with pytest.raises(InputError, match="the same id"):
         evaluate([("a", "x"), ("a", "y")], labels(), _strict())
 

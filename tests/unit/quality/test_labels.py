@@ -1,4 +1,4 @@
-"""Labels are read in three forms, from JSON lines and CSV, and what is none is told."""
+"""Labels are read in three forms, from JSON lines and CSV, and other records are rejected."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_row_may_be_a_pair_with_its_label(tmp_path: Path, name: str, text: str
     assert pairs(labels) == [("x", "y", True), ("x", "z", False), ("y", "z", True), ("z", "w", False)]
 
 
-def test_what_is_no_label_is_told_with_its_line_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_a_record_that_is_no_label_is_reported_with_its_line_and_the_rest_is_read(tmp_path: Path) -> None:
     lines = [
         '{"a": "x", "b": "y", "label": 1}',
         '{"a": "x", "b": "y", "label": "maybe"}',
@@ -68,9 +68,9 @@ def test_what_is_no_label_is_told_with_its_line_and_the_rest_is_read(tmp_path: P
     labels, rejected = read(tmp_path / "l.jsonl", "\n".join(lines))
     assert pairs(labels) == [("x", "y", True)]
     assert [each.line for each in rejected] == [2, 3, 4, 5, 6, 7]
-    told = " ".join(each.reason for each in rejected)
+    reasons = " ".join(each.reason for each in rejected)
     for part in ("none of 1, 0, true and false", "no id in the field 'b'", "clusters and pairs", "no list", "no label"):
-        assert part in told
+        assert part in reasons
 
 
 def test_a_file_without_labels_is_an_error(tmp_path: Path) -> None:

@@ -32,31 +32,31 @@ def listed(pairs: Numbers) -> list[tuple[int, int]]:
 def test_every_copy_of_a_text_is_near_whatever_the_text_is_near() -> None:
     together = [0, 1, 2, 5, 6]
     expected = [(a, b) for a in together for b in together if a < b]
-    told = found(TEXTS)
-    assert listed(told.pairs) == sorted([*expected, (4, 8)])
+    predicted = found(TEXTS)
+    assert listed(predicted.pairs) == sorted([*expected, (4, 8)])
     exact = Scheme(verification=None).exact_jaccard(TEXT, NEAR)
-    similarities = dict(zip(listed(told.pairs), told.similarities.tolist(), strict=True))
+    similarities = dict(zip(listed(predicted.pairs), predicted.similarities.tolist(), strict=True))
     assert similarities[0, 2] == similarities[5, 6] == similarities[4, 8] == 1
     assert {similarities[pair] for pair in ((0, 1), (0, 5), (1, 2), (2, 6))} == {similarities[0, 1]}
     assert similarities[0, 1] == pytest.approx(exact, abs=0.15)
-    assert (told.distances == -1).all()
+    assert (predicted.distances == -1).all()
 
 
-def test_distances_are_told_where_they_count() -> None:
-    told = found(TEXTS, distance=3, by="simhash")
-    at = listed(told.pairs)
+def test_distances_are_predicted_where_they_count() -> None:
+    predicted = found(TEXTS, distance=3, by="simhash")
+    at = listed(predicted.pairs)
     assert (4, 8) in at
-    assert told.distances[at.index((4, 8))] == 0
-    assert np.isnan(told.similarities).all()
+    assert predicted.distances[at.index((4, 8))] == 0
+    assert np.isnan(predicted.similarities).all()
 
 
 def test_what_is_not_near_has_no_similarity() -> None:
-    told = found(TEXTS)
+    predicted = found(TEXTS)
     asked = pair_codes(np.array([0, 0, 3]), np.array([2, 4, 7]))
-    assert told.similarities_of(asked)[0] == 1
-    assert np.isnan(told.similarities_of(asked)[1:]).all()
-    assert told.are_exact_of(asked).tolist() == [True, False, False]
-    assert told.distances_of(asked).tolist() == [-1, -1, -1]
+    assert predicted.similarities_of(asked)[0] == 1
+    assert np.isnan(predicted.similarities_of(asked)[1:]).all()
+    assert predicted.are_exact_of(asked).tolist() == [True, False, False]
+    assert predicted.distances_of(asked).tolist() == [-1, -1, -1]
     assert np.isnan(PredictedPairs.none().similarities_of(asked)).all()
 
 

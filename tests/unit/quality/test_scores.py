@@ -78,12 +78,12 @@ def test_clusters_that_come_several_times_count_as_copies_of_their_own(
     copies = [(f"{t} {copy}", f) for t, f in zip(true, found, strict=True) for copy in range(times[names.index(t)])]
     pairs = arrays(true, found).pairs(np.array(times, dtype=np.float64))
     expected = [[a == b for a, b in combinations(side, 2)] for side in zip(*copies, strict=True)] or [[], []]
-    told = list(zip(*expected, strict=True))
+    outcomes = list(zip(*expected, strict=True))
     # Copies of a true cluster are true clusters of their own, so what they have together in a found one counts no pair.
     same = [(a[0].split()[0], b[0].split()[0]) for a, b in combinations(copies, 2)]
-    wrong = sum(not t and f and x != y for (t, f), (x, y) in zip(told, same, strict=True))
+    wrong = sum(not t and f and x != y for (t, f), (x, y) in zip(outcomes, same, strict=True))
     assert (pairs.right, pairs.wrong, pairs.missed) == pytest.approx(
-        (told.count((True, True)), wrong, told.count((True, False)))
+        (outcomes.count((True, True)), wrong, outcomes.count((True, False)))
     )
 
 

@@ -49,7 +49,7 @@ def test_of_pairs_only_those_are_known_that_are_labelled() -> None:
     assert len(set(truth.units.tolist())) == 4
 
 
-def test_ids_that_no_document_has_are_named_and_told() -> None:
+def test_ids_that_no_document_has_are_rejected_by_name() -> None:
     rejected: list[Rejected] = []
     truth = truth_of(Labels.of_clusters([["a", "b", "x"], ["y", "x"]]), IDS, rejected.append)
     assert named(truth.positives) == ["ab"]

@@ -41,8 +41,8 @@ def by_labels() -> Tuned:
     return tune_by_labels(*forms(1))
 
 
-def test_what_labels_tell_holds_on_other_documents(by_labels: Tuned) -> None:
-    """Copies are as similar as letters with other numbers: only the numbers tell them apart."""
+def test_a_rule_learnt_from_labels_holds_on_other_documents(by_labels: Tuned) -> None:
+    """Copies are as similar as letters with other numbers: they differ only in the numbers."""
     verification = by_labels.scheme.verification
     assert verification
     assert verification.numbers > 0
@@ -165,7 +165,7 @@ def test_what_texts_have_in_common_makes_candidates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "documents", "told"),
+    ("texts", "documents", "expected"),
     [
         (4, 4, ""),
         (60, 6_000_000, "measured on 60 texts"),
@@ -173,13 +173,13 @@ def test_what_texts_have_in_common_makes_candidates() -> None:
         (5_000, 1_000_000_000, "measured on 700 texts"),
     ],
 )
-def test_few_texts_do_not_tell_of_many_documents(texts: int, documents: int, told: str) -> None:
+def test_few_texts_are_too_few_for_many_documents(texts: int, documents: int, expected: str) -> None:
     warning = Tuned(texts, Goal(documents), [], 0, "").warning
-    assert told in warning
-    assert bool(told) == bool(warning)
+    assert expected in warning
+    assert bool(expected) == bool(warning)
 
 
-def test_up_to_as_many_documents_as_are_told_may_not_be_seen() -> None:
+def test_the_number_of_unseen_candidates_is_an_upper_bound() -> None:
     """The chance to see none of them in a hundred pairs is 5% then."""
     tuned = Tuned(15, Goal(1_000_001), [], 0, "")
     assert (1 - tuned.unseen / 1_000_000) ** 105 == pytest.approx(0.05, rel=0.1)

@@ -40,7 +40,7 @@ def test_pairs_are_planted_within_families() -> None:
     assert outcome.unplanted({(0, 1), (0, 2), (5, 6)}, pairs) == {(0, 1), (5, 6)}
 
 
-def test_what_is_missed_is_told_with_its_exact_similarity() -> None:
+def test_missed_pairs_are_reported_with_their_exact_similarity() -> None:
     text, other = (Writer(language("en"), random.Random(seed)).story(9) for seed in (1, 2))
     body, other_body = (language("en").body(story) for story in (text, other))
     documents = [

@@ -41,15 +41,15 @@ def test_routing_goes_with_the_action(index: Index, monkeypatch: pytest.MonkeyPa
     assert sent == [{"routing": "shop-7"}, {}]
 
 
-def test_what_is_refused_is_told_with_its_line_and_the_rest_is_written(index: Index) -> None:
+def test_a_rejected_document_is_reported_with_its_line_and_the_rest_is_written(index: Index) -> None:
     rejected: list[Rejected] = []
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     documents = found(1100)
     for place in (3, 700):
         documents[place].document["text"] = {"no": "text"}
-    loader = Loader(index, rejected.append, lambda now: told.append((now.done, now.refused)))
+    loader = Loader(index, rejected.append, lambda now: progress.append((now.done, now.refused)))
     loader.load(documents)
-    assert told == [(499, 1), (998, 2), (1098, 2)]
+    assert progress == [(499, 1), (998, 2), (1098, 2)]
     assert [(each.file, each.line, each.id) for each in rejected] == [("a.jsonl", 4, "3"), ("a.jsonl", 701, "700")]
 
 
@@ -61,7 +61,7 @@ def test_what_is_there_is_replaced_or_refused(index: Index) -> None:
     assert len(rejected) == 2
 
 
-def test_a_rehearsal_tells_what_a_load_would_do_and_writes_nothing(index: Index) -> None:
+def test_a_rehearsal_counts_what_a_load_would_write_and_writes_nothing(index: Index) -> None:
     rejected: list[Rejected] = []
     documents = found(1100)
     documents[700].document["text"] = {"no": "text"}

@@ -23,10 +23,10 @@ def found(tmp_path: Path) -> list[tuple[FileDocument, str]]:
 
 
 def test_all_documents_are_taken_if_there_are_no_more(found: list[tuple[FileDocument, str]]) -> None:
-    told: list[int] = []
-    sampled = sample_of_files(found, 20, told.append)
+    counts: list[int] = []
+    sampled = sample_of_files(found, 20, counts.append)
     assert sampled.documents == [(each.id, text) for each, text in found]
-    assert (sampled.total, told) == (20, list(range(1, 21)))
+    assert (sampled.total, counts) == (20, list(range(1, 21)))
 
 
 def test_so_many_are_drawn_in_their_order_and_the_same_ones_again(found: list[tuple[FileDocument, str]]) -> None:

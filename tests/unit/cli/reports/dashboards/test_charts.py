@@ -67,7 +67,7 @@ def test_what_people_edit_is_the_chart(part: str) -> None:
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_no_text_is_black_on_black(theme: str, version: str) -> None:
-    """Vega-Lite makes text black unless it is told otherwise."""
+    """Vega-Lite makes text black by default."""
     bins = {"bins": {"buckets": [{"key": "0.9", "doc_count": 12}]}}
     made = svg(CHARTS["similarity"], answered(duplicates=bins), theme, version)
     assert ">12<" in made
@@ -75,11 +75,11 @@ def test_no_text_is_black_on_black(theme: str, version: str) -> None:
     assert "#000" not in made
 
 
-def test_numbers_are_told_as_people_write_them() -> None:
+def test_numbers_are_shown_as_people_write_them() -> None:
     counts = {"all": 12_345, "kept": 1_000, "copies": 2_469}
     made = svg(CHARTS["totals"], answered(**{name: {"doc_count": count} for name, count in counts.items()}))
-    for told in (">12,345<", ">1,000<", ">2,469<", ">20.0%<"):
-        assert told in made
+    for text in (">12,345<", ">1,000<", ">2,469<", ">20.0%<"):
+        assert text in made
 
 
 def test_empty_ranges_are_left_out_at_the_ends_only() -> None:
@@ -113,11 +113,11 @@ def test_a_period_is_as_wide_as_it_is_long(count: int) -> None:
     assert "NaN" not in "".join(seen(made))
 
 
-def test_a_value_that_is_no_text_is_told_as_the_engine_writes_it() -> None:
+def test_a_value_that_is_no_text_is_shown_as_the_engine_writes_it() -> None:
     values = [
         {"key": 1, "key_as_string": "true", "doc_count": 10, "duplicates": {"doc_count": 5}},
         {"key": 7, "doc_count": 1000, "duplicates": {"doc_count": 1}},
     ]
     made = svg(CHARTS["by-field"], answered(values={"buckets": values}))
-    for told in (">true<", ">7<", "50%  of 10", "0%  of 1,000"):
-        assert told in made.replace("\xa0", " ")
+    for text in (">true<", ">7<", "50%  of 10", "0%  of 1,000"):
+        assert text in made.replace("\xa0", " ")

@@ -93,9 +93,9 @@ REFUSALS: list[tuple[int, Any, type[EngineError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("status", "body", "error", "told"), REFUSALS)
-def test_a_refusal_says_what_to_do(status: int, body: Any, error: type[EngineError], told: str) -> None:
-    with kibana(answer=(status, body)) as fake, pytest.raises(EngineError, match=told) as raised:
+@pytest.mark.parametrize(("status", "body", "error", "message"), REFUSALS)
+def test_a_refusal_says_what_to_do(status: int, body: Any, error: type[EngineError], message: str) -> None:
+    with kibana(answer=(status, body)) as fake, pytest.raises(EngineError, match=message) as raised:
         imported(fake.url)
     assert type(raised.value) is error
 
@@ -109,13 +109,13 @@ def test_what_was_not_imported_is_listed() -> None:
     ]
     with kibana(answer=(200, {"success": False, "errors": failures})) as fake, pytest.raises(EngineError) as raised:
         imported(fake.url)
-    told = str(raised.value)
-    assert "the dashboard 'Near-duplicates' (conflict); the search 'Only' (missing_references); " in told
-    assert "the index-pattern '3' (unknown: Boom.); and 1 more. Correct that" in told
+    message = str(raised.value)
+    assert "the dashboard 'Near-duplicates' (conflict); the search 'Only' (missing_references); " in message
+    assert "the index-pattern '3' (unknown: Boom.); and 1 more. Correct that" in message
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_redirect_is_told_and_nothing_is_sent_on(status: int) -> None:
+def test_a_redirect_is_reported_and_not_followed(status: int) -> None:
     with kibana() as other, kibana(answer=(status, "")) as fake:
         fake.headers["Location"] = f"{other.url}/login?next=secret"
         with pytest.raises(EngineError, match=f"sends to another address: {other.url}/login\\. Give"):

@@ -123,7 +123,7 @@ def test_a_space_and_a_tenant_may_be_named_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "named", "told"),
+    ("url", "named", "message"),
     [
         ("localhost:5601", {}, "cannot be read"),
         ("ftp://secret@h", {}, "cannot be read"),
@@ -136,8 +136,8 @@ def test_a_space_and_a_tenant_may_be_named_apart() -> None:
         ("http://h", {"tenant": "équipe"}, "cannot be sent in a header"),
     ],
 )
-def test_what_is_no_address_is_refused_and_not_repeated(url: str, named: dict[str, str], told: str) -> None:
-    with pytest.raises(InputError, match=told) as raised:
+def test_what_is_no_address_is_refused_and_not_repeated(url: str, named: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message) as raised:
         Kibana.at(url, **named)
     assert "sec" not in str(raised.value)
 

@@ -92,7 +92,7 @@ def test_the_search_finds_duplicates_and_shows_what_they_are() -> None:
     assert search["columns"] == columns
 
 
-def test_another_prefix_is_told_and_used_throughout() -> None:
+def test_another_prefix_is_shown_and_used_throughout() -> None:
     text = ndjson(saved_objects(Subject("articles", "titles", "published", "site")))
     assert "Near-duplicates in articles (titles)" in text
     assert "dedup." not in text

@@ -104,7 +104,7 @@ def test_many_distances_share_columns(distances: list[int]) -> None:
     assert sum(found.values()) == len(distances)
 
 
-def test_pairs_tell_only_what_they_have() -> None:
+def test_only_known_measures_of_pairs_are_counted() -> None:
     counts = PairCounts(None)
     counts.add(np.zeros(2, dtype=pair_type(Criteria(3, None))))
     assert counts.similarities() is None

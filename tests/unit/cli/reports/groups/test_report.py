@@ -62,17 +62,17 @@ def test_without_similarities_the_distances_decide_who_is_least_like_it() -> Non
     assert [each.member.id for each in shown.members] == ["1", "2"]
 
 
-def test_differences_of_texts_to_the_canonical_one_are_told() -> None:
+def test_differences_from_the_canonical_text_are_shown() -> None:
     members = [member("0"), member("1", 0.9), member("2", 0.95), member("3", 0.97), member("4")]
     texts = {"0": TEXT, "1": TEXT.replace("Trains", "Buses"), "2": TEXT.upper(), "4": TEXT}
     [shown] = report([group("a", *members)], texts).largest
     assert shown.excerpt == (Piece("both", TEXT),)
-    told = {each.member.id: (each.is_same, each.changes) for each in shown.members}
-    assert told["1"][1]
-    assert [piece.text for piece in told["1"][1] if piece.kind != "both"] == ["Trains", "Buses"]
-    assert told["2"] == (False, ()), "another text, but not for the scheme"
-    assert told["3"] == (False, None), "no such document"
-    assert told["4"] == (True, ())
+    differences = {each.member.id: (each.is_same, each.changes) for each in shown.members}
+    assert differences["1"][1]
+    assert [piece.text for piece in differences["1"][1] if piece.kind != "both"] == ["Trains", "Buses"]
+    assert differences["2"] == (False, ()), "another text, but not for the scheme"
+    assert differences["3"] == (False, None), "no such document"
+    assert differences["4"] == (True, ())
 
 
 def test_without_the_canonical_text_there_is_nothing_to_compare_with() -> None:
@@ -122,7 +122,7 @@ def test_nothing_is_asked_for_if_there_is_nothing_to_show() -> None:
     assert (found.sizes, found.similarities, found.distances, found.timeline, found.largest) == ((), None, (), None, ())
 
 
-def test_members_of_one_id_in_several_indices_are_told_apart() -> None:
+def test_members_with_one_id_in_several_indices_are_distinct() -> None:
     collector = Collector(setup())
     collector.add(group("a", member("1", index="x"), member("1", index="y")))
     documents = {"x": {"body": "the one"}, "y": {"body": "the other"}}

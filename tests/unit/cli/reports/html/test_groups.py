@@ -65,7 +65,7 @@ def test_the_first_line_says_what_it_came_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "others", "told"),
+    ("sizes", "others", "shown"),
     [
         ([], 0, "There were no documents to compare."),
         ([], 1, "No near-duplicates among 1 document."),
@@ -73,9 +73,9 @@ def test_the_first_line_says_what_it_came_to() -> None:
         ([2], 0, "1 of 2 documents is a duplicate, in 1 group."),
     ],
 )
-def test_the_first_line_says_it_of_few_documents_too(sizes: Sequence[int], others: int, told: str) -> None:
+def test_the_first_line_says_it_of_few_documents_too(sizes: Sequence[int], others: int, shown: str) -> None:
     found = read(report([group_of("a", size) for size in sizes], others=others))
-    assert told in found.text
+    assert shown in found.text
 
 
 def test_all_that_comes_from_outside_is_shown_as_text() -> None:
@@ -83,8 +83,8 @@ def test_all_that_comes_from_outside_is_shown_as_text() -> None:
     assert not {tag for tag, _ in found.elements} & {"script", "img", "link", "iframe", "a"}
     names = {name for _, attributes in found.elements for name in attributes}
     assert not {name for name in names if name.startswith("on") or name in ("src", "href")}
-    for told in (EVIL, f"name {EVIL}", f"in {EVIL}", f"band {EVIL}", f"By {EVIL}"):
-        assert told in found.text
+    for shown in (EVIL, f"name {EVIL}", f"in {EVIL}", f"band {EVIL}", f"By {EVIL}"):
+        assert shown in found.text
 
 
 def test_every_section_is_there_if_there_is_something_in_it() -> None:
@@ -145,7 +145,7 @@ def test_pairs_of_equal_texts_alone_need_no_chart() -> None:
     ]
 
 
-def test_what_was_left_out_is_told_and_else_that_nothing_was() -> None:
+def test_what_was_left_out_is_listed_or_that_nothing_was() -> None:
     text = read(whole()).text
     for shown in ("Only 17 new documents", "1,234 documents without a fingerprint", "1 time a document"):
         assert shown in text

@@ -144,7 +144,7 @@ def test_a_weight_other_than_1_is_shown_and_a_similarity_without_weights() -> No
     assert "weight 3" in read.text
 
 
-def test_long_texts_are_shortened_where_they_are_the_same_and_told_where_they_were_not_compared() -> None:
+def test_long_texts_are_shortened_where_equal_and_marked_where_not_compared() -> None:
     same = "word " * 1000
     one, other = ("".join(f"{name}{i} " for i in range(20_000)) for name in "xy")
     text = Reader(explanation_page(explained(same + one + same, same + other + same))).text

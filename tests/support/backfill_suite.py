@@ -1,7 +1,4 @@
-"""Giving the documents of an index their fingerprints, on every engine: a suite for pytest.
-
-The fixtures are those of `es_simhash.testing.index_suite`.
-"""
+"""Backfills on every engine: tests with the fixtures of `es_simhash.testing.IndexSuite`."""
 
 from __future__ import annotations
 
@@ -71,7 +68,7 @@ class BackfillSuite(IndexBase):
         return {found["_id"]: without_nulls(found["_source"]) for found in self.engine_of(engine).perform(asked)}
 
     def assert_right(self, engine: Any, index: Any, expected: dict[str, Json], routing: str | None = None) -> None:
-        """Each document has the fields of its own text, and besides is what it was."""
+        """Check that each document has the fields of its own text, and is otherwise unchanged."""
         documents = self.open(index.name, self.engine_of(engine)).documents
         documents = documents() if callable(documents) else documents
         there = self.sources(engine, index.name, list(expected), routing)
@@ -106,18 +103,18 @@ class BackfillSuite(IndexBase):
             raise RuntimeError("stopped")
 
         with pytest.raises(RuntimeError, match="stopped"):
-            # At this rate the second page has to wait, so that it is not on its way when the first is told.
+            # At this rate the second page has to wait, so it is not under way when the first is reported.
             index.backfill(BackfillOptions(max_rate=20), on_progress=stop)
         rest = index.backfill()
         assert 0 < rest.written < self.count
         self.assert_right(engine, index, self.documents)
 
-    def test_progress_is_told_on_the_way(self, engine: Any, index: Any) -> None:
-        told: list[int] = []
-        index.backfill(on_progress=lambda progress: told.append(progress.done))
-        assert told == sorted(told)
-        assert len(told) > 1
-        assert told[-1] == self.count
+    def test_progress_is_reported_on_the_way(self, engine: Any, index: Any) -> None:
+        counts: list[int] = []
+        index.backfill(on_progress=lambda progress: counts.append(progress.done))
+        assert counts == sorted(counts)
+        assert len(counts) > 1
+        assert counts[-1] == self.count
 
     @pytest.mark.parametrize("slices", [2, 5])
     def test_slices_do_it_together(self, engine: Any, index: Any, slices: int) -> None:
@@ -154,18 +151,18 @@ class BackfillSuite(IndexBase):
         assert index.info().statuses["empty"] == 2
         assert index.backfill().total == 0
 
-    def test_what_cannot_be_done_is_told_and_the_rest_is_done(self, engine: Any, names: Any) -> None:
+    def test_rejected_documents_are_reported_and_the_rest_is_done(self, engine: Any, names: Any) -> None:
         name = names()
         mappings = {"properties": {"body": {"type": "object", "enabled": False}}}
         self.engine_of(engine).perform(CreateIndex(name, {"mappings": mappings}))
-        self.fill(engine, name, {"good": {"body": "a text as it should be"}, "bad": {"body": {"no": "text"}}})
+        self.fill(engine, name, {"good": {"body": "a text that is valid"}, "bad": {"body": {"no": "text"}}})
         index = self.open(name, engine, fields=["body"])
         index.init()
-        told: list[Rejected] = []
-        progress = index.backfill(on_reject=told.append)
+        rejected: list[Rejected] = []
+        progress = index.backfill(on_reject=rejected.append)
         assert (progress.written, progress.rejected) == (1, 1)
-        assert [(each.index, each.id) for each in told] == [(name, "bad")]
-        assert "'body'" in told[0].reason
+        assert [(each.index, each.id) for each in rejected] == [(name, "bad")]
+        assert "'body'" in rejected[0].reason
 
     def test_a_text_that_changed_since_is_found_only_if_asked_for(self, engine: Any, index: Any) -> None:
         index.backfill()
