@@ -19,7 +19,8 @@ from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run_async
 from es_simhash.engines.connect import connect_async
 from es_simhash.index.index import SEARCHES, WRITES, only_one
-from es_simhash.plans.add import OnWritten, Writer, Written
+from es_simhash.plans.add import OnProgress as OnAdded
+from es_simhash.plans.add import Writer, Written
 from es_simhash.plans.check import Checked, SeenDocuments, check
 from es_simhash.plans.find_options import FindOptions, FindRequest
 from es_simhash.plans.index_plans import IndexPlans, Known
@@ -95,7 +96,8 @@ class AsyncIndex:
         *,
         refresh: bool = False,
         patience: float = 600.0,
-        on_written: OnWritten | None = None,
+        on_progress: OnAdded | None = None,
+        on_reject: OnReject | None = None,
     ) -> Written:
         """See `Index.add`."""
         own = await self._run(self._plans.documents_to_write())
@@ -105,7 +107,7 @@ class AsyncIndex:
             try:
                 await self._run(writer.write(chunk, first, batch))
             finally:
-                written.add(batch, on_written)
+                written.add(batch, on_progress, on_reject)
         return written
 
     async def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = 600.0) -> Written:

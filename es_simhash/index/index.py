@@ -14,7 +14,8 @@ from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import InputError
-from es_simhash.plans.add import OnWritten, Writer, Written
+from es_simhash.plans.add import OnProgress as OnAdded
+from es_simhash.plans.add import Writer, Written
 from es_simhash.plans.check import Checked, SeenDocuments, check
 from es_simhash.plans.find_options import FindOptions, FindRequest
 from es_simhash.plans.index_plans import IndexPlans, Known
@@ -97,14 +98,15 @@ class Index:
         *,
         refresh: bool = False,
         patience: float = 600.0,
-        on_written: OnWritten | None = None,
+        on_progress: OnAdded | None = None,
+        on_reject: OnReject | None = None,
     ) -> Written:
         """Write documents with their fields, or carry out actions in the form that ``helpers.bulk`` takes.
 
         A document's id is its ``_id``. As with ``helpers.bulk``, documents with fields named like metadata
         (``version``, ``routing``, ``pipeline``) must be given in ``_source``. The result lists the rejected documents;
-        all others are written. ``on_written`` is called after each batch with its result; the final result then only
-        counts.
+        all others are written. After each batch ``on_progress`` is called with the result so far. With ``on_reject``,
+        rejected documents are handed over, and only counted in the result.
 
         The call waits up to ``patience`` seconds for an engine that is away or overloaded. Documents without an ``_id``
         are not sent a second time to an engine that was away, since it may have written them.
@@ -115,7 +117,7 @@ class Index:
             try:
                 self._run(writer.write(chunk, first, batch))
             finally:
-                written.add(batch, on_written)
+                written.add(batch, on_progress, on_reject)
         return written
 
     def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = 600.0) -> Written:

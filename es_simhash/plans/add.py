@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan
 
@@ -43,15 +43,18 @@ class Written:
     refused: int = 0
     rejected: list[Rejected] = field(default_factory=list)
 
-    def add(self, batch: Written, on_written: OnWritten | None) -> None:
-        """Add the counts of a batch; keep its rejected documents unless ``on_written`` takes them."""
+    def add(self, batch: Written, on_progress: OnProgress | None, on_reject: OnReject | None) -> None:
+        """Add the counts of a batch; keep its rejected documents unless ``on_reject`` takes them."""
         self.done += batch.done
         self.refused += batch.refused
         batch.rejected.sort(key=lambda one: one.position)
-        if on_written is None:
+        if on_reject is None:
             self.rejected += batch.rejected
         else:
-            on_written(batch)
+            for one in batch.rejected:
+                on_reject(one)
+        if on_progress:
+            on_progress(self)
 
     def reject(self, one: Rejected) -> None:
         """Count an action that was not done."""
@@ -59,7 +62,7 @@ class Written:
         self.rejected.append(one)
 
 
-OnWritten: TypeAlias = Callable[[Written], object]
+OnProgress: TypeAlias = Callable[[Written], object]
 
 
 @dataclass

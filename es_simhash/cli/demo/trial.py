@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 from es_simhash.cli.demo.corpus import CorpusDocument
 from es_simhash.index import Index
-from es_simhash.plans.add import Written
 from es_simhash.plans.find_options import FindOptions
 
 # The positions of two documents in ascending order.
@@ -67,16 +66,10 @@ def load(index: Index, documents: Sequence[CorpusDocument], advance: Advance) ->
     """Make the index, and write the documents."""
     keywords = {name: {"type": "keyword"} for name in ("lang", "kind", "family")}
     index.init(create={"mappings": {"properties": keywords}})
-    done = 0
-
-    def count(written: Written) -> None:
-        nonlocal done
-        done += written.done
-        advance(done)
-
     started = perf_counter()
-    index.add((each.document for each in documents), refresh=True, on_written=count)
-    return Rate(done, perf_counter() - started)
+    documents_ = (each.document for each in documents)
+    written = index.add(documents_, refresh=True, on_progress=lambda now: advance(now.done))
+    return Rate(written.done, perf_counter() - started)
 
 
 def search(index: Index, documents: Sequence[CorpusDocument], advance: Advance) -> Iterator[WayResult]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -14,7 +14,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.index import Index
-from es_simhash.plans.add import OnWritten, Written
+from es_simhash.plans.add import OnProgress, Written
 
 _BATCH = 500
 
@@ -25,13 +25,17 @@ class Rehearsal:
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
 
-    def add(self, documents: Iterable[Document], *, patience: float, on_written: OnWritten) -> None:
-        """Report for each batch how many documents could be written, and which could not."""
+    def add(
+        self, documents: Iterable[Document], *, patience: float, on_progress: OnProgress, on_reject: OnReject
+    ) -> Written:
+        """Count the documents that could be written, and hand over those that could not."""
+        written = Written()
         for first, chunk in chunks(documents, _BATCH):
-            rejected: list[Rejected] = []
-            done = sum(1 for _ in self.documents.actions(chunk, rejected.append))
-            placed = [replace(each, position=each.position + first) for each in rejected]
-            on_written(Written(done, len(rejected), placed))
+            batch = Written()
+            batch.done = sum(1 for _ in self.documents.actions(chunk, batch.reject))
+            batch.rejected = [replace(each, position=each.position + first) for each in batch.rejected]
+            written.add(batch, on_progress, on_reject)
+        return written
 
 
 @dataclass
@@ -40,7 +44,7 @@ class Loader:
 
     index: Index | Rehearsal
     on_reject: OnReject
-    on_progress: Callable[[Written], object]
+    on_progress: OnProgress
     op_type: Literal["index", "create"] = "index"
     patience: float = 600.0
     written: Written = field(default_factory=Written)
@@ -50,8 +54,9 @@ class Loader:
     def load(self, found: Iterable[FileDocument]) -> Written:
         """Write all documents, and return the counts; ``absent`` then has the source fields that no document had."""
         self.absent = AbsentFields(self.index.documents.fields)
-        self.index.add(self._actions(found), patience=self.patience, on_written=self._on_written)
-        return self.written
+        return self.index.add(
+            self._actions(found), patience=self.patience, on_progress=self._on_progress, on_reject=self._on_reject
+        )
 
     def _actions(self, found: Iterable[FileDocument]) -> Iterator[Json]:
         for position, each in enumerate(found):
@@ -60,10 +65,10 @@ class Loader:
             routed = {} if each.routing is None else {"_routing": each.routing}
             yield {"_op_type": self.op_type, "_id": each.id, **routed, "_source": each.document}
 
-    def _on_written(self, batch: Written) -> None:
-        for rejected in batch.rejected:
-            self.on_reject(self._under_way[rejected.position].rejected(rejected.reason))
+    def _on_reject(self, rejected: Rejected) -> None:
+        self.on_reject(self._under_way[rejected.position].rejected(rejected.reason))
+
+    def _on_progress(self, written: Written) -> None:
         self._under_way.clear()
-        self.written.done += batch.done
-        self.written.refused += batch.refused
-        self.on_progress(self.written)
+        self.written = written
+        self.on_progress(written)
