@@ -22,7 +22,7 @@ EVERYTHING: Json = {"query": {"match_all": {}}, "size": 50, "sort": [{"number": 
 
 @pytest.fixture
 def index(engine: Engine) -> Iterator[Index]:
-    """Four originals, of two of which there are copies; numbers put the copies first."""
+    """Four originals, and copies of two of them; numbers put the copies first."""
     with new_names(engine) as name:
         index = Index(name(), engine, fields=FIELDS)
         index.init(create={"mappings": {"properties": {"number": {"type": "long"}}}})

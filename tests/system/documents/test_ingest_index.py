@@ -64,7 +64,7 @@ def made_of(index: Index, document: Json) -> Json:
 
 
 @servers
-def test_what_hides_its_settings_keeps_nobody_from_removing_a_pipeline(
+def test_a_pipeline_is_removed_even_where_settings_are_hidden(
     index: Index, node: Node, names: Callable[[], str]
 ) -> None:
     hidden = names()
@@ -82,7 +82,7 @@ def test_what_hides_its_settings_keeps_nobody_from_removing_a_pipeline(
 
 
 @servers
-def test_documents_of_others_have_the_fields_that_python_gives_them(index: Index) -> None:
+def test_documents_of_other_writers_have_the_fields_that_python_gives_them(index: Index) -> None:
     fill(index.engine, index.name, DOCUMENTS)
     stored = contents(index.engine, index.name, list(DOCUMENTS))
     assert stored == {id_: index.documents.add_fields(document) for id_, document in DOCUMENTS.items()}
@@ -145,7 +145,7 @@ def test_where_the_script_fails_the_document_is_deferred_and_the_failure_is_coun
 
 
 @servers
-def test_a_document_that_is_written_anew_is_fingerprinted_anew(index: Index) -> None:
+def test_a_document_that_is_written_again_is_fingerprinted_again(index: Index) -> None:
     fill(index.engine, index.name, {"1": ORIGINAL})
     fill(index.engine, index.name, {"1": {**OTHER, "dedup": made_of(index, ORIGINAL)}})
     assert own(index, "1") == [made_of(index, OTHER)]
@@ -171,7 +171,7 @@ def test_an_update_in_a_bulk_request_passes_by_the_pipeline_and_is_found_by_a_ba
 
 
 @servers
-def test_what_the_server_itself_writes_anew_is_fingerprinted_anew(
+def test_what_the_server_itself_writes_again_is_fingerprinted_again(
     index: Index, node: Node, names: Callable[[], str]
 ) -> None:
     create(index.engine, source := names())
@@ -280,7 +280,7 @@ def test_another_default_pipeline_is_left_alone_and_can_call_ours(index: Index, 
 def test_the_copy_of_an_index_gets_a_pipeline_of_its_own(
     index: Index, engine: Engine, names: Callable[[], str]
 ) -> None:
-    """A reindex gives the copy the settings of the index, of which the default pipeline is one."""
+    """A reindex gives the copy the settings of the index, the default pipeline included."""
     fill(engine, index.name, {"1": ORIGINAL})
     Index(index.name, engine, scheme="short").reindex(copy := names())
     of_copy = Index(copy, engine)
@@ -291,9 +291,7 @@ def test_the_copy_of_an_index_gets_a_pipeline_of_its_own(
 
 
 @servers
-def test_a_pipeline_of_somebody_else_with_our_name_is_left_alone(
-    engine: Engine, names: Callable[[], str], node: Node
-) -> None:
+def test_a_foreign_pipeline_with_our_name_is_left_alone(engine: Engine, names: Callable[[], str], node: Node) -> None:
     name = names()
     create(engine, name)
     Index(name, engine, fields=FIELDS).init()
@@ -350,12 +348,12 @@ def test_the_embedded_engine_has_none(tmp_path: Any) -> None:
 
 @servers
 def test_schemes_and_fields_that_a_script_cannot_do_are_refused(engine: Engine, names: Callable[[], str]) -> None:
-    for scheme, fields, error, told in (
+    for scheme, fields, error, message in (
         (Scheme.preset("chinese-keywords"), FIELDS, SchemeError, r"\(tokens\).*\(weights\)"),
         (Scheme(), ("_routing", "body"), InputError, "'_routing'"),
     ):
         name = names()
         create(engine, name)
         Index(name, engine, fields=fields, scheme=scheme).init()
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             Index(name, engine).pipeline(install=True)

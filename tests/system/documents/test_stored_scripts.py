@@ -62,7 +62,7 @@ def test_a_search_differs_from_another_in_parameters_only() -> None:
     assert second["params"] == {"scheme": "id", "simhash": "8000000000000000", "distance": 5}
 
 
-def test_names_tell_the_prefix_unless_they_are_chosen() -> None:
+def test_names_show_the_prefix_unless_they_are_chosen() -> None:
     assert [each.name for each in stored_scripts(Scheme())] == [f"es-simhash-{kind}" for kind in KINDS]
     assert [each.name for each in stored_scripts(Scheme(), "other")] == [f"es-simhash-other-{kind}" for kind in KINDS]
     assert [each.name for each in stored_scripts(Scheme(), "other", "news.v2")] == [f"news.v2-{kind}" for kind in KINDS]
@@ -161,7 +161,7 @@ def test_the_asynchronous_index_does_the_same(
 
 
 @pytest.mark.parametrize("kind", ["embedded"], indirect=True)
-def test_the_embedded_engine_shows_them_and_has_no_place_for_them(engine: Engine, names: Callable[[], str]) -> None:
+def test_the_embedded_engine_shows_them_but_stores_none(engine: Engine, names: Callable[[], str]) -> None:
     index = opened(engine, names(), Scheme())
     assert index.scripts() == stored_scripts(Scheme())
     for do in (index.install_scripts, index.remove_scripts):
@@ -187,7 +187,7 @@ def hits(engine: Engine, index: Index, **body: Any) -> list[Json]:
 
 @servers
 @each_scheme
-def test_scripts_tell_the_distance_in_every_way(
+def test_scripts_compute_the_distance_in_every_context(
     engine: Engine, names: Callable[[], str], own: str, scheme: Scheme
 ) -> None:
     index = opened(engine, names(), scheme, prefix="fp")

@@ -128,7 +128,7 @@ def test_the_server_compares_more_than_are_fetched(engine: Engine, names: Callab
     assert not by(SERVER, index.find, TEXT, distance=FARTHEST, max_candidates=NEAR).complete
 
 
-def test_documents_of_other_schemes_and_without_a_fingerprint_are_told_as_ever(
+def test_documents_of_other_schemes_and_without_a_fingerprint_are_counted_as_before(
     engine: Engine, names: Callable[[], str]
 ) -> None:
     own = documents_of(Scheme(), around(Scheme()))
@@ -200,7 +200,7 @@ def test_what_no_script_can_compare_is_compared_here(options: FindRequest, schem
 
 
 class Asked:
-    """A record of how it is asked for candidates, and takes so many for enough."""
+    """A record of how it is asked for candidates; it stops at ``enough``."""
 
     def __init__(self, enough: int) -> None:
         self._enough = enough
@@ -216,7 +216,7 @@ def hits(count: int) -> Json:
     return {"hits": {"hits": [{"_id": str(i)} for i in range(count)]}}
 
 
-def told(
+def candidates_of(
     server_filter: ServerFilter, *replies: Any, most: int = 10_000, enough: int = 10_000
 ) -> tuple[list[Any], list[tuple[int, bool]]]:
     """The requests of a search, as size and whether filtered; how many candidates it has, and whether these are all."""
@@ -237,33 +237,33 @@ def told(
 
 
 def test_a_list_that_was_not_all_is_asked_for_again_without_what_is_far() -> None:
-    assert told(ServerFilter.LATER, hits(99)) == ([(100, False)], [(99, True)])
-    assert told(ServerFilter.LATER, hits(100), hits(3)) == ([(100, False), (1000, True)], [(3, True)])
-    assert told(ServerFilter.NEVER, hits(100), hits(300)) == ([(100, False), (1000, False)], [(300, True)])
-    assert told(ServerFilter.ALWAYS, hits(100), hits(300)) == ([(100, True), (1000, True)], [(300, True)])
-    assert told(ServerFilter.LATER, hits(50), most=50) == ([(50, False)], [(50, False)])
+    assert candidates_of(ServerFilter.LATER, hits(99)) == ([(100, False)], [(99, True)])
+    assert candidates_of(ServerFilter.LATER, hits(100), hits(3)) == ([(100, False), (1000, True)], [(3, True)])
+    assert candidates_of(ServerFilter.NEVER, hits(100), hits(300)) == ([(100, False), (1000, False)], [(300, True)])
+    assert candidates_of(ServerFilter.ALWAYS, hits(100), hits(300)) == ([(100, True), (1000, True)], [(300, True)])
+    assert candidates_of(ServerFilter.LATER, hits(50), most=50) == ([(50, False)], [(50, False)])
 
 
 def test_a_list_that_cannot_be_outdone_is_not_asked_for_again() -> None:
-    assert told(ServerFilter.NEVER, hits(100), enough=100) == ([(100, False)], [(100, False)])
+    assert candidates_of(ServerFilter.NEVER, hits(100), enough=100) == ([(100, False)], [(100, False)])
     asked = [(100, False), (1000, False)]
-    assert told(ServerFilter.NEVER, hits(100), hits(1000), enough=1000) == (asked, [(1000, False)])
-    assert told(ServerFilter.NEVER, hits(100), hits(700), enough=200) == (asked, [(700, True)])
+    assert candidates_of(ServerFilter.NEVER, hits(100), hits(1000), enough=1000) == (asked, [(1000, False)])
+    assert candidates_of(ServerFilter.NEVER, hits(100), hits(700), enough=200) == (asked, [(700, True)])
 
 
 @pytest.mark.parametrize("error", [ScriptError("no scripts."), EngineError("a script fails.")])
 def test_where_a_script_is_refused_all_is_fetched(error: EngineError) -> None:
     local = [(100, False), (1000, False)]
-    assert told(ServerFilter.ALWAYS, error, hits(100), hits(300)) == ([(100, True), *local], [(300, True)])
+    assert candidates_of(ServerFilter.ALWAYS, error, hits(100), hits(300)) == ([(100, True), *local], [(300, True)])
     refused = [(100, False), (1000, True), (1000, False)]
-    assert told(ServerFilter.LATER, hits(100), error, hits(300)) == (refused, [(300, True)])
+    assert candidates_of(ServerFilter.LATER, hits(100), error, hits(300)) == (refused, [(300, True)])
 
 
 def test_an_engine_that_is_gone_or_refuses_the_search_itself_is_an_error() -> None:
     with pytest.raises(UnreachableError):
-        told(ServerFilter.ALWAYS, UnreachableError("gone."))
+        candidates_of(ServerFilter.ALWAYS, UnreachableError("gone."))
     with pytest.raises(EngineError, match="no such query"):
-        told(ServerFilter.LATER, EngineError("no such query."))
+        candidates_of(ServerFilter.LATER, EngineError("no such query."))
 
 
 @servers
@@ -293,7 +293,7 @@ def test_where_opensearch_runs_no_scripts_all_is_compared_here(small_opensearch_
     engine.close()
 
 
-def test_where_there_is_no_painless_too(opensearch2_node: Node) -> None:
+def test_without_painless_too(opensearch2_node: Node) -> None:
     engine = connect(opensearch2_node.url)
     index = opened(engine, "without-painless", Scheme(), documents_of(Scheme(), around(Scheme())))
     try:

@@ -118,7 +118,7 @@ def test_whole_fingerprints_are_alike(texts: list[str], scheme: Scheme) -> None:
     assert by_numpy == by_numba
 
 
-def test_hashes_that_differ_in_few_bits_are_told_apart_alike() -> None:
+def test_hashes_that_differ_in_few_bits_are_distinguished_alike() -> None:
     features = FeatureBatch(np.arange(50_000, dtype=np.uint64) % 30_000, np.array([0, 20_000, 50_000]))
     by_numpy, by_numba = both(lambda: distinct(features))
     assert by_numpy.offsets.tolist() == by_numba.offsets.tolist() == [0, 20_000, 50_000]

@@ -50,7 +50,7 @@ def test_items_are_read_in_the_thread_of_the_caller_and_results_made_in_another(
         assert reader == get_ident() != maker
 
 
-def test_an_item_that_cannot_be_read_is_told_after_what_was_made_before() -> None:
+def test_an_item_that_cannot_be_read_raises_after_the_results_before_it() -> None:
     def broken() -> Iterator[int]:
         yield 0
         yield 1
@@ -62,7 +62,7 @@ def test_an_item_that_cannot_be_read_is_told_after_what_was_made_before() -> Non
         next(made)
 
 
-def test_a_result_that_cannot_be_made_is_told_at_its_turn() -> None:
+def test_a_result_that_cannot_be_made_raises_in_its_turn() -> None:
     made = prefetched(lambda i: 1 // i, [1, 0, 1])
     assert next(made) == 1
     with pytest.raises(ZeroDivisionError):

@@ -143,7 +143,7 @@ def test_a_second_time_adds_nothing(action: Json, expected: Json) -> None:
     assert done(done(action)) == done(action)
 
 
-def test_documents_are_told_by_where_they_lie() -> None:
+def test_documents_are_recognised_by_their_place() -> None:
     assert texts({"_source": FULL}) == texts(FULL) == {"": "a\nb"}
     assert texts({"_op_type": "update", "doc": FULL, "upsert": {"title": "u"}}) == {"upsert": "u", "doc": "a\nb"}
     assert texts({"_op_type": "update", "doc": {"title": "a"}}) == {"doc": None}

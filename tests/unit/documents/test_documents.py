@@ -79,7 +79,7 @@ def test_documents_are_never_altered(document: Any) -> None:
     assert before == DOCUMENT
 
 
-def test_fields_are_added_anew_to_a_document_that_has_them() -> None:
+def test_fields_are_replaced_in_a_document_that_has_them() -> None:
     once = OWN.add_fields(DOCUMENT)
     assert OWN.add_fields(once) == once
     changed = OWN.add_fields({**once, "title": "Other copies"})
@@ -162,7 +162,7 @@ def test_actions_are_never_altered() -> None:
 
 
 def numbered(count: int, bad: Iterable[int] = ()) -> Iterator[Json]:
-    """Actions, of which some cannot be read."""
+    """Actions, some unreadable."""
     bad = set(bad)
     return ({"_id": f"id{i}", "_source": BAD if i in bad else {"title": f"Number {i}"}} for i in range(count))
 
@@ -213,7 +213,7 @@ def test_a_document_without_an_id_is_named_by_its_place() -> None:
 BADS = [0, 3, 4, 499, 500, 700, 1001]
 
 
-def test_rejected_documents_are_told_and_the_rest_goes_on() -> None:
+def test_rejected_documents_are_reported_and_the_others_are_done() -> None:
     rejected: list[Rejected] = []
     made = list(SMALL.actions(numbered(1002, BADS), rejected.append))
     assert [action["_id"] for action in made] == [f"id{i}" for i in range(1002) if i not in BADS]
@@ -230,7 +230,7 @@ def test_a_rejected_document_without_an_id_has_its_place() -> None:
     assert rejected == [Rejected(position=0, reason="Document 0 is of type str. Give a mapping.")]
 
 
-def test_a_document_is_told_before_those_after_it_are_yielded() -> None:
+def test_a_document_is_reported_before_those_after_it_are_yielded() -> None:
     events: list[str | None] = []
     for action in SMALL.actions(numbered(4, [0, 2]), lambda rejected: events.append(f"-{rejected.id}")):
         events.append(action["_id"])
@@ -261,7 +261,7 @@ def words(text: str) -> Any:
 PICKY = Documents(Scheme(tokens=Custom("picky", words), minhash=None), ["title"])
 
 
-def test_a_text_that_cannot_be_cut_is_named_by_its_document_and_the_rest_goes_on() -> None:
+def test_a_text_that_cannot_be_cut_is_named_by_its_document_and_the_others_are_done() -> None:
     titles = ["one two", "bad", "three", "bad", "bad", "four"]
     actions = [{"_id": f"id{i}", "title": title} for i, title in enumerate(titles)]
     rejected: list[Rejected] = []

@@ -10,7 +10,7 @@ from es_simhash.text.normalise import is_unassigned
 CODE_POINTS = range(0x110000)
 
 
-def test_the_bounds_tell_of_every_code_point_whether_it_is_assigned() -> None:
+def test_the_bounds_separate_assigned_code_points_from_others() -> None:
     bounds = unassigned_bounds()
     assert bounds == sorted(set(bounds))
     wrong = [point for point in CODE_POINTS if is_unassigned(chr(point)) != bisect_right(bounds, point) % 2]

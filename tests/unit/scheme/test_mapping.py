@@ -69,7 +69,7 @@ def with_field(name: str, **mapping: Any) -> Json:
 # --- what is wanted ---
 
 
-def test_a_mapping_tells_the_scheme_and_the_source_fields_in_its_meta() -> None:
+def test_a_mapping_names_the_scheme_and_the_source_fields_in_its_meta() -> None:
     assert WANTED["_meta"] == {
         "es_simhash": {"dedup": {"id": SCHEME.id, "scheme": json.loads(SCHEME.to_json()), "fields": ["title", "body"]}}
     }
@@ -159,10 +159,10 @@ def test_two_prefixes_lie_side_by_side() -> None:
     assert set(after["properties"]) == {"dedup", "near"}
     assert merge("i", after, WANTED) == merge("i", after, second) == Change(None, [])
     for prefix, scheme in (("dedup", SCHEME), ("near", OTHER_SCHEME)):
-        told = entries({"i": after, "j": {}, "k": {"_meta": {"owner": "us"}}}, prefix)
-        assert told["i"]
-        assert told["i"]["id"] == scheme.id
-        assert told["j"] is told["k"] is None
+        found = entries({"i": after, "j": {}, "k": {"_meta": {"owner": "us"}}}, prefix)
+        assert found["i"]
+        assert found["i"]["id"] == scheme.id
+        assert found["j"] is found["k"] is None
 
 
 def test_a_field_that_is_missing_is_added() -> None:
@@ -226,7 +226,7 @@ def test_an_object_that_is_not_parsed_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "there", "told"),
+    ("name", "there", "problem"),
     [
         ("status", {"type": "text"}, "type: text, where type: keyword"),
         ("simhash", {"type": "long", "index": False}, "type: long, where type: keyword"),
@@ -236,8 +236,10 @@ def test_an_object_that_is_not_parsed_is_refused() -> None:
         ("content", {"properties": {"type": {"type": "keyword"}}}, "type: the default, where type: keyword"),
     ],
 )
-def test_a_field_of_another_kind_is_refused_with_both_kinds(name: str, there: Json, told: str) -> None:
-    with pytest.raises(MappingError, match=rf"'i' has a field 'dedup\.{name}' with {told} is needed\. Choose another"):
+def test_a_field_of_another_kind_is_refused_with_both_kinds(name: str, there: Json, problem: str) -> None:
+    with pytest.raises(
+        MappingError, match=rf"'i' has a field 'dedup\.{name}' with {problem} is needed\. Choose another"
+    ):
         merge("i", with_field(name, **there), WANTED)
 
 
@@ -256,7 +258,7 @@ def test_a_field_that_is_only_read_may_be_indexed_as_well() -> None:
 THEIRS: Json = {"status": {"type": "keyword"}, "group": {"type": "keyword"}, "note": {"type": "text"}}
 
 
-def test_an_object_of_somebody_else_with_names_of_ours_is_refused() -> None:
+def test_a_foreign_object_with_names_of_ours_is_refused() -> None:
     with pytest.raises(MappingError, match=r"'dedup' of somebody else, with the fields group, status: .*--prefix\)\.$"):
         merge("i", {"properties": {"dedup": {"properties": THEIRS}}}, WANTED)
     assert merge("i", {"properties": {"dedup": {"properties": {"note": THEIRS["note"]}}}}, WANTED).added == ADDED
@@ -276,7 +278,7 @@ def test_a_runtime_field_that_would_hide_ours_is_refused(name: str) -> None:
         merge("i", WANTED | {"runtime": {name: {"type": "keyword"}}}, WANTED)
 
 
-def test_other_runtime_fields_are_in_nobody_s_way() -> None:
+def test_other_runtime_fields_do_not_matter() -> None:
     others: Json = {"runtime": {name: {"type": "keyword"} for name in ("dedupe", "dedup.note", "status")}}
     assert merge("i", others, WANTED).added == ADDED
 
@@ -302,7 +304,7 @@ def test_another_scheme_under_the_same_prefix_is_refused_with_both_ids() -> None
     assert merge("books", WANTED, OTHER_SCHEME.mapping("near")).added
 
 
-def test_thresholds_are_put_anew_where_the_fields_stay() -> None:
+def test_thresholds_are_updated_where_the_fields_stay() -> None:
     stricter = Scheme(simhash=SimHash(distance=1), minhash=MinHash(similarity=0.9))
     change = merge("i", WANTED, stricter.mapping(fields=["title", "body"]))
     assert change.added == []
@@ -314,7 +316,7 @@ def test_other_source_fields_under_the_same_prefix_are_refused() -> None:
         merge("i", WANTED, SCHEME.mapping(fields=["abstract"]))
 
 
-def test_source_fields_that_are_told_are_not_forgotten() -> None:
+def test_stored_source_fields_are_kept() -> None:
     after = put(WANTED, merge("i", WANTED, SCHEME.mapping()))
     assert after["_meta"]["es_simhash"]["dedup"]["fields"] == ["title", "body"]
 

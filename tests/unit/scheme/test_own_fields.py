@@ -59,7 +59,7 @@ def test_what_is_written_has_exactly_the_mapped_names(scheme: Scheme) -> None:
 
 
 @each_scheme
-def test_an_empty_text_has_no_fingerprint_but_tells_what_it_is(scheme: Scheme) -> None:
+def test_an_empty_text_has_no_fingerprint_but_a_status(scheme: Scheme) -> None:
     ok, empty, last = written(scheme, TEXT, " \n", TEXT)
     assert empty == {"content": own_fields.content_hash(" \n"), "scheme": scheme.id, "status": "empty"}
     assert ok == last
@@ -223,7 +223,7 @@ def test_a_content_hash_is_the_beginning_of_the_sha256(text: str) -> None:
     assert own_fields.content_hash(text) == digits[:8]
 
 
-def test_texts_of_equal_features_are_told_apart_by_their_content() -> None:
+def test_texts_of_equal_features_are_distinguished_by_their_content() -> None:
     one, other = written(Scheme(), TEXT, TEXT.upper())
     assert one["bands"] == other["bands"]
     assert one["content"] != other["content"]

@@ -97,7 +97,7 @@ def test_an_empty_text_is_compared_with_nothing(scheme: Scheme) -> None:
     assert (list(made), made.candidates, made.status) == ([], len(found), "empty")
 
 
-def test_equal_texts_are_told_from_those_that_are_only_alike() -> None:
+def test_equal_texts_are_distinguished_from_similar_ones() -> None:
     scheme = Scheme()
     both = compared(scheme, hits(scheme), TEXT)
     assert both.same_texts == [True, False, False, False, False, False]
@@ -234,7 +234,7 @@ def test_what_was_not_compared_is_no_match(criteria: Criteria) -> None:
     assert not matches_of(made([(None, None)]), criteria)
 
 
-def test_a_match_tells_where_it_is_and_how_near() -> None:
+def test_a_match_shows_where_it_is_and_how_near() -> None:
     scheme = Scheme()
     found = hits(scheme)[:1]
     expected = Match("i", "0", 0, 1.0, is_exact=False, same_text=True, source=None, standard_error=0.0)
@@ -332,7 +332,7 @@ def test_matches_are_true_if_there_are_any() -> None:
     assert not Matches(())
 
 
-def test_matches_tell_whether_they_are_all() -> None:
+def test_matches_say_whether_they_are_all() -> None:
     assert matches_of(made(ROWS), Criteria(3, None)).complete
     cut = matches_of(made(ROWS), Criteria(3, None), complete=False, status="short")
     assert (cut.complete, cut.candidates, cut.foreign, cut.status) == (False, 5, 0, "short")
@@ -355,7 +355,7 @@ def test_a_scheme_re_ranks_a_reply() -> None:
 
 
 @pytest.mark.parametrize("bits", [1, 8, 32])
-def test_a_signature_apart_tells_more_than_the_keys(bits: int) -> None:
+def test_a_stored_signature_estimates_better_than_the_keys(bits: int) -> None:
     """Ten bands of three rows hold 30 of the 128 values."""
     scheme = Scheme(simhash=None, minhash=MinHash(bands=10, rows=3), layout=Layout(signature_bits=bits))
     without = Scheme(simhash=None, minhash=MinHash(bands=10, rows=3))

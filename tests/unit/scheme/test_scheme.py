@@ -102,7 +102,7 @@ def test_texts_are_read_only_as_fingerprints_are_asked_for() -> None:
     assert read * len(TEXT) < 1 << 19
 
 
-def test_statuses_tell_empty_and_short_texts() -> None:
+def test_statuses_mark_empty_and_short_texts() -> None:
     scheme = Scheme(floor=3, tokens=Words(1, frozenset({"the", "a"})))
     statuses = [
         each.status for each in scheme.fingerprints(["", " \n", "the A", "one two", "x " * 50, "one two three"])
@@ -360,7 +360,7 @@ def test_a_caller_s_hash_may_have_any_width(bits: int) -> None:
     assert one.id != other.id
 
 
-def test_the_id_tells_apart_functions_of_one_name_but_other_widths() -> None:
+def test_the_id_distinguishes_functions_of_one_name_but_other_widths() -> None:
     narrow, wide = (Scheme(hash=custom_hash("h", len, bits), minhash=None) for bits in (64, 70))
     assert narrow.id != wide.id
     with pytest.raises(SchemeError, match="'bits': 64"):

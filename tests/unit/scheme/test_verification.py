@@ -118,7 +118,7 @@ def test_an_idf_table_weighs_in_place_of_the_scheme(weights: str, measure: str) 
 
 
 @each_measure
-def test_hashes_of_128_bits_tell_the_same(measure: str) -> None:
+def test_hashes_of_128_bits_give_the_same_similarities(measure: str) -> None:
     wide = Scheme(tokens=Chars(N), simhash=SimHash(128, 8, 3))
     for idf in (None, LEARNT):
         expected = similarities_to(PLAIN, TEXTS[0], TEXTS, measure, idf)
@@ -215,7 +215,7 @@ def pairs_of(texts: list[str]) -> Integers:
 @pytest.mark.parametrize("table", [None, rarity_of(PLAIN, FRAMED)], ids=["plain", "by rarity"])
 @pytest.mark.parametrize("least", [0.05, 0.5, 0.9, 1.0])
 @each_measure
-def test_what_is_below_the_least_is_nothing_and_all_else_as_it_is(
+def test_similarities_below_the_minimum_are_0_and_the_others_unchanged(
     measure: Measure, least: float, table: IdfTable | None
 ) -> None:
     for common in (None, np.unique(next(iter(PLAIN.features([FRAME]))).hashes)):
@@ -235,7 +235,7 @@ def test_what_is_below_the_least_is_nothing_and_all_else_as_it_is(
 @pytest.mark.parametrize(
     "conditions", [Verification(lengths=0.9), Verification(numbers=0.5), Verification(first_lines=0.9)], ids=str
 )
-def test_conditions_hold_whatever_the_least(conditions: Verification) -> None:
+def test_conditions_hold_with_any_minimum(conditions: Verification) -> None:
     texts = [f"{text} {number % 4}" for number, text in enumerate(framed(2, 12, 6))]
     verifier = Verifier(PLAIN, conditions, rarity_of(PLAIN, texts))
     everything = verifier.similarities(texts, pairs_of(texts))
@@ -255,7 +255,7 @@ class Looking:
         return shared_weights(texts, first, second)
 
 
-def test_texts_with_the_same_frame_are_told_apart_by_what_is_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_with_the_same_frame_are_distinguished_by_their_own_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(3)
     texts = [f"{FRAME} {''.join(rng.choices('abcdefghijklmnopqrstuvwxyz', k=120))}" for _ in range(25)]
     pairs, looking = pairs_of(texts), Looking(monkeypatch)

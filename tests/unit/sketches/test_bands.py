@@ -107,8 +107,8 @@ def test_pairs_share_a_key_as_often_as_the_curve_says(similarity: float, count: 
     "settings", [{"count": 0}, {"rows": 0}, {"rows": True}, {"count": 1.5}, {"key_bits": 5}, {"key_bits": 65}]
 )
 def test_impossible_bands_are_refused(settings: dict[str, int]) -> None:
-    told = "The key of a band" if "key_bits" in settings else f"Bands cannot have {next(iter(settings))}="
-    with pytest.raises(SchemeError, match=f"^{told}.*Choose a whole number"):
+    message = "The key of a band" if "key_bits" in settings else f"Bands cannot have {next(iter(settings))}="
+    with pytest.raises(SchemeError, match=f"^{message}.*Choose a whole number"):
         Bands(**{"count": 4, "rows": 4, **settings})
 
 

@@ -82,7 +82,7 @@ def test_keys_of_an_array_are_the_keys_of_its_codes(blocks: Blocks, data: st.Dat
 
 
 @given(layouts(most=36), st.data())
-def test_keys_tell_position_and_value(blocks: Blocks, data: st.DataObject) -> None:
+def test_keys_hold_position_and_value(blocks: Blocks, data: st.DataObject) -> None:
     code = data.draw(st.integers(0, (1 << blocks.bits) - 1))
     for position, (key, piece) in enumerate(zip(blocks.keys(code), slow_blocks(code, blocks), strict=True)):
         value = 0

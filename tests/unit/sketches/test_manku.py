@@ -81,7 +81,7 @@ def test_keys_of_an_array_are_the_keys_of_its_codes(tables: PrefixTables, data: 
 
 
 @given(some_tables(), st.data())
-def test_keys_tell_table_and_prefix(tables: PrefixTables, data: st.DataObject) -> None:
+def test_keys_hold_table_and_prefix(tables: PrefixTables, data: st.DataObject) -> None:
     code = data.draw(st.integers(0, (1 << tables.bits) - 1))
     digits = 1 if len(tables.choices) <= 36 else 2
     read = [(int(key[:digits], 36), int(key[digits:], 16)) for key in tables.keys(code)]

@@ -157,10 +157,10 @@ def test_a_caller_s_hash_takes_all_values_of_its_bits() -> None:
 @pytest.mark.parametrize("value", [-1, 64, 1.5, None, True])
 def test_a_caller_s_hash_out_of_its_range_is_refused(value: object) -> None:
     own = custom_hash("own", lambda _: value, bits=6)  # type: ignore[arg-type,return-value]
-    told = (
+    message = (
         f"The hash function 'own' returned {value!r} for the token 'a'. It must return an integer from 0 to 2**6 - 1."
     )
-    with pytest.raises(HashError, match=re.escape(told)):
+    with pytest.raises(HashError, match=re.escape(message)):
         own.hash_tokens(["a"], 6)
 
 

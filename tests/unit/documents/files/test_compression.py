@@ -51,7 +51,7 @@ def test_a_zstd_file_may_begin_with_a_frame_to_be_skipped(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("suffix", PACKED)
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
-def test_what_comes_before_a_cut_is_read_and_the_line_of_the_cut_is_told(
+def test_what_comes_before_a_cut_is_read_and_the_line_of_the_cut_is_rejected(
     tmp_path: Path, suffix: str, name: str
 ) -> None:
     packed = COMPRESS[suffix](CONTENT if name == "a.jsonl" else b"id,b\n" + b'"x","y"\n' * 20_000)
@@ -70,7 +70,7 @@ def test_only_a_missing_checksum_loses_no_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", PACKED)
-def test_damage_in_the_middle_is_told(tmp_path: Path, suffix: str) -> None:
+def test_damage_in_the_middle_is_rejected(tmp_path: Path, suffix: str) -> None:
     packed = bytearray(COMPRESS[suffix](CONTENT))
     packed[len(packed) // 2 : len(packed) // 2 + 100] = b"\xff" * 100
     _, rejected = read_bytes(tmp_path, f"a.jsonl{suffix}", bytes(packed))

@@ -80,7 +80,7 @@ def test_an_element_that_cannot_be_used_is_rejected_and_the_others_are_read(
         (b",\n" + b"[" * 200_000, "nested too deeply"),
     ],
 )
-def test_where_the_array_is_broken_is_told_and_what_comes_before_is_read(
+def test_the_place_where_an_array_breaks_is_rejected_and_what_comes_before_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rest: bytes, reason: str, small: bool
 ) -> None:
     if small and len(rest) < 1000:
@@ -91,7 +91,7 @@ def test_where_the_array_is_broken_is_told_and_what_comes_before_is_read(
     assert reason.lower() in rejected[0].reason.lower()
 
 
-def test_an_element_that_is_too_long_is_not_held(tmp_path: Path) -> None:
+def test_an_element_that_is_too_long_is_not_kept_in_memory(tmp_path: Path) -> None:
     content = b'[{"id": 1},\n{"a": "' + b"x" * 1_000_000 + b'"}]'
     read, rejected = read_bytes(tmp_path, "a.json", content, max_line=100_000)
     assert [found.id for found in read] == ["1"]

@@ -41,7 +41,7 @@ def test_what_is_written_as_json_lines_is_read_back(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.lists(st.binary(max_size=30) | st.just(GOOD), max_size=8), st.integers(0, 2**32))
 def test_any_bytes_are_read_or_rejected_line_by_line(tmp_path: Path, lines: list[bytes], seed: int) -> None:
-    """An oracle that looks at each line alone tells which lines are documents; all others that are not blank fail."""
+    """An oracle that looks at each line alone finds the documents; all other lines that are not blank fail."""
     lines = [line.replace(b"\n", b"").removeprefix(b"\xef\xbb\xbf") for line in lines]
     random.Random(seed).shuffle(lines)
     read, rejected = read_bytes(tmp_path, "a.jsonl", b"\n" + b"\n".join(lines), id_field="id")

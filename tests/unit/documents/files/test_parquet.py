@@ -129,7 +129,7 @@ def test_an_id_is_named_or_made_of_the_row(tmp_path: Path) -> None:
     assert [item.id for item in read(path, id_field="meta.sku")[0]] == ["1", "2"]
 
 
-def test_a_damaged_row_group_is_told_and_the_others_are_read(tmp_path: Path) -> None:
+def test_a_damaged_row_group_is_rejected_and_the_others_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     texts = [f"text {number}" * 20 for number in range(30)]
     table = pa.table({"text": texts})
@@ -173,12 +173,12 @@ def test_a_file_without_rows_has_no_documents(tmp_path: Path) -> None:
 def test_progress_follows_the_rows_to_the_end_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": list(range(10_000))}), path, row_group_size=1000)
-    told: list[int] = []
-    found, _ = read(path, on_progress=told.append)
+    reported: list[int] = []
+    found, _ = read(path, on_progress=reported.append)
     assert len(found) == 10_000
-    assert len(told) == 10
-    assert told == sorted(told)
-    assert told[-1] == path.stat().st_size
+    assert len(reported) == 10
+    assert reported == sorted(reported)
+    assert reported[-1] == path.stat().st_size
 
 
 def test_parquet_that_cannot_be_read_here_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ class TestPaths:
         assert [item.id for item in read_documents(tmp_path / "a.jsonl", on_reject=never)] == ["one"]
 
     @pytest.mark.parametrize("name", ["a", "a.txt", "a.gz", "a.xlsx", "a.jsonl.zip", ".jsonl.d"])
-    def test_a_name_that_tells_no_format_is_refused_with_the_formats(self, tmp_path: Path, name: str) -> None:
+    def test_a_name_that_shows_no_format_is_refused_with_the_formats(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(InputError, match="Name the format: jsonl, json, csv, tsv, parquet, text"):
             read_bytes(tmp_path, name, ONE)
 
@@ -117,7 +117,7 @@ class TestMadeIds:
 
 class TestStandardInput:
     @pytest.mark.parametrize("content", [ONE, gzip.compress(ONE)], ids=["plain", "gzip"])
-    def test_it_is_json_lines_if_not_told_else(self, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    def test_it_is_json_lines_by_default(self, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         found = list(read_documents("-", on_reject=never))
         assert [item[:4] for item in found] == [("one", {"id": "one", "text": "x"}, "-", 1)]
@@ -201,13 +201,13 @@ class TestProgress:
         (tmp_path / "texts").mkdir()
         (tmp_path / "texts" / "c").write_bytes(b"c" * 1000)
         paths = [tmp_path / name for name in ["a.jsonl", "b.jsonl.gz", "texts"]]
-        told: list[int] = []
+        reported: list[int] = []
         total = total_bytes(paths)
         assert total == (tmp_path / "a.jsonl").stat().st_size + (tmp_path / "b.jsonl.gz").stat().st_size + 1000
-        list(read_documents(paths, on_reject=never, on_progress=told.append))
-        assert told == sorted(set(told))
-        assert len(told) > 4
-        assert told[-1] == total
+        list(read_documents(paths, on_reject=never, on_progress=reported.append))
+        assert reported == sorted(set(reported))
+        assert len(reported) > 4
+        assert reported[-1] == total
 
     def test_the_total_of_what_is_missing_is_not_known(self, tmp_path: Path) -> None:
         assert total_bytes([tmp_path / "missing"]) is None
