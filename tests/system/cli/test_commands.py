@@ -196,7 +196,7 @@ def test_a_dry_run_of_a_load_or_a_backfill_changes_nothing(loaded: Path) -> None
     run("info", "none", cwd=loaded, code=3)
 
 
-def test_lines_that_fail_go_to_the_reject_file_and_the_exit_code_tells(loaded: Path) -> None:
+def test_lines_that_fail_go_to_the_reject_file_and_the_exit_code_shows_it(loaded: Path) -> None:
     (loaded / "more.jsonl").write_text(
         '{"id": "a", "title": "one", "body": "two"}\nbroken\n{"id": "b", "title": {"no": "text"}}\n', encoding="utf-8"
     )
@@ -251,7 +251,7 @@ def test_a_document_that_is_there_is_not_replaced_on_request(loaded: Path, news:
     assert done.out == "news: 0 written, 10 rejected\n"
 
 
-def test_new_documents_can_be_told_alone(loaded: Path, news: Path) -> None:
+def test_only_new_documents_can_be_listed(loaded: Path, news: Path) -> None:
     fresh = {"id": "fresh", **corpus(3, seed=9)[0]}
     (loaded / "mixed.jsonl").write_text(json.dumps(fresh) + "\n" + news.read_text(encoding="utf-8"), encoding="utf-8")
     assert "fresh\tnew\n" in run("check", "news", "mixed.jsonl", "--new", cwd=loaded).out
@@ -284,7 +284,7 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (["find"], 2, "Missing argument 'INDEX'"),
         (["find", "news"], 2, "Give one of --text, --id and --file."),
@@ -308,11 +308,11 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_done_is_one_paragraph_with_the_remedy(
-    arguments: list[str], code: int, told: str, loaded: Path
+    arguments: list[str], code: int, message: str, loaded: Path
 ) -> None:
     (loaded / "bad").write_bytes(b"\xff\xfe")
     done = run(*arguments, cwd=loaded, code=code)
-    assert told in done.err
+    assert message in done.err
     assert done.out == ""
 
 
@@ -491,7 +491,7 @@ def test_the_output_of_dedup_can_be_its_input(tmp_path: Path, news: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         (["-", "--canonical-only", "a"], "which standard input and pipes cannot be."),
         (["--canonical-only", "missing/kept.jsonl"], "missing/kept.jsonl: No such file or directory."),
@@ -502,9 +502,11 @@ def test_the_output_of_dedup_can_be_its_input(tmp_path: Path, news: Path) -> Non
         (["--similarity", "0.00001"], "Choose a higher one"),
     ],
 )
-def test_what_dedup_cannot_do_is_said_before_it_begins(tmp_path: Path, news: Path, given: list[str], told: str) -> None:
+def test_what_dedup_cannot_do_is_said_before_it_begins(
+    tmp_path: Path, news: Path, given: list[str], message: str
+) -> None:
     done = run("dedup", str(news), *given, cwd=tmp_path, code=2)
-    assert told in done.err
+    assert message in done.err
     assert list(tmp_path.iterdir()) == [news]
 
 

@@ -80,7 +80,7 @@ def test_the_report_counts_what_was_made_and_loaded(kept: dict[str, Any]) -> Non
     assert kept["loading"]["per_second"] == pytest.approx(300 / kept["loading"]["seconds"])
 
 
-def test_the_report_tells_what_was_found_and_what_was_missed(kept: dict[str, Any]) -> None:
+def test_the_report_shows_what_was_found_and_what_was_missed(kept: dict[str, Any]) -> None:
     check_report(kept)
 
 
@@ -137,13 +137,13 @@ def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path) -> None:
     assert process.stderr
     assert "made for the demo" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate()
+    _, reported = process.communicate()
     assert process.returncode == 130
-    assert "Interrupted. What the demo made is removed." in told
+    assert "Interrupted. What the demo made is removed." in reported
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interruption_of_the_removal_tells_how_to_remove_the_rest(
+def test_an_interruption_of_the_removal_says_how_to_remove_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: Any) -> None:

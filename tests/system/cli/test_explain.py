@@ -72,7 +72,7 @@ def test_two_texts_need_no_index(folder: Path) -> None:
     found = explained("--file", "a.txt", "--file", "b.txt", cwd=folder)
     assert [each["name"] for each in found["documents"]] == ["a.txt", "b.txt"]
     indexed = explained("news", "0", "a/é 中", cwd=folder)
-    # Only an index tells how rare features are.
+    # Only an index knows how rare features are.
     assert found["similarity"]["verified"] == found["similarity"]["exact"] != indexed["similarity"].pop("verified")
     for key in ("simhash", "features"):
         assert found[key] == indexed[key]
@@ -85,7 +85,7 @@ def test_two_texts_need_no_index(folder: Path) -> None:
     assert short["documents"][0]["scheme"] == Scheme.preset("short").id
 
 
-def test_plain_lines_tell_it_all(folder: Path) -> None:
+def test_plain_lines_say_it_all(folder: Path) -> None:
     shown = run("explain", "news", "0", "a/é 中", "--by", "both", cwd=folder).out
     assert shown.startswith("Near-duplicates: ")
     bits = re.search(r"^ ([01 ]+)\n ([01 ]+)\n ([ ^]+)$", shown, re.MULTILINE)
@@ -159,7 +159,7 @@ def test_a_terminal_shows_colours_and_both_texts_and_obeys_no_text(folder: Path)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         ([], 2, "Give an index and two ids, or without an index two texts"),
         (["news"], 2, "Give an index and two ids"),
@@ -175,9 +175,9 @@ def test_a_terminal_shows_colours_and_both_texts_and_obeys_no_text(folder: Path)
         (["--text", "x", "--text", "y", "--similarity", "7"], 2, "Choose one above 0, up to 1."),
     ],
 )
-def test_what_cannot_be_done_is_one_paragraph(folder: Path, arguments: list[str], code: int, told: str) -> None:
+def test_what_cannot_be_done_is_one_paragraph(folder: Path, arguments: list[str], code: int, message: str) -> None:
     done = run("explain", *arguments, cwd=folder, code=code)
-    assert told in done.err
+    assert message in done.err
     assert done.out == ""
     assert "Traceback" not in done.err
 

@@ -27,7 +27,7 @@ IDS = [*MEMBERS, "2", "3", "4", "5"]
 
 @pytest.fixture
 def index(place: str) -> str:
-    """An index of six documents, two of which have a copy with a comma in its id, and one a near copy."""
+    """An index of six documents: two have a copy with a comma in its id, and one has a near copy."""
     name = f"cli-{uuid.uuid4().hex[:10]}"
     with Index(name, place, fields=FIELDS) as index:
         index.init()
@@ -130,7 +130,7 @@ def test_nothing_is_changed_without_write(tmp_path: Path, place: str, index: str
 
 @pytest.mark.parametrize("place", ["embedded"], indirect=True)
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--singles"], "Add --write"),
         (["--max-rate", "5"], "Add --write"),
@@ -145,9 +145,11 @@ def test_nothing_is_changed_without_write(tmp_path: Path, place: str, index: str
         (["--linkage", "loose"], "loose"),
     ],
 )
-def test_what_makes_no_sense_is_refused(tmp_path: Path, place: str, index: str, options: list[str], told: str) -> None:
+def test_what_makes_no_sense_is_refused(
+    tmp_path: Path, place: str, index: str, options: list[str], message: str
+) -> None:
     done = run("group", index, "--url", place, *options, cwd=tmp_path, code=2)
-    assert told in done.err
+    assert message in done.err
     assert not done.out
 
 

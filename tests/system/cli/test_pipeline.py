@@ -78,16 +78,16 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, node: Node, index: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--default"], "Add --install"),
         (["--remove", "--install"], "Choose one"),
         ([], "has no ingest pipelines"),
     ],
 )
-def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], told: str) -> None:
+def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], message: str) -> None:
     with Index("news", tmp_path / ".es-simhash", fields=FIELDS) as index:
         index.init()
     refused = run("pipeline", "news", *options, cwd=tmp_path, code=2 if options else 3)
-    assert told in refused.err
+    assert message in refused.err
     assert not refused.out

@@ -56,14 +56,16 @@ def test_a_walk_from_an_index_to_its_copy_and_back(tmp_path: Path, place: str, s
 
 
 @pytest.mark.parametrize("place", ["embedded"], indirect=True)
-def test_what_is_told_to_people(tmp_path: Path, place: str, source: str) -> None:
+def test_what_people_read(tmp_path: Path, place: str, source: str) -> None:
     where = {"cwd": tmp_path, "ES_SIMHASH_URL": place}
     done = run("reindex", source, "copy", *FIELDS, "--dry-run", **where)  # type: ignore[arg-type]
     assert f"{source}: 10 of 10 documents are to be copied to copy, which will be made\nPUT /copy\n" in done.out
     assert json.loads(done.out.partition("PUT /copy\n")[2])["mappings"]["_meta"]
     done = run("reindex", source, "copy", *FIELDS, **where)  # type: ignore[arg-type]
-    told = "copy: 10 copied, 0 were there already, 0 gone meanwhile, 0 rejected, 0 without a fingerprint\nVerified: 10 "
-    assert told in done.out
+    message = (
+        "copy: 10 copied, 0 were there already, 0 gone meanwhile, 0 rejected, 0 without a fingerprint\nVerified: 10 "
+    )
+    assert message in done.out
     assert "is as it was" in done.err
     done = run("remove", "copy", **where, code=2)  # type: ignore[arg-type]
     assert "--yes" in done.err
@@ -84,8 +86,8 @@ def test_a_copy_that_is_not_whole_is_a_failure_with_its_reasons_in_the_file(
     engine.close()
     *_, done = do(tmp_path, place, "reindex", source, "copy", *FIELDS, "--rejects", "bad.jsonl", code=1)
     assert (done["is_whole"], done["verified"]["extra"]) == (False, 1)
-    [told] = [json.loads(line) for line in (tmp_path / "bad.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert (told["index"], told["id"]) == ("copy", "4")
+    [reported] = [json.loads(line) for line in (tmp_path / "bad.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (reported["index"], reported["id"]) == ("copy", "4")
     refused = run("reindex", source, source, *FIELDS, cwd=tmp_path, code=3, ES_SIMHASH_URL=place)
     assert "Choose another name for the copy." in refused.err
     aliased = run("reindex", source, "more", *FIELDS, "--alias", "x", cwd=tmp_path, code=2, ES_SIMHASH_URL=place)

@@ -24,7 +24,7 @@ NAMES = [each.name for each in stored_scripts(Settings())]
 
 @pytest.fixture
 def index(place: str) -> str:
-    """An index of six documents, one of which has a near copy."""
+    """An index of six documents; one has a near copy."""
     name = f"cli-{uuid.uuid4().hex[:10]}"
     with Index(name, place, fields=FIELDS) as index:
         index.init()
@@ -53,9 +53,9 @@ def test_what_is_printed_can_be_pasted(tmp_path: Path, place: str, index: str) -
     done = run("scripts", index, cwd=tmp_path, ES_SIMHASH_URL=place)
     requests = from_dev_tools(done.out)
     assert [path for path, _ in requests] == [f"_scripts/{name}" for name in NAMES]
-    told = lines(run("scripts", index, "--json", cwd=tmp_path, ES_SIMHASH_URL=place))
-    assert all(list(line) == dict(documented("json"))["`scripts`"] for line in told)
-    for (path, body), line, expected in zip(requests, told, stored_scripts(Settings()), strict=True):
+    reported = lines(run("scripts", index, "--json", cwd=tmp_path, ES_SIMHASH_URL=place))
+    assert all(list(line) == dict(documented("json"))["`scripts`"] for line in reported)
+    for (path, body), line, expected in zip(requests, reported, stored_scripts(Settings()), strict=True):
         assert (line["path"], line["body"]) == (f"/{path}", expected.body)
         assert (line["use"], line["state"]) == (expected.use, None)
         body["script"]["source"] = body["script"]["source"].strip("\n")

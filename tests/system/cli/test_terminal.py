@@ -152,7 +152,7 @@ def test_an_interrupted_check_changes_nothing(terminals: Start, tmp_path: Path) 
 
 @pytest.fixture
 def unfinished(terminals: Start, tmp_path: Path) -> Path:
-    """An index of which no document has a fingerprint of its titles."""
+    """An index without a single fingerprint of its titles."""
     (tmp_path / "news.jsonl").write_bytes(lines(700))
     assert terminals("load", "news", "news.jsonl", "--field", "body").ended() == 0
     return tmp_path

@@ -1,4 +1,4 @@
-"""What the documentation tells of the command line, the installation and the messages is what there is."""
+"""The documentation of the command line, the installation and the messages is correct."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_runbook_quotes_what_is_said() -> None:
     assert [text for text in quoted if text not in said] == []
 
 
-def test_the_installation_names_what_is_there() -> None:
+def test_the_installation_names_existing_extras_and_packages() -> None:
     blocks = [block for block in read(ROOT / "README.md").blocks if block.kind == "console"]
     typed = " ".join(command.line for block in blocks for command in commands(block))
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)

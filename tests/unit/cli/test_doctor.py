@@ -50,7 +50,7 @@ def test_without_a_stop_the_exit_code_is_0(capsys: pytest.CaptureFixture[str]) -
     assert "stop" not in out
 
 
-def test_quiet_tells_what_is_not_right_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_shows_only_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     assert doctor(capsys, "good", *FIELDS, "--quiet") == (0, "")
     code, out = doctor(capsys, "bad", *FIELDS, "--quiet", "--json")
     assert code == 1
@@ -88,14 +88,14 @@ def test_nothing_is_written_where_something_stops(capsys: pytest.CaptureFixture[
     assert "Error: 'bad' cannot be updated. mapping-conflict: " in err
 
 
-def test_a_dry_run_tells_the_stops_and_adds_no_fields(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_shows_the_stops_and_adds_no_fields(capsys: pytest.CaptureFixture[str]) -> None:
     code, [plan], _ = backfill(capsys, "bad,good", *FIELDS, "--dry-run")
     assert code == 1
     assert [Finding(**each).code for each in plan["findings"]] == ["indices", "mapping-conflict"]
     assert mapping() == ["body"]
 
 
-def test_the_others_are_done_and_the_exit_code_tells(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_others_are_done_and_the_exit_code_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     code, [*_, done], err = backfill(capsys, "bad,good", *FIELDS)
     assert (code, done["written"], done["left_out"]) == (1, 1, ["bad"])
     assert err.endswith("Left out: bad. The reasons were told before.\n")

@@ -126,7 +126,7 @@ def secret_file(tmp_path: Path) -> Callable[[str], str]:
     return write
 
 
-def test_nobody_logs_in_without_being_told_to() -> None:
+def test_nobody_logs_in_without_being_asked_to() -> None:
     assert authorization(ES_SIMHASH_PASSWORD="idle") is None
 
 
@@ -265,7 +265,7 @@ def test_every_request_is_signed() -> None:
         ("https://proxy.example.com:443/aoss", "es"),
     ],
 )
-def test_the_service_is_told_by_the_host(address: str, service: str) -> None:
+def test_the_host_names_the_service(address: str, service: str) -> None:
     assert aws_service(address) == service
 
 
@@ -326,7 +326,7 @@ def on_a_terminal(typed: str, *arguments: str) -> Run:
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 4096)
-    except OSError:  # how Linux tells that nobody has it open any more
+    except OSError:  # how Linux says that nobody has it open any more
         return b""
 
 

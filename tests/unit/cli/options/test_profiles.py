@@ -71,7 +71,7 @@ def test_a_file_that_is_no_text(path: Path) -> None:
         (f'[profiles.p]\n"{SECRET}" = 1\n"{SECRET}" = 2\n', "line 3, column 13"),
     ],
 )
-def test_what_is_not_toml_is_told_by_its_place_alone(path: Path, text: str, where: str) -> None:
+def test_what_is_not_toml_is_identified_by_its_place_alone(path: Path, text: str, where: str) -> None:
     path.write_text(text)
     assert f"{path} is not TOML: it cannot be read at {where}" in refusal(path)
 
@@ -79,7 +79,7 @@ def test_what_is_not_toml_is_told_by_its_place_alone(path: Path, text: str, wher
 # ---- a profile
 
 
-def test_all_settings_of_the_options_are_those_of_a_profile_and_the_password_besides() -> None:
+def test_the_settings_of_a_profile_are_those_of_the_options_and_the_password() -> None:
     options = {option.name for option in CONNECTION}
     assert list(SETTINGS) == [name for name in SETTINGS if name in options or name == "password"]
     assert SETTINGS.keys() | {"profile"} == options | {"password"}

@@ -20,7 +20,7 @@ def aborted(cause: BaseException) -> click.Abort:
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "told"),
+    ("error", "code", "message"),
     [
         (KeyboardInterrupt(), exits.INTERRUPTED, "Interrupted. Nothing was changed."),
         (aborted(KeyboardInterrupt()), exits.INTERRUPTED, "Interrupted. Nothing was changed."),
@@ -39,12 +39,12 @@ def aborted(cause: BaseException) -> click.Abort:
     ],
 )
 def test_an_error_has_a_code_and_a_paragraph(
-    error: BaseException, code: int, told: str, capsys: pytest.CaptureFixture[str]
+    error: BaseException, code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert code_of(error, debug=False) == code
     said = capsys.readouterr().err
-    assert said.startswith(told)
-    assert bool(said) == bool(told)
+    assert said.startswith(message)
+    assert bool(said) == bool(message)
 
 
 def test_the_innermost_says_what_was_done() -> None:
