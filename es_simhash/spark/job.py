@@ -64,7 +64,7 @@ def _counts(total: int, documents: DataFrame, decided: DataFrame, groups: DataFr
 
 
 def _numbered(condensed: DataFrame) -> DataFrame:
-    """Number the documents in the order of their ids.
+    """Give the documents numbers in the order of their ids.
 
     Documents with equal texts get the numbers of the first of them (``original``) and of the ``previous`` one.
     """

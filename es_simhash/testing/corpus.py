@@ -20,13 +20,13 @@ def corpus(count: int = 30, seed: int = 1) -> list[Document]:
 
 @cache
 def _made(count: int, seed: int) -> list[Document]:
-    """The same each time, so that they are made once."""
+    """Generate documents, once, since they are the same each time."""
     rng = random.Random(seed)
     return [_document(rng, i) for i in range(count)]
 
 
 def edited(document: Document, edits: int = 1, seed: int = 1) -> Document:
-    """A copy of which some characters of the body are others."""
+    """Copy a document, with some characters of its body changed."""
     rng = random.Random(seed)
     body = list(document["body"])
     for place in rng.sample(range(len(body)), edits):

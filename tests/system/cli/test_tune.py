@@ -25,8 +25,8 @@ def folder(tmp_path: Path) -> Path:
     """The documents, and what somebody says of them."""
     rows = (json.dumps({"id": id_, "body": text}, ensure_ascii=False) + "\n" for id_, text in documents())
     (tmp_path / "news.jsonl").write_text("".join(rows), encoding="utf-8")
-    told = (json.dumps({"cluster": number, "ids": ids}) + "\n" for number, ids in enumerate(clusters()))
-    (tmp_path / "clusters.jsonl").write_text("".join(told), encoding="utf-8")
+    reported = (json.dumps({"cluster": number, "ids": ids}) + "\n" for number, ids in enumerate(clusters()))
+    (tmp_path / "clusters.jsonl").write_text("".join(reported), encoding="utf-8")
     return tmp_path
 
 
@@ -165,7 +165,7 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         (["tune", "news.jsonl"], "by --labels, or by --similarity; one of both"),
         (["tune", "news.jsonl", "--similarity", "0.5", "--labels", "clusters.jsonl"], "one of both"),
@@ -177,8 +177,8 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
         (["sample", "news.jsonl", "--filter", "{}"], "--filter is for an index"),
     ],
 )
-def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], told: str) -> None:
+def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], message: str) -> None:
     done = run(*given, cwd=folder, code=2)
-    assert told in done.err
+    assert message in done.err
     assert not done.out
     assert not (folder / "scheme.json").exists()

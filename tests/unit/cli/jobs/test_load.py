@@ -53,7 +53,7 @@ def test_a_rejected_document_is_reported_with_its_line_and_the_rest_is_written(i
     assert [(each.file, each.line, each.id) for each in rejected] == [("a.jsonl", 4, "3"), ("a.jsonl", 701, "700")]
 
 
-def test_what_is_there_is_replaced_or_refused(index: Index) -> None:
+def test_an_existing_document_is_replaced_or_refused(index: Index) -> None:
     rejected: list[Rejected] = []
     for op_type, done in (("index", 2), ("index", 2), ("create", 0)):
         loader = Loader(index, rejected.append, lambda _: None, op_type)  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ def test_all_documents_are_taken_if_there_are_no_more(found: list[tuple[FileDocu
     assert (sampled.total, counts) == (20, list(range(1, 21)))
 
 
-def test_so_many_are_drawn_in_their_order_and_the_same_ones_again(found: list[tuple[FileDocument, str]]) -> None:
+def test_the_number_asked_for_is_drawn_in_order_and_the_same_ones_again(found: list[tuple[FileDocument, str]]) -> None:
     sampled = sample_of_files(found, 5)
     ids = [id_ for id_, _ in sampled.documents]
     assert (len(set(ids)), ids, sampled.total) == (5, sorted(ids), 20)
