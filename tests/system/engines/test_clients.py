@@ -52,7 +52,7 @@ def patience(client: str, seconds: float) -> dict[str, object]:
 
 
 @every_client
-def test_a_server_that_is_not_there(client: str) -> None:
+def test_a_server_that_is_away(client: str) -> None:
     url = f"http://127.0.0.1:{free_port()}"
     with (
         engine_over(client, url) as engine,
@@ -117,7 +117,7 @@ def certified(name: str, authority: trustme.CA | None = None) -> ssl.SSLContext:
 
 @every_client
 @pytest.mark.parametrize("status", [400, 404, 500])
-def test_a_page_of_a_proxy_is_quoted(client: str, status: int) -> None:
+def test_a_reply_of_a_proxy_is_quoted(client: str, status: int) -> None:
     with (
         serving(Answer(PAGE + "x" * 500, status, "text/html")) as server,
         engine_over(client, server.url) as engine,
@@ -129,7 +129,7 @@ def test_a_page_of_a_proxy_is_quoted(client: str, status: int) -> None:
 
 @every_client
 @pytest.mark.parametrize("content_type", ["text/html", "text/plain", "application/json"])
-def test_a_page_instead_of_the_answer_is_no_answer(client: str, content_type: str) -> None:
+def test_a_reply_of_a_proxy_is_no_answer(client: str, content_type: str) -> None:
     with (
         serving(Answer(PAGE, 200, content_type)) as server,
         engine_over(client, server.url) as engine,
@@ -191,7 +191,7 @@ def test_a_cluster_without_a_manager(client: str, error: dict[str, str | None]) 
 
 
 @every_client
-def test_shards_that_are_not_there(client: str) -> None:
+def test_missing_shards(client: str) -> None:
     error = {"type": "search_phase_execution_exception", "reason": "all shards failed", "phase": "query"}
     with (
         serving(Answer({"error": {**error, "root_cause": [], "failed_shards": []}, "status": 503}, 503)) as server,
@@ -220,7 +220,7 @@ OFTEN: list[Operation[Any]] = [
 
 @every_client
 @pytest.mark.parametrize("operation", ONCE, ids=str)
-def test_what_could_be_done_twice_is_sent_once(client: str, operation: Operation[Any]) -> None:
+def test_requests_that_must_not_be_repeated_are_sent_once(client: str, operation: Operation[Any]) -> None:
     with serving(Answer(PAGE, 503, "text/html")) as server, engine_over(client, server.url) as engine:
         with pytest.raises(EngineError):
             engine.perform(operation)
@@ -229,7 +229,7 @@ def test_what_could_be_done_twice_is_sent_once(client: str, operation: Operation
 
 @every_client
 @pytest.mark.parametrize("operation", OFTEN, ids=str)
-def test_what_can_be_repeated_is_repeated_as_the_client_is_set(client: str, operation: Operation[Any]) -> None:
+def test_other_requests_are_repeated_by_the_client_s_settings(client: str, operation: Operation[Any]) -> None:
     with (
         serving(Answer(PAGE, 503, "text/html")) as server,
         engine_over(client, server.url, max_retries=2) as engine,
@@ -241,7 +241,7 @@ def test_what_can_be_repeated_is_repeated_as_the_client_is_set(client: str, oper
 
 @every_client
 @pytest.mark.parametrize("status", [502, 503, 504])
-def test_a_proxy_whose_server_is_away_for_now_is_worth_waiting_for(client: str, status: int) -> None:
+def test_a_proxy_without_its_server_is_worth_waiting_for(client: str, status: int) -> None:
     with (
         serving(Answer(PAGE, status, "text/html")) as server,
         engine_over(client, server.url) as engine,

@@ -50,13 +50,13 @@ def authorized(node: Node, *privileges: str) -> dict[str, dict[str, str]]:
 
 
 @every_client
-def test_nobody_without_a_login(client: str, node: Node) -> None:
+def test_a_missing_login_is_refused(client: str, node: Node) -> None:
     with engine_over(client, node.url) as engine, pytest.raises(AccessError, match="Check user and password"):
         engine.perform(GetInfo())
 
 
 @every_client
-def test_nobody_with_a_wrong_password(client: str, node: Node) -> None:
+def test_a_wrong_password_is_refused(client: str, node: Node) -> None:
     login = {"basic_auth" if "elasticsearch" in client else "http_auth": ("elastic", "wr0ng-word")}
     with (
         engine_over(client, node.url, **login) as engine,

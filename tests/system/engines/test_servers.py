@@ -128,13 +128,13 @@ def test_an_empty_source_filter_gives_empty_sources(engine: Engine, index: str, 
     assert document["_source"] == {}
 
 
-def test_nothing_asked_for_is_nothing_found(engine: Engine, index: str) -> None:
+def test_empty_requests_have_empty_results(engine: Engine, index: str) -> None:
     assert engine.perform(GetDocuments(index, [])) == []
     assert engine.perform(MultiSearch(index, [])) == []
     assert engine.perform(Bulk(index, [])) == []
 
 
-def test_each_action_has_a_result_of_its_own(engine: Engine, index: str) -> None:
+def test_each_action_has_its_own_result(engine: Engine, index: str) -> None:
     actions = [
         Action("index", "1", {"tag": "x"}),
         Action("create", "1", {"tag": "y"}),
@@ -215,7 +215,7 @@ def test_a_list_with_a_missing_index_is_refused(engine: Engine, index: str) -> N
 
 
 @pytest.mark.parametrize("several", ["{index}*", "{index},{index}-2", "_all", "*"])
-def test_what_changes_an_index_takes_one_only(engine: Engine, index: str, several: str) -> None:
+def test_changes_of_an_index_take_one_index_only(engine: Engine, index: str, several: str) -> None:
     name = several.format(index=index)
     for operation in (DeleteIndex(name), PutMapping(name, KEYWORDS), CreateIndex(name, {})):
         with pytest.raises(IndexStateError, match="needs one index"):
@@ -223,7 +223,7 @@ def test_what_changes_an_index_takes_one_only(engine: Engine, index: str, severa
     assert index in engine.perform(GetMappings(index))
 
 
-def test_an_index_that_is_there_is_not_made_again(engine: Engine, index: str) -> None:
+def test_an_existing_index_is_not_created_again(engine: Engine, index: str) -> None:
     with pytest.raises(IndexStateError, match="already exists"):
         engine.perform(CreateIndex(index, {}))
 
@@ -377,7 +377,7 @@ def test_a_cluster_that_does_not_answer_makes_no_answer(engine: Engine, node: No
         )
 
 
-def test_texts_that_are_no_unicode_are_not_sent(engine: Engine, index: str) -> None:
+def test_invalid_unicode_is_not_sent(engine: Engine, index: str) -> None:
     half = "\ud83d"
     actions = [Action("delete", "0", None), Action("index", "1", {"tag": "x"}), Action("index", "2", {"tag": half})]
     with pytest.raises(DocumentError, match=r"action 2 \(id '2'\)"):
@@ -392,12 +392,12 @@ def test_texts_that_are_no_unicode_are_not_sent(engine: Engine, index: str) -> N
     assert engine.perform(Count(index, ALL)) == 0
 
 
-def test_what_is_no_json_is_not_sent(engine: Engine, index: str) -> None:
+def test_invalid_json_is_not_sent(engine: Engine, index: str) -> None:
     with pytest.raises(DocumentError, match=r"action 1 \(id '1'\).*set"):
         engine.perform(Bulk(index, [Action("index", "0", {}), Action("index", "1", {"tag": {1, 2}})]))
 
 
-def test_numbers_that_json_has_not_are_refused(engine: Engine, index: str) -> None:
+def test_numbers_that_json_lacks_are_refused(engine: Engine, index: str) -> None:
     [result] = engine.perform(Bulk(index, [Action("index", "1", {"number": float("nan")})]))
     assert result.status == 400
 
@@ -411,7 +411,7 @@ def test_numbers_that_json_has_not_are_refused(engine: Engine, index: str) -> No
         Action("delete", "1", {}),
     ],
 )
-def test_an_action_that_lacks_something_is_not_sent(engine: Engine, index: str, action: Action) -> None:
+def test_an_incomplete_action_is_not_sent(engine: Engine, index: str, action: Action) -> None:
     with pytest.raises(DocumentError, match="Action 1"):
         engine.perform(Bulk(index, [Action("index", "0", {}), action]))
     assert engine.perform(GetDocuments(index, ["0"]))[0]["found"] is False

@@ -97,7 +97,7 @@ def test_the_caller_names_the_engine_behind_a_client_too(refused: str, name: str
         assert (engine.level, engine.message) == ("note", "This is said to be OpenSearch; its version is not known.")
 
 
-def test_so_is_an_asynchronous_one(refused: str, name: str) -> None:
+def test_the_caller_names_the_engine_behind_an_asynchronous_client_too(refused: str, name: str) -> None:
     async def use() -> str:
         from es_simhash.engines.connect import connect_async
 
@@ -132,7 +132,7 @@ def test_the_version_is_that_of_the_reply(answer: Answer, version: tuple[int, ..
 
 
 @pytest.mark.parametrize("answer", [Answer({}, 401), Answer({}, 500), Answer({}, 503)])
-def test_what_is_wrong_with_a_login_or_a_server_is_reported_all_the_same(answer: Answer) -> None:
+def test_errors_of_a_login_or_server_are_still_reported(answer: Answer) -> None:
     with serving(answer) as server:
         engine: Any = connect(server.url, distribution="opensearch", max_retries=0)
         with pytest.raises(EngineError):

@@ -134,7 +134,7 @@ def test_a_document_without_text_is_the_reason(index: Index) -> None:
     assert [each.state for each in found.pair] == ["current", "current"]
 
 
-def test_a_stale_fingerprint_is_the_reason_until_it_is_made_anew(engine: Engine, names: Callable[[], str]) -> None:
+def test_a_stale_fingerprint_is_the_reason_until_it_is_refreshed(engine: Engine, names: Callable[[], str]) -> None:
     index = filled(engine, names())
     [found] = index.engine.perform(GetDocuments(index.name, ["0"]))
     put(index, "0", {**found["_source"], **corpus(6)[1]})
@@ -145,9 +145,7 @@ def test_a_stale_fingerprint_is_the_reason_until_it_is_made_anew(engine: Engine,
     assert index.explain("0", "1").verdict.notes[0].startswith("By the texts as they are now: Near-duplicates: 32 of")
 
 
-def test_a_document_without_a_fingerprint_is_the_reason_until_a_backfill(
-    engine: Engine, names: Callable[[], str]
-) -> None:
+def test_a_missing_fingerprint_is_the_reason_until_a_backfill(engine: Engine, names: Callable[[], str]) -> None:
     index = filled(engine, names())
     put(index, "0", corpus(6)[0])
     verdict = index.explain("same", "0").verdict
@@ -157,7 +155,7 @@ def test_a_document_without_a_fingerprint_is_the_reason_until_a_backfill(
     assert index.explain("same", "0").verdict.code == "duplicates"
 
 
-def test_what_was_not_refreshed_is_the_reason(engine: Engine, names: Callable[[], str]) -> None:
+def test_a_missing_refresh_is_the_reason(engine: Engine, names: Callable[[], str]) -> None:
     index = filled(engine, names())
     index.add([{"_id": "new", "_source": corpus(6)[0]}])
     found = index.explain("0", "new")
@@ -166,7 +164,7 @@ def test_what_was_not_refreshed_is_the_reason(engine: Engine, names: Callable[[]
     assert index.explain("0", "new").verdict.code == "duplicates"
 
 
-def test_documents_with_routing_of_their_own_are_read(engine: Engine, names: Callable[[], str]) -> None:
+def test_documents_with_their_own_routing_are_read(engine: Engine, names: Callable[[], str]) -> None:
     name = names()
     settings = {"number_of_shards": 4, "number_of_replicas": 0}
     create = {"settings": settings, "mappings": {"_routing": {"required": True}}}
@@ -209,7 +207,7 @@ def test_an_id_with_several_routing_values_is_refused() -> None:
         plan.send({"hits": {"hits": hits}})
 
 
-def test_a_server_that_does_not_say_which_it_is_is_asked_all_the_same() -> None:
+def test_a_server_that_does_not_identify_itself_is_still_asked() -> None:
     documents = Documents(Scheme(), FIELDS)
     plan = explain_pair("i", documents, ("a", "b"), FindRequest(verify="estimate"), Rarity())
     next(plan)

@@ -109,7 +109,7 @@ def test_an_asynchronous_client_becomes_an_asynchronous_engine(client: Callable[
     asyncio.run(use())
 
 
-def test_the_wrong_one_of_connect_and_connect_async() -> None:
+def test_connect_and_connect_async_refuse_the_other_kind_of_client() -> None:
     async def use() -> None:
         for kind in (elasticsearch.AsyncElasticsearch, opensearchpy.AsyncOpenSearch):
             async with kind(ADDRESS) as client:
@@ -128,7 +128,7 @@ def test_the_wrong_one_of_connect_and_connect_async() -> None:
 
 
 @pytest.mark.parametrize("target", [7, object(), [ADDRESS], b"http://127.0.0.1"])
-def test_what_is_nothing_to_connect_to(target: object) -> None:
+def test_other_objects_are_refused(target: object) -> None:
     with pytest.raises(InputError, match="Cannot connect to a"):
         connect(target)
 
@@ -154,7 +154,7 @@ def test_a_directory_is_an_embedded_engine(tmp_path: Path) -> None:
         again.close()
 
 
-def test_nothing_is_a_directory_in_the_working_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_target_is_a_directory_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     engine = connect()
     engine.perform(CreateIndex("index", {}))
@@ -173,7 +173,7 @@ def test_an_embedded_engine_can_be_awaited(tmp_path: Path) -> None:
     assert asyncio.run(use()) == ["index"]
 
 
-def test_a_synchronous_engine_works_in_one_thread_of_its_own() -> None:
+def test_a_synchronous_engine_works_in_its_own_thread() -> None:
     recorder = RecordingEngine()
 
     async def use() -> None:
@@ -188,7 +188,7 @@ def test_a_synchronous_engine_works_in_one_thread_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("address", ["localhost:9200", "ftp://user:s3cret@host", "elastic://host"])
-def test_an_address_that_is_no_url_makes_no_directory(address: str) -> None:
+def test_an_address_without_a_scheme_creates_no_directory(address: str) -> None:
     with pytest.raises(InputError, match="http://localhost:9200") as raised:
         connect(address)
     assert "s3cret" not in str(raised.value)
@@ -205,7 +205,7 @@ def test_an_address_that_is_no_url_makes_no_directory(address: str) -> None:
     ],
     ids=["Elasticsearch", "OpenSearch"],
 )
-def test_the_server_at_a_url_says_which_it_is(answer: Answer, kind: type, kind_async: type) -> None:
+def test_the_server_at_a_url_identifies_itself(answer: Answer, kind: type, kind_async: type) -> None:
     with serving(answer) as server:
         engine = connect(server.url)
         assert type(engine) is kind
@@ -228,7 +228,7 @@ def test_a_server_whose_name_is_given_is_not_asked() -> None:
     [Answer({"message": "Not Found"}, 404), Answer("Forbidden", 403, "text/plain"), Answer({"cluster": "x"})],
     ids=["404", "403", "without a version"],
 )
-def test_a_server_that_does_not_say_its_name(answer: Answer) -> None:
+def test_a_server_that_does_not_identify_itself(answer: Answer) -> None:
     with serving(answer) as server:
         with pytest.raises(EngineError, match=r"distribution='elasticsearch' or 'opensearch'\.$"):
             connect(server.url)
@@ -249,7 +249,7 @@ def test_a_server_that_is_too_old_for_the_client() -> None:
         connect(server.url)
 
 
-def test_a_server_that_is_not_there() -> None:
+def test_a_server_that_is_away() -> None:
     with pytest.raises(UnreachableError, match=r"Nothing answers at http://127\.0\.0\.1:1: "):
         connect("http://user:s3cret@127.0.0.1:1")
 

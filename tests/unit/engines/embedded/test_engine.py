@@ -166,7 +166,7 @@ def test_other_files_in_the_directory_are_no_indices(engine: EmbeddedEngine, tmp
             engine.perform(GetMappings(name))
 
 
-def test_an_index_cannot_be_made_where_a_file_is(tmp_path: Path) -> None:
+def test_an_index_cannot_replace_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with opened(tmp_path / "file") as engine, pytest.raises(EngineError, match="file"):
         engine.perform(CreateIndex("a", {}))
@@ -187,7 +187,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
         count(engine)
 
 
-def test_much_pending_is_committed_unasked(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pending_writes_are_committed(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "_MAX_PENDING", 10)
     for first in range(0, 25, 5):
         put(engine, {str(i): {"n": i} for i in range(first, first + 5)}, refresh=False)
@@ -197,7 +197,7 @@ def test_much_pending_is_committed_unasked(engine: EmbeddedEngine, monkeypatch: 
     assert count(engine) == 25
 
 
-def test_much_that_is_deleted_is_committed_unasked(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pending_deletions_are_committed(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     put(engine, {str(i): {"n": i} for i in range(25)})
     monkeypatch.setattr(store, "_MAX_PENDING", 10)
     for first in range(0, 25, 5):
@@ -347,7 +347,7 @@ def test_a_pattern_finds_no_hidden_index_unless_it_says_so(engine: EmbeddedEngin
 @pytest.mark.parametrize(
     "body", [{"aliases": {}}, {"settings": {"analysis": {}}}, {"settings": {"index": {"analysis": {}}}}]
 )
-def test_what_a_new_index_cannot_have_is_refused(engine: EmbeddedEngine, body: Json) -> None:
+def test_unsupported_settings_of_a_new_index_are_refused(engine: EmbeddedEngine, body: Json) -> None:
     with pytest.raises(EngineError, match="Leave it out"):
         engine.perform(CreateIndex("a", body))
 
@@ -373,7 +373,7 @@ def test_what_a_new_index_cannot_have_is_refused(engine: EmbeddedEngine, body: J
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_an_action_that_cannot_be_done_says_why(
+def test_an_impossible_action_has_its_reason(
     engine: EmbeddedEngine, op_type: Any, body: Any, id_: str | None, metadata: Json
 ) -> None:
     engine.perform(CreateIndex("a", {}))
@@ -384,7 +384,7 @@ def test_an_action_that_cannot_be_done_says_why(
     assert count(engine) == 0
 
 
-def test_a_condition_holds_while_a_document_is_what_was_read(engine: EmbeddedEngine) -> None:
+def test_a_condition_holds_while_a_document_is_unchanged(engine: EmbeddedEngine) -> None:
     put(engine, {"1": {"k": "x"}, "2": {"k": "x"}})
     read, other = engine.perform(GetDocuments("a", ["1", "2"], []))
     condition = {"if_seq_no": read["_seq_no"], "if_primary_term": read["_primary_term"]}
@@ -420,7 +420,7 @@ def test_a_text_that_another_process_changes_before_the_first_update_of_a_backfi
         assert source == index.documents.add_fields({"body": "another text"})
 
 
-def test_what_is_no_unicode_is_refused(engine: EmbeddedEngine) -> None:
+def test_invalid_unicode_is_refused(engine: EmbeddedEngine) -> None:
     engine.perform(CreateIndex("a", {"mappings": {"properties": {"k": {"type": "keyword"}}}}))
     operations: list[Operation[Any]] = [
         GetDocuments("a", ["\ud800"]),
@@ -442,14 +442,14 @@ def test_a_term_of_any_length_can_be_asked_for(engine: EmbeddedEngine) -> None:
     assert engine.perform(GetDocuments("a", ["z" * 100_000]))[0]["found"] is False
 
 
-def test_objects_within_objects_can_be_too_deep(engine: EmbeddedEngine) -> None:
+def test_deeply_nested_objects_are_refused(engine: EmbeddedEngine) -> None:
     deep: Json = {}
     for _ in range(sys.getrecursionlimit()):
         deep = {"a": deep}
     assert act(engine, "index", deep).status == 400
 
 
-def test_routing_is_taken_and_changes_nothing(engine: EmbeddedEngine) -> None:
+def test_routing_is_accepted_without_effect(engine: EmbeddedEngine) -> None:
     assert act(engine, "index", {"a": 1}, routing="r").status == 201
     assert act(engine, "update", {"doc": {"a": 2}}, routing="s", retry_on_conflict=3).status == 200
 
@@ -524,7 +524,7 @@ LIKES: list[Json] = [
     ],
     ids=str,
 )
-def test_a_search_that_is_not_understood_is_an_error_and_never_a_guess(engine: EmbeddedEngine, body: Json) -> None:
+def test_an_unsupported_search_is_an_error(engine: EmbeddedEngine, body: Json) -> None:
     unindexed = {"type": "keyword", "index": False}
     properties = {"k": {"type": "keyword"}, "n": {"type": "long"}, "t": {"type": "text"}, "unindexed": unindexed}
     properties["nested"] = {"type": "nested"}

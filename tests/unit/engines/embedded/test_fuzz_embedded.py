@@ -116,7 +116,7 @@ def test_any_query_finds_documents_or_is_refused(engine: EmbeddedEngine, query: 
 
 
 @given(query=queries)
-def test_a_query_and_its_contrary_find_all_documents_between_them(engine: EmbeddedEngine, query: Any) -> None:
+def test_a_query_and_its_negation_find_all_documents_together(engine: EmbeddedEngine, query: Any) -> None:
     try:
         found = engine.perform(Count("docs", query))
         others = engine.perform(Count("docs", {"bool": {"must_not": [query]}}))
@@ -137,7 +137,7 @@ def test_any_request_is_answered_or_refused(engine: EmbeddedEngine, body: Any) -
 
 @pytest.mark.parametrize("size", [10**6, 10**12, 2**63, 10**30])
 @pytest.mark.parametrize("key", ["size", "from"])
-def test_a_page_of_any_size_holds_what_there_is(engine: EmbeddedEngine, key: str, size: int) -> None:
+def test_a_page_of_any_size_holds_the_hits(engine: EmbeddedEngine, key: str, size: int) -> None:
     reply = engine.perform(Search("docs", {key: size}))
     assert len(reply["hits"]["hits"]) == (len(DOCUMENTS) if key == "size" else 0)
 

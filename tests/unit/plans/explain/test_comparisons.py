@@ -60,7 +60,7 @@ def first_of(simhash: str) -> Json:
     return {"simhash": simhash}
 
 
-def test_without_a_simhash_there_is_nothing_to_compare() -> None:
+def test_fields_without_a_simhash_are_not_compared() -> None:
     assert compare_bits(SimHash(), ({}, {"simhash": "0" * 16}), 1.0, 3) is None
 
 
@@ -92,7 +92,7 @@ def test_keys_agree_as_those_of_the_scheme_do_in_every_layout(layout: Layout) ->
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_key_has_a_clause_with_a_name_of_its_own(layout: Layout) -> None:
+def test_every_key_has_a_clause_with_its_own_name(layout: Layout) -> None:
     scheme = Scheme(layout=layout)
     held, _ = made(scheme, A, B)
     found = clauses(scheme, held, "dedup")
@@ -155,7 +155,7 @@ def test_the_standard_error_is_that_of_the_share_of_equal_values_corrected_for_c
     assert found.standard_error == pytest.approx(math.sqrt(share * (1 - share) / 128) / (1 - 1 / 128))
 
 
-def test_a_signature_that_heeds_no_weights_estimates_the_similarity_without_them() -> None:
+def test_an_unweighted_signature_estimates_the_unweighted_similarity() -> None:
     words: Any = {"tokens": Words(), "weights": "tf"}
     texts = ("a a a b", "a b c")
     plain = exact_similarity(Scheme(**words), texts)

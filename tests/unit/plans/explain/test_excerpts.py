@@ -11,19 +11,19 @@ SCHEME = Scheme()
 FILLER = "The quick brown fox jumps over the lazy dog. " * 20
 
 
-def test_a_short_text_is_shown_whole_and_of_a_long_one_the_beginning() -> None:
+def test_a_short_text_is_shown_whole_and_a_long_one_cut() -> None:
     assert excerpt(SCHEME, " short \n", 100) == (Piece("both", "short"),)
     assert excerpt(SCHEME, "x" * 120, 100) == (Piece("both", "x" * 100), Piece("more", left_out=20))
     assert excerpt(SCHEME, " ", 100) == ()
 
 
-def test_what_a_scheme_takes_for_markup_is_not_shown() -> None:
+def test_markup_that_a_scheme_removes_is_not_shown() -> None:
     scheme = Scheme(html=True)
     assert excerpt(scheme, "<p>one</p>", 100) == (Piece("both", "one"),)
     assert changes(scheme, "<p>one</p>", "<b>one</b>") == ()
 
 
-def test_a_change_is_shown_with_a_little_around_it() -> None:
+def test_a_change_is_shown_with_some_context() -> None:
     found = changes(SCHEME, f"{FILLER}A tree stands. {FILLER}", f"{FILLER}A house stands. {FILLER}")
     assert [piece.kind for piece in found] == ["same", "both", "removed", "added", "both", "same"]
     assert (found[2].text, found[3].text) == ("tree", "house")
@@ -42,7 +42,7 @@ def test_long_changes_are_cut_and_what_is_left_out_is_counted() -> None:
     assert found[0].text + "#" * found[1].left_out == a.strip()[:240] + "#" * (len(a.strip()) - 240)
 
 
-def test_of_many_changes_the_first_are_shown_and_the_others_counted() -> None:
+def test_the_first_of_many_changes_are_shown_and_the_others_counted() -> None:
     a = "".join(f"{FILLER[:200]}{i} " for i in range(100))
     b = "".join(f"{FILLER[:200]}z{i} " for i in range(100))
     found = changes(SCHEME, a, b)
@@ -53,7 +53,7 @@ def test_of_many_changes_the_first_are_shown_and_the_others_counted() -> None:
 
 
 @pytest.mark.parametrize("word", ["{} ", "{:0100} "])
-def test_texts_that_are_too_long_are_compared_at_their_beginnings(word: str) -> None:
+def test_only_the_beginnings_of_very_long_texts_are_compared(word: str) -> None:
     """Be they too long in words, or in characters; what was compared with nothing is no change."""
     long = "".join(word.format(i) for i in range(30_000))
     found = changes(SCHEME, f"one {long}two", f"one and {long}three")

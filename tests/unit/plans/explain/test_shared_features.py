@@ -48,19 +48,19 @@ def hashes_of(scheme: Scheme, text: str) -> set[int]:
 
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("text", TEXTS)
-def test_readable_tokens_hash_to_the_very_features_of_fingerprints(name: str, text: str) -> None:
+def test_readable_tokens_hash_to_the_features_of_fingerprints(name: str, text: str) -> None:
     assert set(readable_features(SCHEMES[name], text)) == hashes_of(SCHEMES[name], text)
 
 
 @settings(max_examples=60)
 @given(text=any_text())
-def test_so_do_those_of_any_text(text: str) -> None:
+def test_readable_tokens_of_any_text_hash_to_its_features(text: str) -> None:
     for tokens in (Chars(3), Words(2)):
         scheme = replace(PLAIN, tokens=tokens)
         assert set(readable_features(scheme, text)) == hashes_of(scheme, text)
 
 
-def test_html_is_cut_as_a_reader_sees_it() -> None:
+def test_html_is_tokenised_without_its_markup() -> None:
     scheme = Scheme(html=True, tokens=Words())
     text = "<p>some <b>words</b></p><script>no words</script>"
     assert list(readable_features(scheme, text).values()) == ["some", "words"]
@@ -72,7 +72,7 @@ def test_tokens_come_in_the_order_of_the_text() -> None:
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-def test_weights_come_to_the_exact_similarity(name: str) -> None:
+def test_weights_add_up_to_the_exact_similarity(name: str) -> None:
     scheme = SCHEMES[name]
     features = compare_features(scheme, (A, B))
     shared = sum(min(each.weight_a, each.weight_b) for each in compared(scheme)["shared"])
@@ -132,7 +132,7 @@ def test_idf_weights_are_shown_in_units_of_one() -> None:
     assert shared.weight_a == shared.weight_b == 1  # ln(4 / 4) + 1, for it is in all of them
 
 
-def test_counts_are_those_of_plain_ngrams() -> None:
+def test_counts_match_plain_ngrams() -> None:
     def grams(text: str) -> Counter[str]:
         folded = " ".join(text.casefold().split())
         return Counter(folded[i : i + 5] for i in range(len(folded) - 4))

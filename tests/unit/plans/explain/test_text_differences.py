@@ -53,7 +53,7 @@ def test_the_markup_of_html_is_no_difference() -> None:
 
 @settings(max_examples=200)
 @given(a=any_text(), b=any_text(), insert=any_text(5))
-def test_the_parts_put_together_are_the_texts(a: str, b: str, insert: str) -> None:
+def test_joined_parts_are_the_texts(a: str, b: str, insert: str) -> None:
     for first, second in ((a, b), (a, insert + a), (a + b, a + insert + b)):
         found = difference(SCHEME, (first, second))
         assert "".join(part.a for part in found) == first.strip()
@@ -72,17 +72,17 @@ def test_a_text_has_no_difference_from_itself(text: str) -> None:
 
 
 @given(text=any_text())
-def test_units_put_together_are_the_text(text: str) -> None:
+def test_joined_units_are_the_text(text: str) -> None:
     assert "".join(units(text)) == text
 
 
-def test_a_word_that_unrelated_texts_share_is_no_island() -> None:
+def test_a_word_shared_by_unrelated_texts_is_part_of_a_change() -> None:
     a = "several sentences concerning weather and politics yesterday"
     b = "completely different matters regarding cooking and gardening tomorrow"
     assert [kind for kind, *_ in parts(a, b)] == ["changed"]
 
 
-def test_what_is_too_long_to_be_aligned_is_cut_and_reported_as_such() -> None:
+def test_a_part_too_long_to_align_is_reported_as_cut() -> None:
     a = "same start " + "".join(f"a{i} " for i in range(9000)) + "same end"
     b = "same start " + "".join(f"b{i} " for i in range(2000)) + "same end"
     found = difference(SCHEME, (a, b))
@@ -92,7 +92,7 @@ def test_what_is_too_long_to_be_aligned_is_cut_and_reported_as_such() -> None:
     assert found[2].a.endswith("a8999")
 
 
-def test_what_begins_and_ends_alike_is_never_cut() -> None:
+def test_a_common_beginning_and_end_are_never_cut() -> None:
     long = "some words " * 20_000
     assert parts(f"{long}one {long}", f"{long}two {long}")[1] == ("changed", "one", "two")
 

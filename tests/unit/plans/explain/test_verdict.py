@@ -118,7 +118,7 @@ def test_equal_texts_and_short_ones_are_noted() -> None:
     assert explained(A, A).verdict.notes == ("The texts are the same.",)
 
 
-def test_where_the_exact_similarity_says_something_else_than_the_estimate_it_is_noted() -> None:
+def test_a_note_says_when_the_exact_similarity_contradicts_the_estimate() -> None:
     similarity = explained(A, ALIKE).evidence.similarity
     assert similarity.estimate is not None
     low, high = sorted((similarity.estimate, similarity.exact))
@@ -138,7 +138,7 @@ def test_where_the_exact_similarity_says_something_else_than_the_estimate_it_is_
         (document("b", NEAR, of=FAR), "stale", "Run: es-simhash backfill --refresh-stale."),
     ],
 )
-def test_fields_that_are_not_those_of_the_text_are_the_reason_and_what_mended_ones_would_give_is_noted(
+def test_unsound_fields_are_the_reason_and_a_note_gives_the_verdict_on_repaired_ones(
     subject: ComparedDocument, code: str, expected: str
 ) -> None:
     for pair in ((document("a", A), subject), (subject, document("a", A))):
@@ -156,7 +156,7 @@ def test_duplicates_by_the_fingerprint_of_an_older_text_are_still_found_and_repo
     assert "No near-duplicates, not even candidates" in verdict.notes[0]
 
 
-def test_of_two_faults_the_worse_is_reported() -> None:
+def test_the_worse_of_two_faults_is_reported() -> None:
     verdict = explained(document("a", A, of=FAR), ComparedDocument("b", NEAR, "i", None, True)).verdict
     assert verdict.code == "missing"
     both = explained(ComparedDocument("a", A, "i", None, True), ComparedDocument("b", NEAR, "i", None, True)).verdict
@@ -170,7 +170,7 @@ def test_what_searches_do_not_see_yet_is_the_reason() -> None:
     assert verdict.notes == (f"Then: {explained(A, NEAR).verdict.sentence}",)
 
 
-def test_where_the_engine_contradicts_the_documents_it_decides_and_that_is_reported() -> None:
+def test_an_engine_that_contradicts_the_documents_decides_and_is_reported() -> None:
     verdict = explained(document("a", A), document("b", NEAR), named=[]).verdict
     assert (verdict.code, verdict.are_duplicates) == ("contradiction", False)
     assert "by the engine, which finds 0 keys in common where the documents have" in verdict.sentence

@@ -116,7 +116,7 @@ def test_a_reply_of_another_service_is_no_result(kind: type[Operation[Any]]) -> 
         (429, "cluster_block_exception", "disk usage exceeded flood-stage watermark", IndexStateError),
     ],
 )
-def test_what_is_refused_for_now_is_a_result_of_its_document_and_a_block_one_of_the_index(
+def test_a_temporary_refusal_concerns_a_document_and_a_block_the_index(
     status: int, kind: str, reason: str, error: type[EngineError] | None
 ) -> None:
     item = {"_index": "index", "_id": "1", "status": status, "error": {"type": kind, "reason": reason}}
@@ -126,13 +126,13 @@ def test_what_is_refused_for_now_is_a_result_of_its_document_and_a_block_one_of_
     assert type(result.index_error) is (error or type(None))
 
 
-def test_what_is_asked_of_servers_is_all_but_the_state_of_their_files() -> None:
+def test_servers_perform_every_operation_except_file_checks() -> None:
     assert EVERY.keys() == {*OPERATIONS} - {CheckFiles}
     with pytest.raises(EngineError, match=r"'index' are the server's.*with the embedded engine only"):
         converse(CheckFiles("index"))
 
 
-def test_what_a_look_does_not_find_is_nothing_and_no_error() -> None:
+def test_a_missing_resource_is_empty_and_no_error() -> None:
     assert checked(GetResource("/_ingest/pipeline/none"), Reply(404, {})) == {}
     assert checked(GetResource("/_scripts/none"), Reply(404, {"found": False})) == {"found": False}
     with pytest.raises(EngineError, match="no handler"):
@@ -174,7 +174,7 @@ def test_a_name_that_a_path_would_lose_is_refused(name: str) -> None:
     ],
     ids=["time", "shards", "shards without a reason", "clusters"],
 )
-def test_a_part_of_the_answer_is_no_answer(lack: Json, reason: str) -> None:
+def test_an_incomplete_answer_is_an_error(lack: Json, reason: str) -> None:
     reply = {"timed_out": False, "hits": NO_HITS, "count": 0, **lack}
     asked: list[Operation[Any]] = [EVERY[Search], EVERY[Count], EVERY[Refresh]]
     for operation in asked:
@@ -197,7 +197,7 @@ def test_searches_ask_for_whole_answers() -> None:
 
 
 @pytest.mark.parametrize("kind", [CreateIndex, PutMapping, DeleteIndex])
-def test_what_the_nodes_have_not_confirmed_is_reported(kind: type[Operation[Any]]) -> None:
+def test_an_unconfirmed_change_is_reported(kind: type[Operation[Any]]) -> None:
     with pytest.raises(EngineError, match="not every node has confirmed"):
         converse(EVERY[kind], {"acknowledged": False})
     _, result = converse(EVERY[kind], {"acknowledged": True})
@@ -233,7 +233,7 @@ def hits(found: list[tuple[str, str]]) -> Json:
 
 
 @pytest.mark.parametrize("kind", ["illegal_argument", "routing_missing", "index_not_found"])
-def test_what_cannot_be_got_by_id_alone_is_searched_for(kind: str) -> None:
+def test_documents_that_an_id_alone_does_not_find_are_searched_for(kind: str) -> None:
     refused = {"docs": [{"_id": "1", "error": {"type": f"{kind}_exception", "reason": "…"}}]}
     requests, found = converse(GetDocuments("alias", ["1"]), refused, {"_shards": WHOLE, "hits": hits([("1", "a")])})
     assert [request.path for request in requests] == ["/alias/_mget", "/alias/_search"]
@@ -291,7 +291,7 @@ def test_a_version_is_numbers(version: Json, info: EngineInfo) -> None:
 
 
 @pytest.mark.parametrize("mapping", [None, [], {"properties": []}, {"properties": {"a": None}}], ids=str)
-def test_a_mapping_that_is_none_does_not_hide_the_reason(mapping: Any) -> None:
+def test_an_invalid_mapping_does_not_hide_the_reason(mapping: Any) -> None:
     with pytest.raises(MappingError, match="No handler"):
         checked(PutMapping("index", mapping), Reply(400, {"error": {"type": "x", "reason": "No handler for type"}}))
 

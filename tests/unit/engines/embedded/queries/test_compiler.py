@@ -102,7 +102,7 @@ def _bools(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
 
 @given(st.recursive(LEAVES, _bools, max_leaves=12))
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_query_finds_and_scores_what_its_words_say(engine: EmbeddedEngine, query: Json) -> None:
+def test_a_query_finds_and_scores_by_its_definition(engine: EmbeddedEngine, query: Json) -> None:
     expected = {str(i): wanted for i in range(32) if (wanted := score(query, i)) is not None}
     assert found(engine, query) == expected
 

@@ -53,13 +53,13 @@ def grown(start: IndexMapping, document: Json) -> Json:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_what_the_engine_cannot_do_is_refused(body: Json, named: str) -> None:
+def test_an_unsupported_mapping_is_refused(body: Json, named: str) -> None:
     with pytest.raises(MappingError) as caught:
         IndexMapping.of(body)
     assert named in str(caught.value)
 
 
-def test_types_that_are_only_stored_may_say_anything() -> None:
+def test_types_that_are_only_stored_take_any_parameter() -> None:
     definition = {"type": "dense_vector", "dims": 3, "similarity": "cosine"}
     vector = mapping(vector=definition)
     assert vector.body["properties"]["vector"] == definition
@@ -126,7 +126,7 @@ def test_a_document_brings_its_fields_along() -> None:
     assert grown(IndexMapping.of({"date_detection": False}), {"d": "2024-01-01"}) == {"d": string}
 
 
-def test_objects_take_new_fields_as_they_say_or_as_those_above() -> None:
+def test_objects_take_new_fields_by_their_own_dynamic_setting_or_an_inherited_one() -> None:
     closed = {
         "dynamic": "false",
         "properties": {"open": {"dynamic": True, "properties": {}}, "as_above": {"properties": {}}},
@@ -144,7 +144,7 @@ def test_objects_take_new_fields_as_they_say_or_as_those_above() -> None:
     [({"strict": {"new": 1}}, "strict.new"), ({"k": {"x": 1}}, "'k'"), ({"a..b": 1}, "a..b"), ({"": {"a": 1}}, "'.a'")],
     ids=str,
 )
-def test_a_document_whose_fields_cannot_be_is_rejected(document: Json, named: str) -> None:
+def test_a_document_with_impossible_fields_is_rejected(document: Json, named: str) -> None:
     start = mapping(strict={"dynamic": "strict", "properties": {}}, k=KEYWORD)
     with pytest.raises(RejectedError) as caught:
         grown(start, document)

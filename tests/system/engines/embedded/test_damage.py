@@ -124,7 +124,7 @@ from pathlib import Path
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import EngineError
 from es_simhash.plans.operations import *
-from tests.system.engines.test_embedded_damage import bits, flip
+from tests.system.engines.embedded.test_damage import bits, flip
 
 index = Path(sys.argv[1])
 operations = [
@@ -148,7 +148,7 @@ print("All ended.")
 """
 
 
-def test_the_use_of_a_damaged_index_raises_errors_that_name_it_or_none(index: Path) -> None:
+def test_using_a_damaged_index_raises_errors_that_name_it_or_no_error(index: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _USE, str(index)],
         capture_output=True,
@@ -222,7 +222,7 @@ def test_a_writer_compares_files_before_it_writes_if_the_last_one_was_killed(ind
 
 
 @pytest.mark.skipif(os.name == "nt", reason="nobody is seen to write on Windows")
-def test_beside_a_writer_files_are_not_compared_when_the_index_is_opened(index: Path) -> None:
+def test_files_are_not_compared_on_opening_while_another_process_writes(index: Path) -> None:
     writer = EmbeddedEngine(index.parent)
     writer.perform(Bulk("a", [Action("index", "new", {})], refresh=True))
     flip(max(index.glob("*.store"), key=lambda file: file.stat().st_size), 1000)
@@ -254,7 +254,7 @@ def engine_hits(index: Path) -> int:
     return found
 
 
-def test_a_version_that_knows_of_no_seals_may_write_in_between(index: Path, tmp_path: Path) -> None:
+def test_a_version_without_seals_may_write_in_between(index: Path, tmp_path: Path) -> None:
     sealed = (index / "seal").read_bytes()
     written(index.parent, range(400, 410))
     (index / "seal").write_bytes(sealed)
@@ -300,6 +300,6 @@ def test_files_are_checked_from_python_too(index: Path) -> None:
     assert asyncio.run(checked()) == found
 
 
-def test_an_index_that_is_not_there_has_no_files(tmp_path: Path) -> None:
+def test_a_missing_index_has_no_files(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="no index 'a'"):
         check(tmp_path / "a")

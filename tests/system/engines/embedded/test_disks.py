@@ -49,7 +49,7 @@ def held(small: Disk) -> int:
 # --- nothing more can be written
 
 
-def test_a_load_that_fills_the_disk_reports_what_the_index_has_and_goes_on_when_there_is_room(
+def test_a_load_that_fills_the_disk_reports_what_is_written_and_resumes_when_there_is_room(
     small: Disk, documents: Path
 ) -> None:
     place = str(small.directory)
@@ -114,7 +114,7 @@ for free in (0, 8192, 40_000, 100_000, 200_000, 400_000):
 """
 
 
-def test_however_little_room_there_is_the_engine_says_how_many_changes_are_lost(small: Disk) -> None:
+def test_on_any_full_disk_the_engine_reports_the_number_of_lost_changes(small: Disk) -> None:
     saved = set(map(int, small.python(_UNTIL_FULL).split()))
     assert 1 in saved
     assert len(saved) > 2
@@ -123,7 +123,7 @@ def test_however_little_room_there_is_the_engine_says_how_many_changes_are_lost(
 FILL = "head -c 3000000 /dev/zero >"
 
 
-def test_a_mapping_that_there_is_no_room_for_stays_as_it_was(small: Disk) -> None:
+def test_a_mapping_that_does_not_fit_the_disk_stays_unchanged(small: Disk) -> None:
     place = str(small.directory)
     small.command("init", "a", "--field", "body", "--url", place)
     small.run("sh", "-c", f"{FILL} {place}/filling", code=None)
@@ -136,7 +136,7 @@ def test_a_mapping_that_there_is_no_room_for_stays_as_it_was(small: Disk) -> Non
     small.command(*other)
 
 
-def test_an_index_that_there_is_no_room_for_is_not_made(small: Disk) -> None:
+def test_an_index_that_does_not_fit_the_disk_is_not_created(small: Disk) -> None:
     place = str(small.directory)
     small.run("sh", "-c", f"{FILL} {place}/filling", code=None)
     done = small.command("init", "a", "--field", "body", "--url", place, code=3)

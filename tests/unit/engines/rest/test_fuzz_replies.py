@@ -160,7 +160,7 @@ def test_a_reader_without_an_id_is_refused() -> None:
 
 
 @each_exchange
-def test_the_right_replies_give_a_result_that_can_be_used(exchange: Exchange) -> None:
+def test_correct_replies_give_a_usable_result(exchange: Exchange) -> None:
     result = Answering(*(Reply(200, reply) for reply in exchange.replies)).perform(exchange.operation)
     assert exchange.is_usable(result)
 
@@ -168,7 +168,7 @@ def test_the_right_replies_give_a_result_that_can_be_used(exchange: Exchange) ->
 @one_in(4)
 @each_exchange
 @given(data=st.data())
-def test_a_damaged_reply_is_refused_unless_its_result_can_be_used(exchange: Exchange, data: st.DataObject) -> None:
+def test_a_damaged_reply_is_refused_unless_its_result_is_usable(exchange: Exchange, data: st.DataObject) -> None:
     replies = copy.deepcopy(exchange.replies)
     place = data.draw(st.integers(0, len(replies) - 1))
     replies[place] = data.draw(damaged(replies[place], json_values(("_id", "error", "hits"))))
@@ -199,7 +199,7 @@ ERROR = {
     status=st.sampled_from([200, 301, 400, 401, 403, 404, 413, 429, 500, 503]),
 )
 @each_exchange
-def test_any_reply_of_any_status_is_refused_or_can_be_used(exchange: Exchange, body: Any, status: int) -> None:
+def test_any_reply_of_any_status_is_refused_or_usable(exchange: Exchange, body: Any, status: int) -> None:
     try:
         result = Answering(Reply(status, body)).perform(exchange.operation)
     except EsSimhashError as error:
