@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
-def lazily(
-    package: str, names_by_module: Mapping[str, Iterable[str]]
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and the ``__dir__`` of a package whose names live in modules below ``es_simhash``."""
-    homes = {name: module for module, names in names_by_module.items() for name in names}
+def lazily(package: str, names_by_module: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and the ``__dir__`` of a package, given its names by modules below ``es_simhash``."""
+    homes = {name: module for module, names in names_by_module.items() for name in names.split()}
 
     def get(name: str) -> object:
         if name not in homes:

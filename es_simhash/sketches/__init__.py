@@ -30,29 +30,15 @@ if TYPE_CHECKING:
     )
 
 _NAMES = {
-    "sketches.all_pairs": (
-        "iter_self_join",
-        "self_join",
-    ),
-    "sketches.bands": ("Bands",),
-    "sketches.blocks": ("Blocks",),
-    "sketches.in_memory": (
-        "SEARCHES",
-        "Search",
-        "SearchResult",
-    ),
-    "sketches.manku": ("PrefixTables",),
-    "sketches.minhash.codec": ("SignatureCodec",),
-    "sketches.minhash.estimate": ("standard_error",),
+    "sketches.all_pairs": "iter_self_join self_join",
+    "sketches.bands": "Bands",
+    "sketches.blocks": "Blocks",
+    "sketches.in_memory": "SEARCHES Search SearchResult",
+    "sketches.manku": "PrefixTables",
+    "sketches.minhash.codec": "SignatureCodec",
+    "sketches.minhash.estimate": "standard_error",
     "sketches.tradeoffs": (
-        "BandPlan",
-        "BlockPlan",
-        "band_candidates",
-        "band_probability",
-        "block_candidates",
-        "manku_postings",
-        "plan_bands",
-        "plan_blocks",
+        "BandPlan BlockPlan band_candidates band_probability block_candidates manku_postings plan_bands plan_blocks"
     ),
 }
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from es_simhash.spark.job import SparkDuplicates
 
 _NAMES = {
-    "spark.deduplicator": ("SparkDeduplicator",),
-    "spark.fields": ("add_fields",),
-    "spark.job": ("SparkDuplicates",),
+    "spark.deduplicator": "SparkDeduplicator",
+    "spark.fields": "add_fields",
+    "spark.job": "SparkDuplicates",
 }
 
 __all__ = [

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from es_simhash.testing.reader_suite import ReaderSuite
 
 _NAMES = {
-    "cli.demo.corpus": ("make_corpus",),
-    "testing.engine_suite": ("EngineSuite",),
-    "testing.index_suite": ("IndexSuite",),
-    "testing.reader_suite": ("ReaderSuite",),
+    "cli.demo.corpus": "make_corpus",
+    "testing.engine_suite": "EngineSuite",
+    "testing.index_suite": "IndexSuite",
+    "testing.reader_suite": "ReaderSuite",
 }
 
 __all__ = [

@@ -47,11 +47,22 @@ def test_pages_import_public_names_only() -> None:
     assert deep == set()
 
 
-def test_every_method_of_an_index_has_an_example_that_is_run() -> None:
+def examples() -> list[ast.AST]:
+    """Return the nodes of all examples that are run."""
     run = [block for path in PAGES for block in read(path).blocks if block.kind == "python" and not block.not_run]
-    named = {node.attr for block in run for node in ast.walk(ast.parse(block.text)) if isinstance(node, ast.Attribute)}
+    return [node for block in run for node in ast.walk(ast.parse(block.text))]
+
+
+def test_every_method_of_an_index_has_an_example_that_is_run() -> None:
+    named = {node.attr for node in examples() if isinstance(node, ast.Attribute)}
     public = {name for name in dir(es_simhash.Index) if not name.startswith("_")}
     assert public - named == set()
+
+
+def test_every_public_sketch_has_an_example_that_is_run() -> None:
+    named = {node.id for node in examples() if isinstance(node, ast.Name)}
+    made_by_others = {"Search", "SearchResult", "BandPlan"}
+    assert set(sketches.__all__) - made_by_others <= named
 
 
 @pytest.mark.parametrize("page", reference_tables.TABLES, ids=lambda page: page.name)
