@@ -38,8 +38,8 @@ def synthetic_pairs(settings: Settings, texts: Sequence[str], similarity: float,
     kept = np.ceil(2 * similarity * sizes / (1 + similarity) - 1e-9).astype(np.int64)
     random = np.random.default_rng(seed)
     copies = [
-        _copy(random, features.hashes[start:end], keep)
-        for start, end, keep in zip(ends[:-1], ends[1:], kept.tolist(), strict=True)
+        _copy(random, features.hashes[start:end], count)
+        for start, end, count in zip(ends[:-1], ends[1:], kept.tolist(), strict=True)
     ]
     both = FeatureBatch(np.concatenate([features.hashes, *copies]), offsets_from_counts(np.tile(sizes, 2)))
     rows = np.flatnonzero(sizes)

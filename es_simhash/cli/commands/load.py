@@ -49,7 +49,7 @@ def command(
     Example: es-simhash load articles news.jsonl.gz --field title --field body --id-field url
     """
     from es_simhash._core.prefetch import in_a_moment
-    from es_simhash.cli.jobs.load import Loader, Rehearsal
+    from es_simhash.cli.jobs.load import DryRun, Loader
     from es_simhash.index import Index
 
     op_type: Literal["index", "create"] = "create" if create_only else "index"
@@ -57,7 +57,7 @@ def command(
     with target.opened(output) as engine, files.opened(output, "Loading") as (found, rejects, advance):
         documents = documents_of(engine, index, known, dry_run)
         opened = Index(index, engine, prefix=known["prefix"])
-        there = Rehearsal(documents) if dry_run else opened
+        there = DryRun(documents) if dry_run else opened
         loader = Loader(there, rejects, lambda now: advance(now.done, rejects.count), op_type, patience)
         if dry_run:
             loader.load(found)

@@ -51,7 +51,7 @@ def setup_for(
     deduplicator: Deduplicator,
     scheme: Scheme,
     fields: Sequence[str],
-    keep: str,
+    canonical: str,
     strip: Sequence[str],
     date_field: str | None,
 ) -> Setup:
@@ -62,7 +62,7 @@ def setup_for(
         criteria=deduplicator.criteria,
         fields=fields,
         linkage=deduplicator.linkage,
-        keep=keep,
+        canonical=canonical,
         verify=deduplicator.decided_by,
         strip=strip,
         max_bucket=deduplicator.max_bucket,

@@ -21,14 +21,14 @@ from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import GetMappings, Refresh
 
-OnRead = Callable[[int], object]
+OnProgress = Callable[[int], object]
 
 
 @dataclass
 class Gathered:
     """Documents as (id, text) pairs, and what the members of a group are ordered by."""
 
-    keep: Canonical
+    canonical: Canonical
     documents: list[tuple[str, str]] = field(default_factory=list)
     _ranks: list[Any] = field(default_factory=list)
     _ids: set[str] = field(default_factory=set)
@@ -39,66 +39,66 @@ class Gathered:
             return False
         self._ids.add(id_)
         self.documents.append((id_, text))
-        if self.keep.fields:
-            self._ranks.append(self.keep.rank(document))
+        if self.canonical.fields:
+            self._ranks.append(self.canonical.rank(document))
         return True
 
     @property
     def rank(self) -> Callable[[int], Any] | None:
         """The sort key of a document by its position; None for the order in which they came."""
-        return self._ranks.__getitem__ if self.keep.fields else None
+        return self._ranks.__getitem__ if self.canonical.fields else None
 
 
 def gather_files(
-    found: Iterable[tuple[FileDocument, str]], keep: Canonical, on_reject: OnReject, on_read: OnRead
+    found: Iterable[tuple[FileDocument, str]], canonical: Canonical, on_reject: OnReject, on_progress: OnProgress
 ) -> Gathered:
     """Gather the documents of files with their texts; reject one with the id of an earlier document."""
-    gathered = Gathered(keep)
+    gathered = Gathered(canonical)
     for each, text in found:
         if not gathered.add(each.id, text, dict(each.document)):
             reason = "An earlier document has the same id, so labels cannot name one of them. Give it another."
             on_reject(each.rejected(reason))
-        on_read(len(gathered.documents))
+        on_progress(len(gathered.documents))
     return gathered
 
 
 def gather_index(
     index: Index,
-    keep: Canonical,
-    query: Json | None,
+    canonical: Canonical,
+    filter: Json | None,
     strip: Sequence[re.Pattern[str]],
-    on_undone: OnReject,
-    on_read: OnRead,
+    on_reject: OnReject,
+    on_progress: OnProgress,
     patience: float,
 ) -> Gathered:
-    """Gather the documents of an index that have fingerprints of its scheme and match the query.
+    """Gather the documents of an index that have fingerprints of its scheme and match the filter.
 
     If several indices behind the name have the same id, the first document counts.
     """
-    gathered = Gathered(keep)
-    for hit, whole in with_texts(_hits(index, keep, query, patience), index.documents.fields, on_undone):
+    gathered = Gathered(canonical)
+    for hit, whole in with_texts(_hits(index, canonical, filter, patience), index.documents.fields, on_reject):
         text = whole
         for pattern in strip:
             text = pattern.sub("", text)
         gathered.add(hit["_id"], text, hit.get("_source") or {})
-        on_read(len(gathered.documents))
+        on_progress(len(gathered.documents))
     return gathered
 
 
-def with_texts(hits: Iterable[Json], fields: Sequence[str], on_undone: OnReject) -> Iterator[tuple[Json, str]]:
-    """Yield hits with the texts in these fields; one whose text cannot be read goes to ``on_undone``."""
+def with_texts(hits: Iterable[Json], fields: Sequence[str], on_reject: OnReject) -> Iterator[tuple[Json, str]]:
+    """Yield hits with the texts in these fields; one whose text cannot be read goes to ``on_reject``."""
     for hit in hits:
         try:
             yield hit, text_of(hit.get("_source") or {}, fields)
         except DocumentError as error:
-            on_undone(DocumentRef.of(hit).rejected(error.problem))
+            on_reject(DocumentRef.of(hit).rejected(error.problem))
 
 
-def _hits(index: Index, keep: Canonical, query: Json | None, patience: float) -> Iterator[Json]:
+def _hits(index: Index, canonical: Canonical, filter: Json | None, patience: float) -> Iterator[Json]:
     documents = index.documents
     scheme: Json = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
-    wanted: Json = {"bool": {"filter": [scheme, *([query] if query else [])]}}
-    source = True if keep.fields is True else [*documents.fields, *(keep.fields or ())]
+    wanted: Json = {"bool": {"filter": [scheme, *([filter] if filter else [])]}}
+    source = True if canonical.fields is True else [*documents.fields, *(canonical.fields or ())]
     return hits_of(index.engine, index.name, wanted, source, patience)
 
 

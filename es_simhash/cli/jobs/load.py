@@ -19,7 +19,7 @@ from es_simhash.plans.add import OnProgress, Written
 _BATCH = 500
 
 
-class Rehearsal:
+class DryRun:
     """A dry run in place of an index: it fingerprints documents, and writes nothing."""
 
     def __init__(self, documents: Documents) -> None:
@@ -42,7 +42,7 @@ class Rehearsal:
 class Loader:
     """Writes documents of files to an index, and reports rejected ones with their file and line."""
 
-    index: Index | Rehearsal
+    index: Index | DryRun
     on_reject: OnReject
     on_progress: OnProgress
     op_type: Literal["index", "create"] = "index"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.jobs.evaluate import hits_of, with_texts
+from es_simhash.cli.jobs.evaluate import OnProgress, hits_of, with_texts
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine
 from es_simhash.plans.operations import Count, Refresh, Sample
 
-OnRead = Callable[[int], object]
 _ALL: Json = {"match_all": {}}
 
 
@@ -26,7 +25,7 @@ class Sampled:
 
 
 def sample_of_files(
-    found: Iterable[tuple[FileDocument, str]], size: int, on_read: OnRead = lambda _: None, seed: int = 0
+    found: Iterable[tuple[FileDocument, str]], size: int, on_progress: OnProgress = lambda _: None, seed: int = 0
 ) -> Sampled:
     """Sample ``size`` documents in their order (Vitter, "Random sampling with a reservoir", 1985)."""
     random, reservoir, total = Random(seed), list[tuple[int, str, str]](), 0
@@ -37,18 +36,18 @@ def sample_of_files(
         elif place < size:
             reservoir[place] = (total, each.id, text)
         total += 1
-        on_read(total)
+        on_progress(total)
     return Sampled([(id_, text) for _, id_, text in sorted(reservoir)], total)
 
 
 def sample_of_index(
-    engine: Engine, index: str, fields: Sequence[str], query: Json | None, size: int, on_undone: OnReject
+    engine: Engine, index: str, fields: Sequence[str], filter: Json | None, size: int, on_reject: OnReject
 ) -> Sampled:
     """Sample ``size`` documents with a text in the fields; they need no fingerprints."""
-    wanted = query or _ALL
+    wanted = filter or _ALL
     engine.perform(Refresh(index))
     hits = engine.perform(Sample(index, size, fields, wanted))
-    texts = [(hit["_id"], text) for hit, text in with_texts(hits, fields, on_undone)]
+    texts = [(hit["_id"], text) for hit, text in with_texts(hits, fields, on_reject)]
     return Sampled(texts, engine.perform(Count(index, wanted)))
 
 
@@ -56,14 +55,14 @@ def all_of_index(
     engine: Engine,
     index: str,
     fields: Sequence[str],
-    query: Json | None,
-    on_undone: OnReject,
-    on_read: OnRead,
+    filter: Json | None,
+    on_reject: OnReject,
+    on_progress: OnProgress,
     patience: float,
 ) -> Sampled:
     """Return all documents, which labels need; if several indices have the same id, the first document."""
     found: dict[str, str] = {}
-    for hit, text in with_texts(hits_of(engine, index, query or _ALL, list(fields), patience), fields, on_undone):
+    for hit, text in with_texts(hits_of(engine, index, filter or _ALL, list(fields), patience), fields, on_reject):
         found.setdefault(hit["_id"], text)
-        on_read(len(found))
+        on_progress(len(found))
     return Sampled(list(found.items()), len(found))

@@ -36,7 +36,7 @@ def shown(language: int, name: str) -> GroupReport:
     keys = [SharedKey(f"{name}band", 123456, (f"{name}index", id_)) for id_ in (f"{name}0-0", "gone")]
     found = [pairs(np.linspace(0.4, 1, 90).tolist(), list(range(90)))]
     parts = {"found": found, "dates": days, "keys": keys, "omitted": Omitted(1234567, 12, 3)}
-    return report(groups, texts, name=f"{name} ", query={name: name}, **parts)  # type: ignore[arg-type]
+    return report(groups, texts, name=f"{name} ", filter={name: name}, **parts)  # type: ignore[arg-type]
 
 
 def many() -> GroupReport:

@@ -51,9 +51,9 @@ class Setup:
     criteria: Criteria
     fields: Sequence[str]
     linkage: Linkage
-    keep: str = "first"
+    canonical: str = "first"
     verify: Verify = "estimate"
-    query: Json | None = None
+    filter: Json | None = None
     strip: Sequence[str] = ()
     max_bucket: int | None = None
     date_field: str | None = None

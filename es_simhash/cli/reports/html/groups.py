@@ -217,9 +217,9 @@ def _settings(setup: Setup) -> Html:
         ("scheme", element("span", element("code", scheme.id), f", {scheme.name}")),
         ("near", _near(setup)),
         ("linkage", _LINKAGES[setup.linkage]),
-        ("canonical document", setup.keep),
+        ("canonical document", setup.canonical),
         ("verified", _VERIFIED[setup.verify]),
-        ("query", element("code", json.dumps(setup.query, ensure_ascii=False)) if setup.query else "none"),
+        ("filter", element("code", json.dumps(setup.filter, ensure_ascii=False)) if setup.filter else "none"),
     ]
     if setup.strip:
         rows.append(("left out of texts", element("code", "  ".join(setup.strip))))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.jobs.load import Loader, Rehearsal
+from es_simhash.cli.jobs.load import DryRun, Loader
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import Rejected
 from es_simhash.index import Index
@@ -61,12 +61,12 @@ def test_an_existing_document_is_replaced_or_refused(index: Index) -> None:
     assert len(rejected) == 2
 
 
-def test_a_rehearsal_counts_what_a_load_would_write_and_writes_nothing(index: Index) -> None:
+def test_a_dry_run_counts_what_a_load_would_write_and_writes_nothing(index: Index) -> None:
     rejected: list[Rejected] = []
     documents = found(1100)
     documents[700].document["text"] = {"no": "text"}
-    rehearsed = Loader(Rehearsal(index.documents), rejected.append, lambda _: None).load(documents)
-    assert (rehearsed.done, rehearsed.refused) == (1099, 1)
+    counted = Loader(DryRun(index.documents), rejected.append, lambda _: None).load(documents)
+    assert (counted.done, counted.refused) == (1099, 1)
     assert [(each.file, each.line, each.id) for each in rejected] == [("a.jsonl", 701, "700")]
     index.refresh()
     assert index.info().documents == 0

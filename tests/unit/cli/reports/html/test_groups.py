@@ -46,8 +46,8 @@ def whole() -> GroupReport:
         others=1_000_000,
         name=EVIL,
         fields=[EVIL],
-        keep=EVIL,
-        query={"term": {EVIL: EVIL}},
+        canonical=EVIL,
+        filter={"term": {EVIL: EVIL}},
         date_field=EVIL,
     )
 
@@ -164,7 +164,7 @@ def test_settings_say_how_groups_came_to_be() -> None:
     scheme = Scheme(name="mine")
     options: dict[str, Any] = {
         "linkage": "complete",
-        "keep": "longest",
+        "canonical": "longest",
         "verify": "exact",
         "strip": ["<!--.*-->"],
         "max_bucket": 5000,
