@@ -48,8 +48,8 @@ class Canonical:
     @classmethod
     def order(cls, field: str, values: Sequence[str]) -> Canonical:
         """Prefer documents whose field has the first of some values, then the second, and so on."""
-        places = {value: place for place, value in enumerate(values)}
-        return cls(f"order:{field}={','.join(values)}", [field], lambda document: _place(document, field, places))
+        ranks = {value: rank for rank, value in enumerate(values)}
+        return cls(f"order:{field}={','.join(values)}", [field], lambda document: _value_rank(document, field, ranks))
 
     @classmethod
     def by(cls, rank: Rank, fields: Sequence[str] | bool = True) -> Canonical:
@@ -87,5 +87,5 @@ def _length(document: Json, fields: Sequence[str]) -> int:
     return sum(len(value) for field in fields for value in values_at(document, field) if isinstance(value, str))
 
 
-def _place(document: Json, field: str, places: dict[str, int]) -> int:
-    return min((places.get(str(value), len(places)) for value in values_at(document, field)), default=len(places))
+def _value_rank(document: Json, field: str, ranks: dict[str, int]) -> int:
+    return min((ranks.get(str(value), len(ranks)) for value in values_at(document, field)), default=len(ranks))

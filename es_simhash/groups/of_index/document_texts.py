@@ -17,7 +17,7 @@ from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.pairs.sorting import distinct
 from es_simhash.groups.pairs.spool import Spools, Strings
-from es_simhash.groups.pairs.text_similarity import Exact, exact_similarities, sample_of
+from es_simhash.groups.pairs.text_similarity import CompareTexts, sample_of, text_comparer
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.plans.retry import retry
@@ -56,7 +56,7 @@ class DocumentReader:
         return found
 
 
-class Texts:
+class DocumentTexts:
     """The texts of documents by their positions, each read once; they may lie in temporary files.
 
     ``gone`` counts documents that were deleted, or whose text has changed since it was fingerprinted: nothing is
@@ -87,12 +87,12 @@ class Texts:
         refs = self._refs.take(sample_of(len(self._refs)).tolist())
         return [text for text in map(self._text, self._reader.read(refs, self._source)) if text is not None]
 
-    def exact(self, verifier: Verifier) -> Exact:
+    def exact(self, verifier: Verifier) -> CompareTexts:
         """Return the function that computes exact similarities of pairs of documents."""
-        return partial(self._similarities, exact_similarities(verifier, self._read, self._memory))
+        return partial(self._similarities, text_comparer(verifier, self._read, self._memory))
 
     def _similarities(
-        self, exact: Exact, first: Integers, second: Integers, least: Similarities | float
+        self, exact: CompareTexts, first: Integers, second: Integers, least: Similarities | float
     ) -> Similarities:
         self._read_all(distinct(np.sort(np.concatenate([first, second]))))
         a, b = self._numbers[first], self._numbers[second]

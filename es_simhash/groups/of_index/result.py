@@ -213,7 +213,7 @@ class Grouped:
             made = self._named([[position] for position in some], self._names)
             yield from zip(some, (group_fields.of_member(name, 1, True, None, None) for name in made), strict=True)
 
-    def stored(self) -> Iterator[tuple[int, Json]]:
+    def present_fields(self) -> Iterator[tuple[int, Json]]:
         """Yield the positions of documents that have fields of groups already, and these fields."""
         return self._linked.refs.stored_groups()
 
@@ -259,7 +259,7 @@ class Grouped:
 
     @cached_property
     def _stored_names(self) -> dict[int, str]:
-        return {position: own["group"] for position, own in self.stored() if "group" in own}
+        return {position: own["group"] for position, own in self.present_fields() if "group" in own}
 
     def close(self) -> None:
         """Delete the temporary files."""

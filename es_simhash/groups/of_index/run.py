@@ -19,11 +19,12 @@ from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import ReaderLostError
 from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.of_index.document_refs import DocumentRefs
-from es_simhash.groups.of_index.document_texts import DocumentReader, Texts
+from es_simhash.groups.of_index.document_texts import DocumentReader, DocumentTexts
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.ranking import Ranking
 from es_simhash.groups.of_index.result import Grouped, LinkedDocuments
-from es_simhash.groups.of_index.saved_parts import Saved, concatenated
+from es_simhash.groups.of_index.saved_parts import SavedParts, concatenated
+from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
 from es_simhash.groups.pairs.compare import Comparison, Pairs
 from es_simhash.groups.pairs.condense import needed
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
@@ -32,7 +33,7 @@ from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.text_similarity import Exact, verifier
+from es_simhash.groups.pairs.text_similarity import CompareTexts, verifier
 from es_simhash.live.sweep.changes import make_visible
 from es_simhash.live.sweep.notes import noted
 from es_simhash.live.sweep.reading import MOST_LOSSES, Reading
@@ -94,13 +95,13 @@ class _Grouping:
         if scheme.minhash and not settings.minhash:
             settings = replace(settings, minhash=stored_fingerprints.known(scheme).minhash)
         layout = scheme.minhash.layout if scheme.minhash else None
-        self._kept = (
+        self._store = (
             FingerprintStore(settings, spools, layout.value_bits) if layout else FingerprintStore(settings, spools)
         )
         self._refs = DocumentRefs(spools)
         self._others = 0
         self._is_incremental = False
-        self._saved = Saved(options.state, self._what) if options.state else None
+        self._saved = SavedParts(options.state, self._what) if options.state else None
         self._new: list[npt.NDArray[np.bool_]] = []
         self._indices: dict[str, list[int] | None] = {}
         self._unread: dict[str, str] = {}
@@ -118,22 +119,22 @@ class _Grouping:
             first = len(self._refs)
             with closing(self._pages(name)) as pages:
                 for found in pages:
-                    self._refs.append(found.refs, found.stored)
-                    self._kept.add(found.condensed)
+                    self._refs.append(found.refs, found.fields)
+                    self._store.add(found.condensed)
                     self._others += found.others
-                    on_progress(len(self._kept) + self._others)
+                    on_progress(len(self._store) + self._others)
             if self._is_incremental:
                 self._refs.flush()
                 self._new.append(self._refs.changed_after(first, changes or []))
         self._refs.flush()
-        self._kept.complete()
+        self._store.complete()
 
     def _made_visible(self, index: str) -> list[int] | None:
         """Refresh an index, and return its changes that are now visible."""
         changes = run(make_visible(index, self._options.patience), self._engine)
         return changes.safe if changes else None
 
-    def _pages(self, index: str) -> Generator[stored_fingerprints.StoredRows, None, None]:
+    def _pages(self, index: str) -> Generator[FingerprintRows, None, None]:
         """Yield the fingerprints of an index page by page; or part by part, loading those that are saved."""
         if self._saved is None:
             yield from self._read(index)
@@ -143,7 +144,7 @@ class _Grouping:
             loaded = self._saved.load(index, part)
             if loaded is None:
                 changes = self._made_visible(index)
-                nothing = stored_fingerprints.rows(self._documents, self._kept.settings, [])
+                nothing = stored_fingerprints.rows(self._documents, self._store.settings, [])
                 rows = concatenated([nothing, *self._read(index, part)])
                 self._saved.save(index, part, rows, changes)
             else:
@@ -153,7 +154,7 @@ class _Grouping:
             self._indices[index] = list(map(min, known, changes)) if known and changes else None
             yield rows
 
-    def _read(self, index: str, part: Slice | None = None) -> Generator[stored_fingerprints.StoredRows, None, None]:
+    def _read(self, index: str, part: Slice | None = None) -> Generator[FingerprintRows, None, None]:
         engine = self._engine
         reading = Reading(
             index, self._query, stored_fingerprints.paths(self._documents), part, self._options.patience, once=True
@@ -162,7 +163,7 @@ class _Grouping:
             stack.callback(engine.leave, reading.close(), BRIEFLY)
             next_page = prefetched(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
             pages = stack.enter_context(closing(next_page))
-            rows = partial(stored_fingerprints.rows, self._documents, self._kept.settings)
+            rows = partial(stored_fingerprints.rows, self._documents, self._store.settings)
             yield from stack.enter_context(closing(prefetched(rows, takewhile(bool, pages), stop=engine.stop)))
 
     @property
@@ -192,28 +193,28 @@ class _Grouping:
         """Link the documents, and make groups."""
         options, reader = self._options, DocumentReader(self._engine, self._options.patience)
         exact = self._exact(reader) if options.verify != "estimate" else None
-        comparison = _StoppableComparison(self._engine.stop, self._kept, self._criteria, options.verify, exact)
+        comparison = _StoppableComparison(self._engine.stop, self._store, self._criteria, options.verify, exact)
         new = np.concatenate(self._new) if self._is_incremental else None
         bounds = Bounds(options.max_bucket, new)
-        links = link(self._kept, self._criteria, comparison, options.memory, self._spools, bounds)
+        links = link(self._store, self._criteria, comparison, options.memory, self._spools, bounds)
         joined = self._refs.joined() if self._is_incremental else (np.empty(0, dtype=np.int64),) * 2
         links.union.union(*joined)
         ranking = Ranking(options.canonical, self._refs, reader)
         members = (position for component in links.union.groups() for position in component)
         while some := list(islice(members, _RANKED_AT_ONCE)):
             ranking.read(some)
-        nearness = Nearness(self._kept, self._criteria, exact)
+        nearness = Nearness(self._store, self._criteria, exact)
         read = self._indices, self._note, joined, self._unread
         found = LinkedDocuments(self._refs, links, nearness, ranking, options.linkage, *read)
-        counts = _counts(self._kept, links, comparison)
+        counts = _counts(self._store, links, comparison)
         grouped = Grouped(self._spools, found, counts, self._others, None if new is None else int(new.sum()))
         if self._saved:
             self._saved.remove()
         return grouped
 
-    def _exact(self, reader: DocumentReader) -> Exact:
+    def _exact(self, reader: DocumentReader) -> CompareTexts:
         options = self._options
-        texts = Texts(reader, self._documents, self._refs, self._spools, options.memory, options.strip)
+        texts = DocumentTexts(reader, self._documents, self._refs, self._spools, options.memory, options.strip)
         scheme, verification = self._documents.scheme, self._criteria.verification
         return texts.exact(verifier(scheme, verification, texts.sample, options.common))
 
@@ -232,9 +233,9 @@ class _StoppableComparison(Comparison):
             yield pairs
 
 
-def _counts(kept: FingerprintStore, links: Links, comparison: Comparison) -> Counts:
+def _counts(store: FingerprintStore, links: Links, comparison: Comparison) -> Counts:
     return Counts(
-        documents=len(kept),
+        documents=len(store),
         empty=0,
         identical=links.identical,
         near=links.near,

@@ -14,7 +14,7 @@ import numpy as np
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import StorageError
-from es_simhash.groups.of_index.stored_fingerprints import StoredRows
+from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
 from es_simhash.groups.pairs.condense import Condensed
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operations import Slice
@@ -25,11 +25,11 @@ PART = 200_000
 _ARRAYS = ("statuses", "contents", "simhashes", "values")
 
 
-def concatenated(pages: Sequence[StoredRows]) -> StoredRows:
+def concatenated(pages: Sequence[FingerprintRows]) -> FingerprintRows:
     """Concatenate pages."""
-    return StoredRows(
+    return FingerprintRows(
         [ref for page in pages for ref in page.refs],
-        [own for page in pages for own in page.stored],
+        [own for page in pages for own in page.fields],
         Condensed(*(_joined([getattr(page.condensed, name) for page in pages]) for name in _ARRAYS)),
         sum(page.others for page in pages),
     )
@@ -39,7 +39,7 @@ def _joined(arrays: list[Any]) -> Any:
     return None if arrays[0] is None else np.concatenate(arrays)
 
 
-class Saved:
+class SavedParts:
     """A directory with parts of indices; ``what`` has the scheme, query and settings with which they were read."""
 
     def __init__(self, directory: str | Path, what: Json) -> None:
@@ -55,7 +55,7 @@ class Saved:
         count = max(2, -(-documents // PART))
         return [Slice(number, count) for number in range(count)]
 
-    def load(self, index: str, part: Slice) -> tuple[StoredRows, list[int] | None] | None:
+    def load(self, index: str, part: Slice) -> tuple[FingerprintRows, list[int] | None] | None:
         """Load a saved part, and the changes of the index's shards before it was read; None if it is missing."""
         path = self._path(index, part)
         if not path.exists():
@@ -65,9 +65,9 @@ class Saved:
             documents, others, changes = json.loads(arrays["documents"].tobytes())
             found: dict[str, Any] = dict.fromkeys(_ARRAYS) | {name: arrays[name] for name in arrays if name in _ARRAYS}
         refs, own = [DocumentRef(**ref) for ref, _ in documents], [own for _, own in documents]
-        return StoredRows(refs, own, Condensed(**found), others), changes
+        return FingerprintRows(refs, own, Condensed(**found), others), changes
 
-    def save(self, index: str, part: Slice, rows: StoredRows, changes: list[int] | None) -> None:
+    def save(self, index: str, part: Slice, rows: FingerprintRows, changes: list[int] | None) -> None:
         """Save a part completely, or not at all."""
         path = self._path(index, part)
         arrays = {name: getattr(rows.condensed, name) for name in _ARRAYS}
@@ -99,7 +99,7 @@ class Saved:
         return self._directory / f"{self._prefix(index)}-{part.number}of{part.count}.npz"
 
 
-def _pairs(rows: StoredRows) -> Iterator[tuple[Json, Json]]:
+def _pairs(rows: FingerprintRows) -> Iterator[tuple[Json, Json]]:
     """Yield each document's reference, and the fields of its group."""
-    for ref, own in zip(rows.refs, rows.stored, strict=True):
+    for ref, own in zip(rows.refs, rows.fields, strict=True):
         yield asdict(ref), stored_in(own)

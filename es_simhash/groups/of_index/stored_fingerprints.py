@@ -23,14 +23,14 @@ _CONTENT = re.compile(f"[A-Za-z0-9_-]{{{_CONTENT_DIGITS}}}")
 
 
 @dataclass(frozen=True, eq=False)
-class StoredRows:
-    """Documents with a fingerprint of the scheme: references, ``stored`` objects of our fields, condensed fingerprints.
+class FingerprintRows:
+    """Documents with a fingerprint of the scheme: references, our ``fields``, condensed fingerprints.
 
     ``others`` counts the documents without one, including those with empty texts.
     """
 
     refs: list[DocumentRef]
-    stored: list[Json]
+    fields: list[Json]
     condensed: Condensed
     others: int
 
@@ -47,8 +47,8 @@ def paths(documents: Documents) -> list[str]:
     return [f"{documents.prefix}.{name}" for name in documents.all_names if not name.startswith("block")]
 
 
-def rows(documents: Documents, kept: Settings, hits: Sequence[Json]) -> StoredRows:
-    """Parse the fingerprints in the documents of hits, as far as the ``kept`` settings need them."""
+def rows(documents: Documents, wanted: Settings, hits: Sequence[Json]) -> FingerprintRows:
+    """Parse the fingerprints in the documents of hits, as far as the ``wanted`` settings need them."""
     scheme, prefix = documents.scheme, documents.prefix
     refs, objects, found = list[DocumentRef](), list[Json](), list[StoredFingerprint]()
     for hit in hits:
@@ -58,16 +58,18 @@ def rows(documents: Documents, kept: Settings, hits: Sequence[Json]) -> StoredRo
             refs.append(DocumentRef.of(hit))
             objects.append(own)
             found.append(stored)
-    return StoredRows(refs, objects, _condensed(scheme, kept, found), len(hits) - len(found))
+    return FingerprintRows(refs, objects, _condensed(scheme, wanted, found), len(hits) - len(found))
 
 
-def _condensed(scheme: Settings, kept: Settings, found: Sequence[StoredFingerprint]) -> Condensed:
+def _condensed(scheme: Settings, wanted: Settings, found: Sequence[StoredFingerprint]) -> Condensed:
     simhashes = values = None
-    if kept.simhash:
-        simhashes = bit_codes.from_ints([each.simhash for each in found if each.simhash is not None], kept.simhash.bits)
-    if kept.minhash and scheme.minhash:
+    if wanted.simhash:
+        simhashes = bit_codes.from_ints(
+            [each.simhash for each in found if each.simhash is not None], wanted.simhash.bits
+        )
+    if wanted.minhash and scheme.minhash:
         keys = [each.band_keys for each in found if each.band_keys is not None]
-        values = scheme.minhash.layout.signatures_of_keys(keys).astype(value_type(kept.minhash))
+        values = scheme.minhash.layout.signatures_of_keys(keys).astype(value_type(wanted.minhash))
     # A document with a fingerprint has features.
     statuses = np.full(len(found), STATUSES.index("ok"), dtype=np.uint8)
     return Condensed(statuses, _contents(found), simhashes, values)

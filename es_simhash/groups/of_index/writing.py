@@ -110,7 +110,7 @@ def write_groups(
 
 
 class _Writing:
-    """One run; ``_there`` has the fields of groups that documents already have."""
+    """One run; ``_present`` has the fields of groups that documents already have."""
 
     def __init__(self, engine: StoppableEngine, grouped: Grouped, documents: Documents, options: WriteOptions) -> None:
         self._engine = engine
@@ -119,7 +119,7 @@ class _Writing:
         self._singles = options.singles
         self._pace = Pace(options.max_rate)
         self._patience = options.patience
-        self._there = dict(grouped.stored())
+        self._present = dict(grouped.present_fields())
         self.done = GroupsWritten()
 
     def prepare(self) -> None:
@@ -168,13 +168,13 @@ class _Writing:
 
     def _due(self) -> Iterator[tuple[int, Json]]:
         """Yield the documents whose fields must change, and the new fields; none to remove them."""
-        stale = set(self._there)
+        stale = set(self._present)
         for position, own in self._grouped.fields(self._singles):
             stale.discard(position)
-            if self._there.get(position) != own:
+            if self._present.get(position) != own:
                 yield position, own
         for position in sorted(stale - self._grouped.left_out):
-            if self._there[position]:
+            if self._present[position]:
                 yield position, {}
 
     def _write(self, pressure: RequestSize, batch: dict[int, Json]) -> tuple[Outcome, set[int]]:
@@ -186,7 +186,7 @@ class _Writing:
         outcome = run(write(settling, Prepared(updates), pressure, self._patience), self._engine)
         undone = {(each.index, each.id) for each in outcome.rejected} | set(map(_key, outcome.missing))
         lost = settling.lost | {position for key, position in settling.positions.items() if key in undone}
-        self._there.update((position, own) for position, own in batch.items() if position not in lost)
+        self._present.update((position, own) for position, own in batch.items() if position not in lost)
         return outcome, lost
 
 

@@ -96,36 +96,36 @@ class Linker:
             if not len(piece):
                 continue
             run = np.concatenate([before[-self._all :], piece])
-            places = _places_in_runs(piece >> _POSITION)
+            ranks = _ranks_in_runs(piece >> _POSITION)
             if len(before) and before[-1] >> _POSITION == piece[0] >> _POSITION:
                 end = np.searchsorted(piece >> _POSITION, piece[0] >> _POSITION, side="right")
-                places[:end] += followed + 1
-            self._look_for_hot_keys(table, before[-1:], followed, piece, places)
-            yield from self._pairs(run, len(run) - len(piece), places)
-            before, followed = run, int(places[-1])
+                ranks[:end] += followed + 1
+            self._look_for_hot_keys(table, before[-1:], followed, piece, ranks)
+            yield from self._pairs(run, len(run) - len(piece), ranks)
+            before, followed = run, int(ranks[-1])
         self._hot.add(table, np.array([followed + 1][: len(before)]), before[-1:])
 
     def _look_for_hot_keys(
-        self, table: int, before: Numbers, followed: int, piece: Numbers, places: npt.NDArray[np.int64]
+        self, table: int, before: Numbers, followed: int, piece: Numbers, ranks: npt.NDArray[np.int64]
     ) -> None:
         """Count the documents of each key at its last document; more may follow that of a piece."""
         entries = np.concatenate([before, piece])
-        sizes = np.concatenate([np.array([followed])[: len(before)], places]) + 1
+        sizes = np.concatenate([np.array([followed])[: len(before)], ranks]) + 1
         is_last = np.flatnonzero(entries[1:] >> _POSITION != entries[:-1] >> _POSITION)
         self._hot.add(table, sizes[is_last], entries[is_last])
 
-    def _pairs(self, run: Numbers, new: int, places: npt.NDArray[np.int64]) -> Iterator[Numbers]:
-        counts = np.where(places <= self._all, places, self._few)
+    def _pairs(self, run: Numbers, new: int, ranks: npt.NDArray[np.int64]) -> Iterator[Numbers]:
+        counts = np.where(ranks <= self._all, ranks, self._few)
         if self._most is not None:
-            counts[places >= self._most] = 0
-            self.cut_off += int((places >= self._most).sum())
-        self.left_out += int((places - counts).sum())
+            counts[ranks >= self._most] = 0
+            self.cut_off += int((ranks >= self._most).sum())
+        self.left_out += int((ranks - counts).sum())
         for which, back in spread_chunks(counts, _PAIRS_AT_ONCE):
             here = which + new
             yield run[here - 1 - back] << _POSITION | run[here] & _POSITION_MASK
 
 
-def _places_in_runs(keys: Numbers) -> npt.NDArray[np.int64]:
+def _ranks_in_runs(keys: Numbers) -> npt.NDArray[np.int64]:
     """Count, for each of sorted keys, the equal ones before it."""
     is_first = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])

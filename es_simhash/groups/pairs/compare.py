@@ -16,7 +16,7 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.sorting import Numbers, distinct
 from es_simhash.groups.pairs.spool import Columns
-from es_simhash.groups.pairs.text_similarity import Exact
+from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verification import estimates_below
 from es_simhash.sketches import hamming
@@ -42,10 +42,10 @@ def pair_type(criteria: Criteria) -> np.dtype[np.void]:
     return np.dtype(fields)
 
 
-def identical_pairs(kept: FingerprintStore, codes: Numbers, criteria: Criteria) -> Pairs:
+def identical_pairs(store: FingerprintStore, codes: Numbers, criteria: Criteria) -> Pairs:
     """Return the pairs with equal texts; for each second document only the first pair."""
     first, second = positions(codes)
-    same = np.equal(*_rows(kept.contents, first, second)).all(axis=1)
+    same = np.equal(*_rows(store.contents, first, second)).all(axis=1)
     first, second = first[same], second[same]
     is_new = np.ones(len(second), dtype=np.bool_)
     np.not_equal(second[1:], second[:-1], out=is_new[1:])
@@ -63,8 +63,8 @@ class Comparison:
     decide.
     """
 
-    def __init__(self, kept: FingerprintStore, criteria: Criteria, verify: Verify, exact: Exact | None) -> None:
-        self._kept = kept
+    def __init__(self, store: FingerprintStore, criteria: Criteria, verify: Verify, exact: CompareTexts | None) -> None:
+        self._store = store
         self._criteria = criteria
         self._verify = verify
         self._exact = exact
@@ -84,20 +84,20 @@ class Comparison:
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
         """Fill in the standard errors of similarities, 0 for exact ones."""
-        if self._criteria.similarity is not None and (minhash := self._kept.settings.minhash):
-            errors = standard_errors(pairs["similarity"], minhash.size, self._kept.value_bits)
+        if self._criteria.similarity is not None and (minhash := self._store.settings.minhash):
+            errors = standard_errors(pairs["similarity"], minhash.size, self._store.value_bits)
             pairs["standard_error"] = np.where(pairs["is_exact"], 0.0, errors)
         return pairs
 
     def _are_near(self, pairs: Pairs) -> npt.NDArray[np.bool_]:
-        first, second = _rows(self._kept.simhashes, pairs["first"], pairs["second"])
+        first, second = _rows(self._store.simhashes, pairs["first"], pairs["second"])
         narrow = first.shape[1] == 1
         pairs["distance"] = hamming.distances(first[:, 0], second[:, 0]) if narrow else hamming.distances(first, second)
         return pairs["distance"] <= self._criteria.distance
 
     def _are_similar(self, pairs: Pairs, threshold: float, are_near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        first, second = _rows(self._kept.values, pairs["first"], pairs["second"])
-        bits, size = self._kept.value_bits, first.shape[1]
+        first, second = _rows(self._store.values, pairs["first"], pairs["second"])
+        bits, size = self._store.value_bits, first.shape[1]
         for start in range(0, len(pairs), _ESTIMATED_AT_ONCE):
             here = slice(start, start + _ESTIMATED_AT_ONCE)
             pairs["similarity"][here] = estimates(first[here], second[here], bits)
@@ -106,7 +106,7 @@ class Comparison:
         return pairs["similarity"] >= threshold
 
     def _look_at_texts(
-        self, exact: Exact, pairs: Pairs, threshold: float, doubt: float, are_near: npt.NDArray[np.bool_]
+        self, exact: CompareTexts, pairs: Pairs, threshold: float, doubt: float, are_near: npt.NDArray[np.bool_]
     ) -> None:
         """Replace estimates by exact similarities: the doubtful ones, or all that are not too low."""
         asked = pairs["similarity"] >= threshold - doubt - self._shift

@@ -19,7 +19,7 @@ from es_simhash.groups.pairs.linking import Bounds, link
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts, Duplicates
 from es_simhash.groups.pairs.spool import Spools, Strings
-from es_simhash.groups.pairs.text_similarity import Exact, exact_similarities, sample_of, verifier
+from es_simhash.groups.pairs.text_similarity import CompareTexts, sample_of, text_comparer, verifier
 from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.query import Criteria
@@ -55,19 +55,19 @@ class Deduplication:
         self._ids = Strings(spools)
         self._texts = Strings(spools) if criteria.similarity is not None and verify != "estimate" else None
         self._needed = needed(settings, criteria)
-        self._kept = FingerprintStore(self._needed, spools)
+        self._store = FingerprintStore(self._needed, spools)
         exact = self._exact if self._texts is not None else None
-        self._comparison = Comparison(self._kept, criteria, verify, exact)
+        self._comparison = Comparison(self._store, criteria, verify, exact)
 
     def read(self, documents: Documents, processes: int, on_progress: OnProgress) -> None:
         """Read and condense all documents."""
         for condensed in condense_all(self._needed, self._noted(documents), processes):
-            self._kept.add(condensed)
-            on_progress(len(self._kept))
+            self._store.add(condensed)
+            on_progress(len(self._store))
         self._ids.flush()
         if self._texts is not None:
             self._texts.flush()
-        self._kept.complete()
+        self._store.complete()
 
     def _noted(self, documents: Documents) -> Iterator[str]:
         for position, document in enumerate(documents):
@@ -83,26 +83,26 @@ class Deduplication:
         return self._by_texts(first, second, least)
 
     @cached_property
-    def _by_texts(self) -> Exact:
+    def _by_texts(self) -> CompareTexts:
         assert self._texts is not None
         by = verifier(self._settings, self._criteria.verification, self._sample, self._choices.common)
-        return exact_similarities(by, self._texts, self._memory)
+        return text_comparer(by, self._texts, self._memory)
 
     def _sample(self) -> list[str]:
         assert self._texts is not None
-        return list(self._texts.take(sample_of(len(self._kept))))
+        return list(self._texts.take(sample_of(len(self._store))))
 
     def result(self, rank: Rank | None = None) -> Duplicates:
         """Compare the documents, and make groups."""
-        compared = int(self._kept.compared.sum())
+        compared = int(self._store.compared.sum())
         bounds = Bounds(self._choices.max_bucket)
-        links = link(self._kept, self._criteria, self._comparison, self._memory, self._spools, bounds)
+        links = link(self._store, self._criteria, self._comparison, self._memory, self._spools, bounds)
         groups = links.union.groups()
         if self._choices.linkage != "single" or rank:
-            groups = Groups.of(self._chosen(groups, rank or (lambda _: 0)), len(self._kept))
+            groups = Groups.of(self._chosen(groups, rank or (lambda _: 0)), len(self._store))
         counts = Counts(
-            documents=len(self._kept),
-            empty=len(self._kept) - compared,
+            documents=len(self._store),
+            empty=len(self._store) - compared,
             identical=links.identical,
             near=links.near,
             groups=len(groups),
@@ -116,7 +116,7 @@ class Deduplication:
 
     @cached_property
     def _nearness(self) -> Nearness:
-        return Nearness(self._kept, self._criteria, self._exact if self._texts is not None else None)
+        return Nearness(self._store, self._criteria, self._exact if self._texts is not None else None)
 
     def _chosen(self, connected: Iterable[list[int]], rank: Rank) -> Iterator[list[int]]:
         """Yield the groups among connected documents, the canonical one first."""

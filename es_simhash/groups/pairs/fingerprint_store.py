@@ -36,9 +36,9 @@ class FingerprintStore:
         if settings.simhash:
             self.simhashes = Columns(spools, words_per_code(settings.simhash.bits), np.uint64)
         if settings.minhash:
-            kept = value_type(settings.minhash)
-            self.values = Columns(spools, settings.minhash.size, kept)
-            self.value_bits = min(value_bits, 8 * kept.itemsize)
+            dtype = value_type(settings.minhash)
+            self.values = Columns(spools, settings.minhash.size, dtype)
+            self.value_bits = min(value_bits, 8 * dtype.itemsize)
         self.compared = np.empty(0, dtype=np.bool_)
 
     def __len__(self) -> int:

@@ -55,7 +55,7 @@ class Bounds:
 
 
 def link(
-    kept: FingerprintStore,
+    store: FingerprintStore,
     criteria: Criteria,
     comparison: Comparison,
     memory: int,
@@ -64,11 +64,11 @@ def link(
 ) -> Links:
     """Find the pairs among the documents that are compared."""
     bounds, hot = bounds or Bounds(), HotKeys()
-    linking = _Linking(kept, criteria, comparison, memory // _BYTES_A_NUMBER, spools, bounds)
+    linking = _Linking(store, criteria, comparison, memory // _BYTES_A_NUMBER, spools, bounds)
     identical = linking.add(linking.identical())
     linker = Linker(ALL, FEW, bounds.most, hot)
     near = linking.add(linking.near(linker))
-    names = list(kept.names_of_keys(criteria))
+    names = list(store.names_of_keys(criteria))
     hot_keys = [HotKey(names[table], size, position) for size, table, position in hot]
     return Links(linking.pairs, linking.union, identical, near, linker.left_out, linker.cut_off, hot_keys)
 
@@ -78,7 +78,7 @@ class _Linking:
 
     def __init__(
         self,
-        kept: FingerprintStore,
+        store: FingerprintStore,
         criteria: Criteria,
         comparison: Comparison,
         numbers: int,
@@ -86,13 +86,13 @@ class _Linking:
         bounds: Bounds,
     ) -> None:
         self._new = bounds.new
-        self._kept = kept
+        self._store = store
         self._criteria = criteria
         self._comparison = comparison
         self._numbers = numbers
         self._spools = spools
         self.pairs = Records(spools, pair_type(criteria))
-        self.union = UnionFind(len(kept))
+        self.union = UnionFind(len(store))
 
     def add(self, batches: Iterator[Pairs]) -> int:
         """Store and count pairs."""
@@ -104,20 +104,20 @@ class _Linking:
 
     def identical(self) -> Iterator[Pairs]:
         """Yield the pairs of equal texts; from then on only the first of them is compared."""
-        for codes in Linker(_NEXT, _NEXT).pairs(self._sorted(self._kept.by_content())):
-            pairs = identical_pairs(self._kept, codes, self._criteria)
+        for codes in Linker(_NEXT, _NEXT).pairs(self._sorted(self._store.by_content())):
+            pairs = identical_pairs(self._store, codes, self._criteria)
             # More pairs with the same second document may come with the next codes.
-            new = pairs[self._kept.compared[pairs["second"]]]
-            self._kept.compared[new["second"]] = False
+            new = pairs[self._store.compared[pairs["second"]]]
+            self._store.compared[new["second"]] = False
             yield new
 
     def near(self, linker: Linker) -> Iterator[Pairs]:
         """Yield the pairs that share a key and meet the criteria."""
         candidates = Candidates(self._spools, self._numbers)
-        for number, table in enumerate(self._kept.by_key(self._criteria)):
+        for number, table in enumerate(self._store.by_key(self._criteria)):
             for codes in linker.pairs(self._sorted(table), number):
                 candidates.add(self._wanted(codes))
-        for codes in candidates.distinct(len(self._kept)):
+        for codes in candidates.distinct(len(self._store)):
             yield from self._comparison.matches(codes)
 
     def _wanted(self, codes: Numbers) -> Numbers:
@@ -127,4 +127,4 @@ class _Linking:
         return codes[self._new[first] | self._new[second]]
 
     def _sorted(self, read: Read) -> Iterator[Numbers]:
-        return sorted_pieces(read, len(self._kept), 1 << 64, self._numbers)
+        return sorted_pieces(read, len(self._store), 1 << 64, self._numbers)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.spool import Columns, Rows
-from es_simhash.groups.pairs.text_similarity import Exact
+from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimates, standard_errors
@@ -51,8 +51,8 @@ class Diameter:
 class Nearness:
     """Distances and similarities by stored fingerprints, or with ``exact`` by texts; positions need not ascend."""
 
-    def __init__(self, kept: FingerprintStore, criteria: Criteria, exact: Exact | None = None) -> None:
-        self._kept = kept
+    def __init__(self, store: FingerprintStore, criteria: Criteria, exact: CompareTexts | None = None) -> None:
+        self._store = store
         self._criteria = criteria
         self._exact = exact
         self._loaded = np.empty(0, dtype=np.int64)
@@ -60,44 +60,44 @@ class Nearness:
 
     def load(self, positions: Sequence[int]) -> None:
         """Load the fingerprints of some documents, which is faster than one by one."""
-        kept, self._loaded = self._kept, np.array(sorted(positions), dtype=np.int64)
-        used = [kept.contents, *([kept.simhashes] if kept.settings.simhash else [])]
-        used += [kept.values] if kept.settings.minhash else []
+        store, self._loaded = self._store, np.array(sorted(positions), dtype=np.int64)
+        used = [store.contents, *([store.simhashes] if store.settings.simhash else [])]
+        used += [store.values] if store.settings.minhash else []
         self._rows = {id(columns): columns.take(self._loaded) for columns in used}
 
     def has_content(self, position: int, content: int) -> bool:
         """Return whether the text of a document has this hash."""
-        [[found, _]] = self._kept.contents.take(np.array([position])).tolist()
+        [[found, _]] = self._store.contents.take(np.array([position])).tolist()
         return bool(found == content)
 
     def to(self, one: int, others: Sequence[int]) -> Near:
         """Compare documents to one."""
         rows = np.array([one, *others], dtype=np.int64)
         distances = similarities = errors = None
-        if self._kept.settings.simhash:
-            own = self._taken(self._kept.simhashes, rows)
+        if self._store.settings.simhash:
+            own = self._taken(self._store.simhashes, rows)
             words = [hamming.distances(own[1:, word], own[0, word]) for word in range(own.shape[1])]
             distances = np.stack(words, axis=1).sum(axis=1, dtype=np.int64)
-        if self._kept.settings.minhash:
+        if self._store.settings.minhash:
             similarities = self._similarities(rows)
             errors = None if self._exact else self._errors(similarities)
         return Near(distances, similarities, errors)
 
     def _similarities(self, rows: Integers) -> npt.NDArray[np.float64]:
-        contents = self._taken(self._kept.contents, rows)
+        contents = self._taken(self._store.contents, rows)
         is_equal = (contents[1:] == contents[:1]).all(axis=1)
         similarities = np.ones(len(rows) - 1, dtype=np.float64)
         if self._exact:
             others = rows[1:][~is_equal]
             similarities[~is_equal] = self._exact(np.full_like(others, rows[0]), others, 0.0)
         else:
-            values = self._taken(self._kept.values, rows)
-            similarities = np.where(is_equal, 1.0, estimates(values[1:], values[:1], self._kept.value_bits))
+            values = self._taken(self._store.values, rows)
+            similarities = np.where(is_equal, 1.0, estimates(values[1:], values[:1], self._store.value_bits))
         return similarities
 
     def _errors(self, similarities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        assert self._kept.settings.minhash
-        return standard_errors(similarities, self._kept.settings.minhash.size, self._kept.value_bits)
+        assert self._store.settings.minhash
+        return standard_errors(similarities, self._store.settings.minhash.size, self._store.value_bits)
 
     def are_near(self, one: int, others: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Return whether each document meets the criteria together with the one."""
@@ -111,7 +111,7 @@ class Nearness:
 
     def copies(self, positions: Sequence[int]) -> dict[int, list[int]]:
         """Group documents by their texts, under the first of each, in the given order."""
-        rows = self._taken(self._kept.contents, np.array(positions, dtype=np.int64))
+        rows = self._taken(self._store.contents, np.array(positions, dtype=np.int64))
         firsts: dict[bytes, int] = {}
         copies: dict[int, list[int]] = {}
         for position, row in zip(positions, rows, strict=True):
@@ -133,7 +133,7 @@ class Nearness:
         distances = [int(each.distances.max()) for each in found if each.distances is not None]
         similarities = [float(each.similarities.min()) for each in found if each.similarities is not None]
         least = np.array(min(similarities, default=1.0))
-        has = self._kept.settings
+        has = self._store.settings
         return Diameter(
             max(distances, default=0) if has.simhash else None,
             float(least) if has.minhash else None,

@@ -24,7 +24,7 @@ _SAMPLE = 1_000
 # The texts of some documents, evenly spread.
 Sample: TypeAlias = Callable[[], Sequence[str]]
 # The exact similarities of the pairs of documents at these positions; 0 for those below the last.
-Exact: TypeAlias = Callable[[Integers, Integers, Similarities | float], Similarities]
+CompareTexts: TypeAlias = Callable[[Integers, Integers, Similarities | float], Similarities]
 
 
 def sample_of(documents: int) -> Integers:
@@ -58,7 +58,7 @@ def _common_features(settings: Settings, texts: Sequence[str], share: float) -> 
     return common
 
 
-def exact_similarities(verifier: Verifier, texts: Strings, memory: int) -> Exact:
+def text_comparer(verifier: Verifier, texts: Strings, memory: int) -> CompareTexts:
     """Return the function that compares texts by their numbers, within a part of the memory."""
     cache = SetCache(verifier.prepared, texts.take, texts.sizes, memory // _SHARE)
     return lambda first, second, least: verifier.of_cached(cache, np.stack([first, second]), least)
