@@ -1,4 +1,4 @@
-"""The environment variables that the package reads, and what each is for."""
+"""The environment variables that the package reads, and the defaults of long jobs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ CONFIG = "ES_SIMHASH_CONFIG"
 NATIVE = "ES_SIMHASH_NATIVE"
 CONFIG_HOME = "XDG_CONFIG_HOME"
 STATE_HOME = "XDG_STATE_HOME"
+
+# Seconds to wait for a busy engine, and bytes of memory for groups.
+PATIENCE = 600.0
+MEMORY = 256 << 20
 
 MEANINGS = {
     URL: "the server or the directory to work on, unless `--url` or a profile names one",

@@ -1,6 +1,6 @@
-"""The process of ``es-simhash``: how it begins, and how every run ends.
+"""The process of ``es-simhash``: how it starts, and how every run ends.
 
-Nothing is imported here that is not loaded already, so that an interruption finds the process prepared for it.
+This module imports only what Python has loaded already, so that the process is ready for an interruption at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # As in `es_simhash.cli.show.exits`.
 _INTERRUPTED = 130
-# How long after a place where an interruption cannot be raised it is raised.
+# Seconds until an interruption is raised that could not be raised where it came.
 _A_LITTLE_LATER = 0.01
 
 
@@ -23,13 +23,13 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
     try:
         code = _code(sys.argv[1:] if arguments is None else arguments)
-    except KeyboardInterrupt:  # another one, while the first was dealt with
+    except KeyboardInterrupt:  # a second one, while the first was handled
         code = _INTERRUPTED
     _end(code)
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line; the result is the exit code."""
+    """Run the command line and return its exit code."""
     from es_simhash.cli.program import app
     from es_simhash.cli.show import exits
 
@@ -42,15 +42,15 @@ def run(arguments: list[str]) -> int:
 
 
 def _code(arguments: list[str]) -> int:
-    """Load what is needed, and run the command line."""
+    """Import the modules, and run the command line."""
     import signal
 
     is_interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_interruptible:
         signal.signal(signal.SIGINT, _end_while_loading)
-    # Numpy would start a thread a core for linear algebra, of which there is none here; it takes longer than a search.
+    # Numpy would start a thread per core for linear algebra, which nothing here uses; that takes longer than a search.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from es_simhash.cli import program, streams  # noqa: F401 - loaded while an interruption ends the process at once
+    from es_simhash.cli import program, streams  # noqa: F401 - imported while an interruption ends the process at once
 
     sys.unraisablehook = _raise_later
     if is_interruptible:
@@ -59,7 +59,7 @@ def _code(arguments: list[str]) -> int:
 
 
 def _end_while_loading(number: int, frame: FrameType | None) -> None:
-    """End the process at once: modules that are being loaded do not all let an interruption pass."""
+    """End the process at once: not every module lets an interruption pass while it is imported."""
     try:
         os.write(2, b"Interrupted. Nothing was changed.\n")
     finally:
@@ -67,7 +67,7 @@ def _end_while_loading(number: int, frame: FrameType | None) -> None:
 
 
 def _raise_later(unraisable: Any) -> None:
-    """Interrupt again what was interrupted where nothing can be raised, as in a finaliser; show what else that was."""
+    """Repeat an interruption that came where nothing can be raised, as in a finaliser; show any other exception."""
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return
@@ -80,16 +80,16 @@ def _raise_later(unraisable: Any) -> None:
 
 
 def _end(code: int) -> None:
-    """End the process, also where threads are still waiting for an answer that nobody needs any more."""
+    """End the process, even if threads still wait for answers that are no longer needed."""
     import signal
     import threading
 
-    # All is said.
+    # All output is complete.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from es_simhash.cli import streams
 
     streams.flush()
-    # Python itself would end by the signal where an interruption has gone through its `exec`, whoever caught it.
+    # Python would end by the signal if an interruption passed through its `exec`, whoever caught it.
     if code == _INTERRUPTED or threading.active_count() > 1:
         os._exit(code)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""Standard input, output and error, which may be closed, or end before all is written."""
+"""Standard input, output and error, which may be closed, or whose reader may go away."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import io
 import os
 import sys
 
-from es_simhash.cli.show.exits import FINE, USAGE, tell
+from es_simhash.cli.show.exits import FINE, USAGE, print_stderr
 
 
 class _Closed(io.RawIOBase):
-    """What is in the place of a standard input that is closed: reading it is an error."""
+    """A stand-in for a closed standard input: reading it is an error."""
 
     def readable(self) -> bool:
         return True
@@ -21,22 +21,22 @@ class _Closed(io.RawIOBase):
 
 
 def use() -> int:
-    """Stand in for the streams that are closed; return the exit code if nothing can be done without one.
+    """Replace closed streams; return the exit code, which is an error without standard output.
 
-    What would be said on a closed standard error is said to nobody.
+    Messages for a closed standard error are dropped.
     """
     for number in range(3):
         _keep(number)
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BufferedReader(_Closed()))
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - it is for the whole process
     if sys.stdout is None:
-        tell("Error: Standard output is closed: nothing can be shown. Open it, or send it to /dev/null.")
+        print_stderr("Error: Standard output is closed: nothing can be printed. Open it, or send it to /dev/null.")
         return USAGE
     return FINE
 
 
 def _keep(number: int) -> None:
-    """See that no other file gets the number of a stream that is closed, and what is said there."""
+    """Keep other files from getting the number of a closed stream, and its messages."""
     try:
         os.fstat(number)
     except OSError:
@@ -44,7 +44,7 @@ def _keep(number: int) -> None:
 
 
 def flush() -> None:
-    """Write out what is left; a reader that has gone away (``| head``) misses nothing."""
+    """Write out what is left, unless the reader has gone away (``| head``)."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream:

@@ -75,7 +75,7 @@ VERBS = {
     "check": Verb("check INDEX news.jsonl"),
     "evaluate": Verb("evaluate --index INDEX --labels labels.jsonl --report page.html"),
     "tune": Verb("tune --index INDEX --similarity 0.8 --output scheme.json"),
-    "sample": Verb("sample --index INDEX"),
+    "tune --histogram": Verb("tune --histogram --index INDEX"),
     "demo": Verb("demo --size 100"),
 }
 DONE = {

@@ -1,4 +1,4 @@
-"""``es-simhash backfill``: give the documents that an index has their fingerprints."""
+"""``es-simhash backfill``: add fingerprints to the documents of an index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from es_simhash._core.environment import STATE_HOME
 from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.index import filter_option, index_argument, index_options, wanted_documents
 from es_simhash.cli.options.places import is_server
-from es_simhash.cli.options.run import accept_option, patience_option
+from es_simhash.cli.options.run import accept_option, run_options
 from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.backfill import Report
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
@@ -31,23 +31,13 @@ if TYPE_CHECKING:
 @click.command(name="backfill", cls=EngineVerb)
 @index_argument
 @filter_option("Only documents that this query, as JSON, selects.")
-@click.option("--since", metavar="FIELD:TIME", help="Only documents whose date in a field is not before this.")
-@click.option("--refresh-stale", "stale", is_flag=True, help="Also look whether texts changed after their fingerprint.")
-@click.option("--parallel", type=click.IntRange(1), default=1, show_default=True, help="Work on so many parts at once.")
-@click.option("--shard", metavar="I/N", help="Do part I of N, as one of N machines.")
-@click.option("--max-rate", type=float, metavar="N", help="Write at most N documents a second.")
-@click.option("--no-refresh", is_flag=True, help="Stop the index's own refreshes meanwhile.")
-@click.option("--no-replicas", is_flag=True, help="Drop its replicas meanwhile: quicker, but with one copy only.")
-@patience_option
-@click.option(
-    "--rejects",
-    type=click.Path(dir_okay=False),
-    default="rejected.jsonl",
-    show_default=True,
-    help="Where to append what could not be done, with its id and the reason.",
-)
+@click.option("--since", metavar="FIELD:TIME", help="Only documents with a date from this time on in the field.")
+@click.option("--refresh-stale", is_flag=True, help="Also fingerprint texts that changed after their fingerprint.")
+@click.option("--shard", metavar="I/N", help="Process shard I of N, on one of N machines.")
+@click.option("--no-refresh", is_flag=True, help="Turn the index's refreshes off during the run.")
+@click.option("--no-replicas", is_flag=True, help="Drop replicas during the run: faster, but with a single copy.")
+@run_options
 @accept_option
-@click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
 @index_options
 def command(
     index: str,
@@ -58,12 +48,14 @@ def command(
     output: Output,
     **given: Any,
 ) -> int:
-    """Give the documents that INDEX has their fingerprints.
+    """Add fingerprints to the documents of INDEX.
 
-    Only what has none yet is done, so a run that was stopped is gone on with by running the same command again. With
-    --field the index is first given the fields, as by init. Documents are updated in place, in these fields only, and
-    never if somebody else has changed them since they were read. What doctor would tell is looked at first: an index in
-    which something stops the backfill is left out if there are others, and the exit code is 1.
+    Only documents without fingerprints are processed: to resume a stopped run, run the same command again. With
+    --field, the index first gets the fields, as by init. Documents are updated in place, in these fields only, and
+    never if somebody else has changed them since they were read.
+
+    The checks of doctor run first. If several indices stand behind INDEX, those that cannot be processed are left out,
+    and the exit code is 1.
 
     Example: es-simhash backfill articles --field title --field body
     """
@@ -71,7 +63,7 @@ def command(
     from es_simhash.live.backfill.run import Backfill
 
     options = _options(given)
-    with target.opened(output) as engine, RejectFile(rejects) as undone:
+    with target.opened(output) as engine, RejectFile(rejects) as rejected:
         documents = wanted_documents(engine, index, known)
         report = Report(output, _checkpoint(target, index, documents, options))
         backfill = Backfill(engine, index, documents, options, brings_fields=bool(known["fields"]))
@@ -82,22 +74,23 @@ def command(
         if known["fields"]:
             _add_fields(engine, backfill.survey, known)
         with (
-            report.telling(backfill.progress.total) as tell,
+            report.showing_progress(backfill.progress.total) as show,
             saying_if_interrupted(lambda: f"{report.so_far(backfill.progress)}. Run the command again for the rest."),
         ):
             try:
-                progress = backfill.run(tell, undone)
+                progress = backfill.run(show, rejected)
             finally:
                 if not backfill.is_set_back:
-                    output.warn(f"Settings of {index} may not be set back. Run the command again: it does that first.")
+                    output.warn(
+                        f"The settings of {index} may not be restored. Run the command again: it restores them first."
+                    )
         report.end(progress, rejects)
-    if undone.count:
-        output.note(f"{undone.count:,} could not be done; {rejects} tells which, and why.")
-    return SOME_FAILED if undone.count or progress.left_out or progress.unsettled else FINE
+    output.rejected(rejected.count, rejects)
+    return SOME_FAILED if rejected.count or progress.left_out or progress.unsettled else FINE
 
 
 def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:
-    """Give the fields to the indices that can be done."""
+    """Add the fields to the indices that can be processed."""
     from es_simhash.index import Index
 
     for part in survey.parts:
@@ -111,7 +104,7 @@ def _options(given: dict[str, Any]) -> BackfillOptions:
     return BackfillOptions(
         filter=given["filter"],
         since=None if since is None else _since(since),
-        refresh_stale=given["stale"],
+        refresh_stale=given["refresh_stale"],
         parallel=given["parallel"],
         shard=(0, 1) if given["shard"] is None else _shard(given["shard"]),
         max_rate=given["max_rate"],
@@ -138,7 +131,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def _checkpoint(target: Target, index: str, documents: Documents, options: BackfillOptions) -> Checkpoint:
-    """The totals of the backfill with these aims, under the user's state directory."""
+    """Open the totals of the backfill with these aims, under the user's state directory."""
     from es_simhash.live.backfill.checkpoint import Checkpoint
 
     place = target.place if is_server(target.place) else str(Path(target.place).resolve())

@@ -10,8 +10,8 @@ import click
 from es_simhash._core.humanize import counted
 from es_simhash.cli.commands.find import match_as_json, similarity_of
 from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
-from es_simhash.cli.options.inputs import Files, file_options
 from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @click.command(name="check", cls=EngineVerb)
 @index_argument
-@file_options
-@click.option("--new", "new_only", is_flag=True, help="Print only documents that are no near-duplicates.")
+@input_options
+@click.option("--new", "new_only", is_flag=True, help="Print only new documents, which have no near-duplicates.")
 @find_options
 @index_options
 def command(
@@ -36,7 +36,7 @@ def command(
     target: Target,
     output: Output,
 ) -> int:
-    """Tell which documents of FILEs have near-duplicates in INDEX, or earlier in the files.
+    """List which documents of FILEs have near-duplicates in INDEX, or earlier in the files.
 
     Nothing is written to the index.
 
@@ -70,7 +70,7 @@ def command(
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.")
     if cut_off:
         output.note(
-            f"For {counted(cut_off, 'document')} not all candidates were compared: they are more than "
+            f"Not all candidates of {counted(cut_off, 'document')} were compared: there are more than "
             f"{MOST_CANDIDATES:,}, or enough are copies. Use --filter, or a larger --size to see more copies."
         )
     return SOME_FAILED if rejects.count else FINE

@@ -22,15 +22,13 @@ if TYPE_CHECKING:
 @click.command(name="dashboard", cls=ConnectionVerb)
 @index_argument
 @prefix_option
-@click.option("--date", "date_field", metavar="FIELD", help="The field of a document's date, for charts over time.")
+@click.option("--date", "date_field", metavar="FIELD", help="Field with a document's date, for charts over time.")
+@click.option("--breakdown", "by_field", metavar="FIELD", help="Keyword field, such as a site, to count duplicates by.")
 @click.option(
-    "--breakdown", "by_field", metavar="FIELD", help="A keyword field, such as a site: duplicates by its values."
+    "--field", "fields", multiple=True, metavar="PATH", help="Field of documents to show.  [default: the text fields]"
 )
-@click.option(
-    "--field", "fields", multiple=True, metavar="PATH", help="A field to show of documents.  [default: with their text]"
-)
-@click.option("--output", "-o", "file", type=click.Path(dir_okay=False), help="Write the saved objects to a file.")
-@click.option("--import", "is_import", is_flag=True, help="Put the saved objects into the Kibana of --kibana-url.")
+@click.option("--output", "-o", "file", type=click.Path(dir_okay=False), help="Write the saved objects to this file.")
+@click.option("--import", "is_import", is_flag=True, help="Import the saved objects into the Kibana at --kibana-url.")
 @kibana_options
 def command(
     index: str,
@@ -45,7 +43,7 @@ def command(
     kibana: KibanaTarget | None,
     output: Output,
 ) -> None:
-    """Make a dashboard about the groups that are stored on the documents of INDEX (see: es-simhash group --write).
+    """Create a dashboard about the groups stored on the documents of INDEX (see: es-simhash group --write).
 
     The dashboard consists of saved objects, as NDJSON, for Kibana 7.10 to 9 and OpenSearch Dashboards 2 and 3. Print
     them, write them to a file, or import them at once. If INDEX is a pattern, --breakdown _index compares its indices.
@@ -72,12 +70,12 @@ def command(
 
 
 def _looked_up(subject: Subject, target: Target | None, output: Output) -> Subject:
-    """The subject with what its index says, if that is on a server that was named."""
+    """Complete the subject from its index, if that is on a server."""
     from es_simhash.cli.reports.dashboards.inspection import inspect_index
     from es_simhash.engines.base import run
 
     if target is None or not is_server(target.place):
-        output.note("No server is named, so nothing is looked up there. Name it with --url to have the fields checked.")
+        output.note("No server is named, so the fields are not checked. Name it with --url to check them.")
         return subject
     with target.opened(output) as engine:
         found = run(inspect_index(subject), engine)
@@ -94,11 +92,11 @@ def _write(file: str, text: str) -> None:
 
 
 def _import(target: KibanaTarget, objects: list[Json], output: Output) -> str:
-    """Import them; the result is the address of the dashboard."""
+    """Import the objects; return the address of the dashboard."""
     from es_simhash.cli.reports.dashboards.importing import import_objects
 
     target.server.announce(output)
     done = import_objects(target.kibana, objects, **target.import_options())
-    output.note(f"{done.objects} saved objects are imported.")
+    output.note(f"{done.objects} saved objects imported.")
     output.line(done.dashboard)
     return done.dashboard

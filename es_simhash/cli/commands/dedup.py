@@ -5,66 +5,34 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash._core.humanize import counted
-from es_simhash.cli.options.group import group_options
-from es_simhash.cli.options.index import scheme_named, scheme_option, texts_option
-from es_simhash.cli.options.inputs import Files, file_options
+from es_simhash.cli.options.files import Files, input_options, output_file
+from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options
+from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.options.shared import Verb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.show.groups import summary
+from es_simhash.cli.show.groups import show_deduplicated
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument
-    from es_simhash.groups.pairs.result import Counts
 
 
 @click.command(name="dedup", cls=Verb)
-@file_options
+@input_options
 @texts_option
 @scheme_option
 @group_options("single", None, "in the files")
 @click.option(
-    "--processes",
-    type=click.IntRange(1),
-    help="How many processes make fingerprints.  [default: 2, or the number of cores]",
+    "--processes", type=click.IntRange(1), help="Number of processes for fingerprints.  [default: 2, or the cores]"
 )
-@click.option(
-    "--output", "-o", "groups_file", type=click.Path(dir_okay=False, writable=True), help="Write the groups to a file."
-)
-@click.option(
-    "--output-format",
-    type=click.Choice(["jsonl", "csv"]),
-    default="jsonl",
-    show_default=True,
-    help="The form of the groups.",
-)
-@click.option(
-    "--pairs",
-    "pairs_file",
-    type=click.Path(dir_okay=False, writable=True),
-    help="Write the pairs that link to a file, as JSON lines.",
-)
-@click.option(
-    "--report",
-    "report_file",
-    type=click.Path(dir_okay=False, writable=True),
-    help="Write a page of HTML about it all to a file.",
-)
-@click.option("--date", "date_field", metavar="FIELD", help="With --report: the field of a document's date.")
-@click.option(
-    "--canonical-only",
-    "canonical_file",
-    type=click.Path(dir_okay=False, writable=True),
-    help="Write the documents without their duplicates to a file, as JSON lines.",
-)
+@groups_file_options
+@output_file("--canonical-only", "canonical_file", help="Write the documents without their duplicates to this file.")
 def command(
     files: Files,
     fields: tuple[str, ...],
@@ -80,11 +48,12 @@ def command(
     canonical_file: str | None,
     report_file: str | None,
     date_field: str | None,
-    **wanted: Any,
+    **criteria: Any,
 ) -> int:
-    """Find the groups of near-duplicates in FILEs (- is standard input), without any index.
+    """Find the groups of near-duplicates in FILEs (- is standard input), without an index.
 
-    A line for each group: the document to keep, the first of the files, and its duplicates.
+    Print a line for each group: the canonical document, and its duplicates. Pairs and documents are written as JSON
+    lines.
 
     Example: es-simhash dedup news.jsonl more.csv.gz --field body --canonical-only unique.jsonl
     """
@@ -93,7 +62,6 @@ def command(
     from es_simhash.documents.files import whole_file
     from es_simhash.documents.sources import patterns
     from es_simhash.groups.pairs.deduplicator import Deduplicator
-    from es_simhash.scheme.scheme import Scheme
 
     named = {
         "--output": groups_file,
@@ -101,12 +69,11 @@ def command(
         "--pairs": pairs_file,
         "--report": report_file,
     }
-    _check_outputs(files, output, named, output_format)
-    if date_field and not report_file:
-        raise click.UsageError("--date is for the report. Add --report, or drop it.")
+    check_outputs(named, date_field, output_format, output.as_json)
+    _check_files(files, named)
     noted, stripped = _Noted(canonical, fields, date_field), patterns(strip)
-    chosen = scheme_named(scheme) or Scheme.preset("default")
-    deduplicator = Deduplicator(chosen, memory=memory, processes=processes, **wanted)
+    chosen = scheme_or_default(scheme)
+    deduplicator = Deduplicator(chosen, memory=memory, processes=processes, **criteria)
     absent = AbsentFields(fields)
     printed = "" if groups_file else " What is printed above may not be all."
     with ExitStack() as stack:
@@ -132,12 +99,12 @@ def command(
 
                 setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
                 report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
-    _summarise(output, duplicates.counts)
+    show_deduplicated(output, duplicates.counts)
     return SOME_FAILED if rejects.count else FINE
 
 
 class _Noted:
-    """What ``--canonical`` and ``--date`` ask of each document, noted while they are read."""
+    """The values of documents that ``--canonical`` and ``--date`` need, noted while documents are read."""
 
     def __init__(self, canonical: str, fields: tuple[str, ...], date_field: str | None) -> None:
         from es_simhash.groups.of_index.canonical import canonical_named
@@ -151,11 +118,11 @@ class _Noted:
 
     @property
     def rank(self) -> Callable[[int], Any] | None:
-        """What documents are ordered by; None for their own order."""
+        """The sort key of a document by its position; None for the order of the files."""
         return self._ranks.__getitem__ if self._canonical.fields else None
 
     def noting(self, found: Iterable[tuple[FileDocument, str]]) -> Iterator[tuple[FileDocument, str]]:
-        """The same documents, noted."""
+        """Yield the same documents, and note their values."""
         from es_simhash._core.json_paths import values_at
 
         for each, text in found:
@@ -166,7 +133,7 @@ class _Noted:
             yield each, text
 
 
-def _check_outputs(files: Files, output: Output, named: dict[str, str | None], output_format: str) -> None:
+def _check_files(files: Files, named: dict[str, str | None]) -> None:
     again = " and ".join(name for name in ("--canonical-only", "--report") if named[name])
     if again and any(path == "-" or Path(path).is_fifo() for path in files.paths):
         raise click.UsageError(
@@ -175,21 +142,7 @@ def _check_outputs(files: Files, output: Output, named: dict[str, str | None], o
     for first, second in combinations(named, 2):
         if named[first] and named[first] == named[second]:
             raise click.UsageError(f"{first} and {second} are the same file. Name two.")
-    if output.as_json and output_format == "csv" and not named["--output"]:
-        raise click.UsageError("--json prints the groups as JSON. Name a file for the CSV with --output, or drop one.")
 
 
 def _forget(_: object) -> None:
-    """What was rejected once need not be told again."""
-
-
-def _summarise(output: Output, counts: Counts) -> None:
-    output.note(summary(counts))
-    if counts.empty:
-        output.note(f"{counted(counts.empty, 'document')} without text to compare.")
-    if counts.left_out:
-        output.note(
-            f"{counts.left_out:,} comparisons were left out, of documents with keys that very many share. "
-            "They are boilerplate, or groups that other comparisons have found already."
-        )
-    output.result({"summary": asdict(counts)})
+    """Ignore a rejection that has been reported before."""

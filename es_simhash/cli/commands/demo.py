@@ -20,7 +20,7 @@ from es_simhash.cli.options.connection import Target, target_of
 from es_simhash.cli.options.given import Given
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.shared import ConnectionVerb
-from es_simhash.cli.show.exits import Interrupted, saying_if_interrupted, tell
+from es_simhash.cli.show.exits import Interrupted, print_stderr, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from es_simhash.cli.demo.show import Table
     from es_simhash.index import Index
 
-# Only a target of the command line counts: what the environment names is nothing to try things on.
+# Only options count: the server that the environment names is no place for experiments.
 _NAMES_OF_TARGETS = ("url", "cloud_id", "profile")
-# What to try where nothing was kept.
+# Commands to try next if the index was not kept.
 _AGAIN = [["demo", "--keep-index"], ["demo", "--url", "http://localhost:9200"], ["schemes"], ["find", "--help"]]
 
 
 @click.command(name="demo", cls=ConnectionVerb)
-@click.option("--size", type=click.IntRange(100, 10_000), default=2000, show_default=True, help="How many texts.")
-@click.option("--keep-index", is_flag=True, help="Leave the index there, to try more.")
+@click.option("--size", type=click.IntRange(100, 10_000), default=2000, show_default=True, help="Number of texts.")
+@click.option("--keep-index", is_flag=True, help="Keep the index, to try more commands.")
 def command(size: int, keep_index: bool, connection: Given, output: Output) -> None:
-    """Make a corpus with planted near-duplicates, load it, find them, and tell what was found and what was missed.
+    """Create a corpus with planted near-duplicates, load it, find them, and show what was found and missed.
 
-    It works in a directory of its own, or in an index of its own on the server of --url; either is removed in the end.
+    The demo uses a new directory, or a new index on the server at --url; both are removed afterwards.
 
     Example: es-simhash demo --size 1000
     """
@@ -49,7 +49,10 @@ def command(size: int, keep_index: bool, connection: Given, output: Output) -> N
 
     documents = corpus.make_corpus(size)
     chosen = target_of(connection, os.environ) if connection.names(_NAMES_OF_TARGETS) else None
-    with saying_if_interrupted(lambda: "What the demo made is removed."), _place(chosen, keep_index, output) as place:
+    with (
+        saying_if_interrupted(lambda: "What the demo created is removed."),
+        _place(chosen, keep_index, output) as place,
+    ):
         with output.progress("Loading", len(documents)) as advance:
             loading = trial.load(place.index, documents, advance)
         with output.progress("Finding near-duplicates", len(documents) * len(trial.WAYS), "searches") as advance:
@@ -65,7 +68,7 @@ def command(size: int, keep_index: bool, connection: Given, output: Output) -> N
 
 @dataclass(frozen=True)
 class _Place:
-    """The demo's index, where it is, and the command that removes what is kept of it."""
+    """The demo's index, its location, and the command that removes it."""
 
     index: Index
     where: str
@@ -74,7 +77,7 @@ class _Place:
 
 @contextmanager
 def _place(target: Target | None, keep: bool, output: Output) -> Iterator[_Place]:
-    """An index of the demo's own, which is gone in the end, and when something goes wrong, unless it is kept."""
+    """Create an index for the demo; delete it afterwards, and on errors, unless it is kept."""
     from es_simhash.cli.demo.corpus import FIELDS
     from es_simhash.index import Index
 
@@ -94,10 +97,10 @@ def _place(target: Target | None, keep: bool, output: Output) -> Iterator[_Place
 
 @contextmanager
 def _removing(remove: Callable[[], object], keep: bool, by_hand: Sequence[str]) -> Iterator[None]:
-    """Remove what was made, in the end or when something goes wrong; only what is complete is kept."""
+    """Remove what the demo created, afterwards or on errors; keep only what is complete."""
     from es_simhash._core.prefetch import in_a_moment
 
-    left = f"What the demo made may be there still. Remove it: {shlex.join(by_hand)}"
+    left = f"What the demo created may still exist. Remove it: {shlex.join(by_hand)}"
     try:
         yield
     except BaseException as error:
@@ -106,7 +109,7 @@ def _removing(remove: Callable[[], object], keep: bool, by_hand: Sequence[str]) 
         if not is_removed and isinstance(error, KeyboardInterrupt):
             raise Interrupted(left) from None
         if not is_removed:
-            tell(left)
+            print_stderr(left)
         raise
     if not keep:
         with saying_if_interrupted(lambda: left):
@@ -122,14 +125,14 @@ def _delete(index: Index) -> None:
 
 
 def _removal(place: str, name: str) -> list[str]:
-    """The command that removes an index; the embedded engine has a directory for each."""
+    """Return the command that removes an index; the embedded engine has a directory for each."""
     if is_server(place):
         return ["curl", "-X", "DELETE", f"{place.rstrip('/')}/{name}"]
     return ["rm", "-r", str(Path(place, name))]
 
 
 def _next(documents: Sequence[CorpusDocument], place: _Place) -> list[list[str]]:
-    """Commands on the index that was kept."""
+    """Return commands to try on the index that was kept."""
     first = {each.kind: each for each in reversed(documents)}
     passage = first["original"].body.partition("\n")[0]
     where = [place.index.name, "--url", place.where]
@@ -156,4 +159,4 @@ def _print_next(output: Output, commands: list[str], removal: str | None) -> Non
     for each in commands:
         output.line(f"  {each}")
     if removal:
-        output.line(f"What was kept is removed by:\n  {removal}")
+        output.line(f"Remove the index with:\n  {removal}")

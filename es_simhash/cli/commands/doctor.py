@@ -1,4 +1,4 @@
-"""``es-simhash doctor``: what would go wrong with a backfill."""
+"""``es-simhash doctor``: problems of a backfill, before it begins."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from es_simhash.cli.show.output import Output
 @index_argument
 @index_options
 def command(index: str, known: dict[str, Any], target: Target, output: Output) -> int:
-    """Tell what would go wrong if the documents of INDEX were given fingerprints, and what to do about it.
+    """Check what would go wrong if the documents of INDEX got fingerprints, and how to fix it.
 
-    Nothing is changed. Before the fields are in the index, name those with text by --field: then it also tells whether
-    the fields of fingerprints can be added. A backfill looks at the same before it begins. With --quiet only warnings
-    and stops are told; the exit code is 1 if there is a stop.
+    Nothing is changed. If the index has no fingerprint fields yet, name its text fields by --field: then doctor also
+    checks whether the fields can be added. A backfill runs the same checks first. With --quiet, only warnings and stops
+    are shown; the exit code is 1 if there is a stop.
 
     Example: es-simhash doctor articles --field title --field body
     """
@@ -30,10 +30,10 @@ def command(index: str, known: dict[str, Any], target: Target, output: Output) -
 
     with target.opened(output) as engine:
         findings = Index(index, engine, **known).doctor()
-    told = [each for each in findings if not output.quiet or each.level in ("warning", "stop")]
-    for each in told:
+    shown = [each for each in findings if not output.quiet or each.level in ("warning", "stop")]
+    for each in shown:
         output.result(asdict(each))
-    if told:
-        rows = [[each.level, each.code, each.message, each.remedy] for each in told]
+    if shown:
+        rows = [[each.level, each.code, each.message, each.remedy] for each in shown]
         output.table(["level", "code", "what was found", "what to do"], rows)
     return SOME_FAILED if any(each.level == "stop" for each in findings) else FINE

@@ -1,4 +1,4 @@
-"""``es-simhash explain``: why two documents, or two texts, are near-duplicates or are none."""
+"""``es-simhash explain``: why two documents, or two texts, are near-duplicates or not."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.files import output_file, text_in
 from es_simhash.cli.options.index import index_options, near_options
-from es_simhash.cli.options.inputs import text_in
 from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.explanation import show
 from es_simhash.cli.show.output import Output
@@ -28,13 +28,11 @@ _PAIR = 2
     "files",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-    help="A file with one of the texts; - for standard input.",
+    help="File with one of the texts; - for standard input.",
 )
 @click.option("--text", "texts", multiple=True, help="One of the texts.")
 @near_options
-@click.option(
-    "--report", "report_file", type=click.Path(dir_okay=False, writable=True), help="Also write a page to this file."
-)
+@output_file("--report", "report_file", help="Write an HTML report to this file.")
 @index_options
 def command(
     index: str | None,
@@ -47,9 +45,9 @@ def command(
     output: Output,
     **criteria: Any,
 ) -> None:
-    """Tell why the documents A and B of INDEX are near-duplicates, or are none.
+    """Explain why the documents A and B of INDEX are near-duplicates or not.
 
-    Without INDEX, two texts are compared: two of --file and --text.
+    Without INDEX, compare two texts: give two of --file and --text.
 
     Example: es-simhash explain articles 42 43 --report why.html
     """
@@ -61,8 +59,8 @@ def command(
     else:
         raise click.UsageError("Give an index and two ids, or without an index two texts by --file and --text.")
     if report_file:
-        _write_page(report_file, explanation)
-        output.note(f"The page is in {report_file}.")
+        _write_report(report_file, explanation)
+        output.note(f"The report is in {report_file}.")
     show(output, explanation)
 
 
@@ -85,7 +83,7 @@ def _of_texts(subjects: list[ComparedDocument], known: dict[str, Any], criteria:
     scheme = known["scheme"] or Scheme.preset("default")
     first, second = (examine(scheme, subject) for subject in subjects)
     wanted = FindRequest(**criteria).criteria(scheme)
-    # Without an index nothing tells how rare features are: they all weigh the same.
+    # Without an index, the rarity of features is unknown: they all weigh the same.
     verifier = Verifier(scheme, wanted.verification) if wanted.verification else None
     return explain(scheme, wanted, (first, second), verifier=verifier)
 
@@ -99,7 +97,7 @@ def _subjects(files: tuple[str, ...], texts: tuple[str, ...]) -> list[ComparedDo
     return [*(ComparedDocument(path, text_in(path)) for path in files), *given]
 
 
-def _write_page(path: str, explanation: Explanation) -> None:
+def _write_report(path: str, explanation: Explanation) -> None:
     from es_simhash.cli.reports.html.explanation import explanation_page
     from es_simhash.documents.files.output import whole_file
 

@@ -9,8 +9,8 @@ import click
 
 from es_simhash._core.humanize import with_error
 from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.files import text_file_option, text_in
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
-from es_simhash.cli.options.inputs import text_file_option, text_in
 from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.output import Output
 
@@ -22,12 +22,12 @@ _SHOWN = 60
 
 @click.command(name="find", cls=EngineVerb)
 @index_argument
-@click.option("--text", help="The text whose near-duplicates are wanted.")
-@click.option("--id", "id_", metavar="ID", help="A document in the index.")
+@click.option("--text", help="Text to find near-duplicates of.")
+@click.option("--id", "id_", metavar="ID", help="Document in the index to find near-duplicates of.")
 @text_file_option
-@click.option("--preview", is_flag=True, help="Search an index without fingerprints, by more_like_this.")
+@click.option("--preview", is_flag=True, help="Search an index without fingerprints, with more_like_this.")
 @find_options
-@click.option("--source", multiple=True, metavar="PATH", help="Show this field of the matches; repeat for more.")
+@click.option("--source", multiple=True, metavar="PATH", help="Field of the matches to show; repeatable.")
 @index_options
 def command(
     index: str,
@@ -43,7 +43,7 @@ def command(
 ) -> None:
     """Find the near-duplicates of a text, or of a document, in INDEX.
 
-    With --preview the index needs no fingerprints: name the fields that its texts are in.
+    With --preview the index needs no fingerprints: name its text fields by --field.
 
     Example: es-simhash find articles --id 42 --similarity 0.5 --source title
     """
@@ -64,7 +64,7 @@ def command(
 
 
 def match_as_json(match: Match) -> dict[str, Any]:
-    """A match as commands print it."""
+    """Return a match as commands print it."""
     form = {
         "index": match.index,
         "id": match.id,
@@ -78,14 +78,14 @@ def match_as_json(match: Match) -> dict[str, Any]:
 
 
 def similarity_of(match: Match) -> str:
-    """The similarity as tables show it, with its standard error where it is an estimate."""
+    """Format a similarity, with its standard error if it is an estimate."""
     if match.similarity is None:
         return ""
     return with_error(match.similarity, match.standard_error, 3)
 
 
 def matches_as_json(matches: Matches) -> dict[str, Any]:
-    """All matches of one text as commands print them."""
+    """Return the matches of one text as commands print them."""
     return {
         "matches": [match_as_json(match) for match in matches],
         "candidates": matches.candidates,
@@ -103,13 +103,15 @@ def _show(output: Output, matches: Matches) -> None:
         output.line("No near-duplicates.")
     output.note(f"{len(matches)} shown of {matches.candidates} candidates compared.")
     if not matches.complete and matches and all(match.same_text for match in matches):
-        output.note("There are more candidates than were compared, but these have the very text: see more by --size.")
+        output.note(
+            "There are more candidates than were compared, but these have exactly this text: show more with --size."
+        )
     elif not matches.complete:
-        output.note("There are more candidates than were compared: ask for a higher similarity, or filter.")
+        output.note("There are more candidates than were compared: raise --similarity, or use --filter.")
     if matches.foreign:
         output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
     if matches.status == "short":
-        output.note("The text is short: only an exact comparison (--verify exact) means much.")
+        output.note("The text is short: only an exact comparison (--verify exact) is reliable.")
 
 
 def _rows(matches: Matches) -> Iterator[list[Any]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from es_simhash.cli.options.index import scheme_named, scheme_option
-from es_simhash.cli.options.inputs import text_file_option, text_in
+from es_simhash.cli.options.files import text_file_option, text_in
+from es_simhash.cli.options.index import scheme_option, scheme_or_default
 from es_simhash.cli.options.shared import Verb
 from es_simhash.cli.show.output import Output
 
@@ -20,13 +20,12 @@ def command(text: str | None, file: str | None, scheme: str | None, output: Outp
     Example: es-simhash fingerprint "The quick brown fox jumps over the lazy dog"
     """
     from es_simhash.scheme import own_fields
-    from es_simhash.scheme.scheme import Scheme
 
     if (text is None) == (file is None):
         raise click.UsageError("Give the text, or --file.")
     if file is not None:
         text = text_in(file)
-    chosen = scheme_named(scheme) or Scheme.preset("default")
+    chosen = scheme_or_default(scheme)
     texts = [text or ""]
     [batch] = chosen.fingerprint_batches(texts)
     [stored] = own_fields.write(chosen, chosen.id, texts, batch)

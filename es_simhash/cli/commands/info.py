@@ -1,4 +1,4 @@
-"""``es-simhash info``: what an index holds."""
+"""``es-simhash info``: the contents of an index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import Target
-from es_simhash.cli.options.index import index_argument
+from es_simhash.cli.options.index import index_argument, prefix_option
 from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.output import Output
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 @click.command(name="info", cls=EngineVerb)
 @index_argument
-@click.option("--prefix", default="dedup", show_default=True, metavar="NAME", help="The object of the fields.")
-@click.option("--check", is_flag=True, help="First compare all files of an embedded index with their checksums.")
+@prefix_option
+@click.option("--check", is_flag=True, help="First verify the checksums of all files of an embedded index.")
 def command(index: str, prefix: str, check: bool, target: Target, output: Output) -> None:
     """Show what INDEX holds: its scheme, its fields, and how many documents have fingerprints.
 
@@ -47,11 +47,11 @@ def command(index: str, prefix: str, check: bool, target: Target, output: Output
         *([f"status {status}", f"{count:,}"] for status, count in info.statuses.items() if count),
         *([["files", f"{checked.files:,} as they were written, {checked.bytes:,} bytes"]] if checked else []),
     ]
-    output.table(["", index], rows)
+    output.table(["property", index], rows)
 
 
 def _checked(index: Index) -> FilesChecked:
-    """Report the files of an index that is not damaged."""
+    """Verify the files of an index."""
     from es_simhash.errors import IndexStateError
 
     checked = index.check_files()

@@ -1,4 +1,4 @@
-"""``es-simhash init``: bring the fields into an index."""
+"""``es-simhash init``: add the fingerprint fields to an index."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.files import json_object_in
 from es_simhash.cli.options.index import index_argument, index_options
-from es_simhash.cli.options.inputs import json_object_in
+from es_simhash.cli.options.run import dry_run_option
 from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import saying_if_interrupted
 from es_simhash.cli.show.output import Output
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     "--create",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="Settings and mappings, as JSON, of an index that is made.",
+    help="Create the index with the settings and mappings in this JSON file.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be sent, and do nothing.")
+@dry_run_option
 def command(
     index: str,
     known: dict[str, Any],
@@ -36,9 +37,9 @@ def command(
     target: Target,
     output: Output,
 ) -> None:
-    """Bring the fields of fingerprints into INDEX, or make it.
+    """Add the fingerprint fields to the mapping of INDEX, or create INDEX.
 
-    The mapping of an index that is there only grows: nothing else of it changes, and its documents stay as they are.
+    An existing mapping only grows: nothing else of it changes, and documents stay as they are.
 
     Example: es-simhash init articles --field title --field body
     """

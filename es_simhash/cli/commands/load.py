@@ -12,12 +12,12 @@ import click
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import documents_of, index_argument, index_options
-from es_simhash.cli.options.inputs import Files, file_options
 from es_simhash.cli.options.places import is_server
-from es_simhash.cli.options.run import patience_option
+from es_simhash.cli.options.run import dry_run_option, patience_option
 from es_simhash.cli.options.shared import EngineVerb
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, Interrupted, saying_if_interrupted, tell
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, Interrupted, print_stderr, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @click.command(name="load", cls=EngineVerb)
 @index_argument
-@file_options
-@click.option("--create-only", is_flag=True, help="Refuse documents whose id is there already.")
+@input_options
+@click.option("--create-only", is_flag=True, help="Reject documents whose id exists already.")
 @patience_option
-@click.option("--dry-run", is_flag=True, help="Read and fingerprint everything, and write nothing.")
+@dry_run_option
 @index_options
 def command(
     index: str,
@@ -44,7 +44,7 @@ def command(
 ) -> int:
     """Write the documents of FILEs (- is standard input) to INDEX, with their fingerprints.
 
-    With --field the index is first given the fields, as by init.
+    With --field, the index first gets the fields, as by init.
 
     Example: es-simhash load articles news.jsonl.gz --field title --field body --id-field url
     """
@@ -62,9 +62,9 @@ def command(
         if dry_run:
             loader.load(found)
         else:
-            # Only a server can keep one waiting.
+            # Only a server may keep one waiting.
             refresh = partial(in_a_moment, opened.refresh) if is_server(target.place) else opened.refresh
-            with _telling_how_many(loader, index, refresh):
+            with _reporting_failure(loader, index, refresh):
                 loader.load(found)
                 _refresh(opened, output)
     done = loader.written.done
@@ -80,7 +80,7 @@ def command(
 
 
 def _refresh(index: Index, output: Output) -> None:
-    """Make what was written visible; where a server cannot do that, all of it is written none the less."""
+    """Make the documents visible to searches; if a server cannot, they are written all the same."""
     from es_simhash.errors import EngineError, WritesLostError
 
     try:
@@ -89,19 +89,19 @@ def _refresh(index: Index, output: Output) -> None:
         raise
     except EngineError as error:
         output.warn(
-            f"{error} All is written that is counted below; searches find it once the index is refreshed, "
-            "which most do by themselves within seconds (index.refresh_interval)."
+            f"{error} The documents counted below are written; searches find them after the next refresh, "
+            "which most indices do within seconds (index.refresh_interval)."
         )
 
 
 @contextmanager
-def _telling_how_many(loader: Loader, index: str, refresh: Callable[[], object]) -> Iterator[None]:
-    """If not all can be loaded, tell how many were, and make them visible all the same."""
+def _reporting_failure(loader: Loader, index: str, refresh: Callable[[], object]) -> Iterator[None]:
+    """If loading fails, report how many documents were loaded, and make them visible."""
     again = "replaced" if loader.op_type == "index" else "refused"
     try:
         with saying_if_interrupted(
             lambda: (
-                f"{_so_far(_saved(loader, refresh), index)}; some more may have been on their way. "
+                f"{_so_far(_saved(loader, refresh), index)}; a few more may have been under way. "
                 f"Run the command again for the rest: documents with the same ids are {again}."
             )
         ):
@@ -111,12 +111,12 @@ def _telling_how_many(loader: Loader, index: str, refresh: Callable[[], object])
     except BaseException as error:
         saved = _saved(loader, refresh, error)
         if loader.written.done:
-            tell(f"{_so_far(saved, index)} until then.")
+            print_stderr(f"{_so_far(saved, index)} until then.")
         raise
 
 
 def _saved(loader: Loader, refresh: Callable[[], object], error: BaseException | None = None) -> int:
-    """How many of the documents that were written are there, after an error and one more refresh."""
+    """Count the documents that were written and survived the error, after one more refresh."""
     from es_simhash.errors import EngineError, WritesLostError
 
     try:

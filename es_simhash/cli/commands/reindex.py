@@ -15,14 +15,14 @@ from es_simhash.cli.options.run import run_options
 from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import counts, rates, telling
+from es_simhash.cli.show.progress import counts, rates, showing_progress
 
 if TYPE_CHECKING:
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.reindex.survey import ReindexSurvey
 
 
-# What of a survey is told as JSON.
+# The keys of a plan in JSON.
 _PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "meanwhile", "left_out", "aliases")
 
 
@@ -34,15 +34,18 @@ _PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "m
     "aliases",
     multiple=True,
     metavar="NAME",
-    help="In the end, move this alias from SOURCE to DESTINATION, or make it; repeat for more.",
+    help="Afterwards, move this alias from SOURCE to DESTINATION, or create it; repeatable.",
 )
-@click.option("--fast", is_flag=True, help="Without refreshes and replicas of DESTINATION until it is complete.")
-@click.option("--into-existing", is_flag=True, help="Take DESTINATION though it is there, if it is empty.")
+@click.option("--fast", is_flag=True, help="Turn refreshes and replicas of DESTINATION off until it is complete.")
+@click.option("--into-existing", is_flag=True, help="Accept a DESTINATION that exists, if it is empty.")
 @click.option(
-    "--sample", type=click.IntRange(0), default=1000, show_default=True, help="Compare so many documents in the end."
+    "--sample",
+    type=click.IntRange(0),
+    default=1000,
+    show_default=True,
+    help="Number of documents to compare afterwards.",
 )
 @run_options
-@click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
 @index_options
 def command(
     source: str,
@@ -54,11 +57,11 @@ def command(
     output: Output,
     **given: Any,
 ) -> int:
-    """Copy the index SOURCE, with fingerprints, into DESTINATION, which is made with its settings and mapping.
+    """Copy the index SOURCE, with fingerprints, into DESTINATION, which gets its settings and mapping.
 
-    A run that was stopped is gone on with by running the same command again; a later run catches up with what was
-    changed since. In the end both are counted, and a sample is compared; only then an alias is moved, at once. To miss
-    nothing, let no one write to SOURCE during the last run. Nothing is ever deleted.
+    To resume a stopped run, run the same command again; a later run also copies what has changed since. Afterwards,
+    both indices are counted and a sample is compared; only then is the alias moved, in one step. To miss nothing, stop
+    writes to SOURCE during the last run. Nothing is ever deleted.
 
     Example: es-simhash reindex articles-1 articles-2 --field title --field body --alias articles
     """
@@ -68,24 +71,23 @@ def command(
     from es_simhash.plans.index_plans import IndexPlans
 
     options = ReindexOptions(**given)
-    with target.opened(output) as engine, RejectFile(rejects) as undone:
+    with target.opened(output) as engine, RejectFile(rejects) as rejected:
         documents = IndexPlans(source, **known).documents_of_copy()
         run = Reindexing(engine, source, destination, documents, options)
-        _show_prospect(output, run.survey, dry_run)
+        _show_plan(output, run.survey, dry_run)
         if dry_run:
             return FINE
         with (
-            telling(output, "Copying", run.progress.total) as tell,
+            showing_progress(output, "Copying", run.progress.total) as show,
             saying_if_interrupted(lambda: f"{_so_far(run.progress.written)}. Run the command again for the rest."),
         ):
-            done = run.run(tell, undone)
+            done = run.run(show, rejected)
     _show(output, run.survey, done, rejects)
-    if undone.count:
-        output.note(f"{undone.count:,} are not as they should be; {rejects} tells which, and why.")
-    return FINE if done.is_whole and not undone.count else SOME_FAILED
+    output.rejected(rejected.count, rejects)
+    return FINE if done.is_whole and not rejected.count else SOME_FAILED
 
 
-def _show_prospect(output: Output, survey: ReindexSurvey, dry_run: bool) -> None:
+def _show_plan(output: Output, survey: ReindexSurvey, dry_run: bool) -> None:
     values = {name: getattr(survey, name) for name in _PLANNED}
     output.result({"event": "plan", **values, "dry_run": dry_run})
     made = "which will be made" if survey.create else "which is there"
@@ -95,9 +97,7 @@ def _show_prospect(output: Output, survey: ReindexSurvey, dry_run: bool) -> None
         f"{survey.destination}, {made}"
     )
     if survey.left_out:
-        output.note(
-            f"The copy does not get {', '.join(survey.left_out)}. Set that yourself in the end if it is to have it."
-        )
+        output.note(f"The copy does not get {', '.join(survey.left_out)}. Set them afterwards if it needs them.")
     if dry_run:
         requests = {
             f"PUT /{survey.destination}": survey.create,
@@ -117,7 +117,7 @@ def _so_far(written: int) -> str:
 
 def _show(output: Output, survey: ReindexSurvey, done: Reindexed, rejects: str) -> None:
     progress, verified = done.progress, done.verified
-    told = {**asdict(verified), "missing": verified.missing, "different": len(verified.different)}
+    shown = {**asdict(verified), "missing": verified.missing, "different": len(verified.different)}
     output.result(
         {
             "event": "done",
@@ -125,7 +125,7 @@ def _show(output: Output, survey: ReindexSurvey, done: Reindexed, rejects: str) 
             **rates(progress),
             "seconds": round(progress.seconds, 3),
             "rejects": rejects,
-            "verified": told,
+            "verified": shown,
             "is_whole": done.is_whole,
             "unfit": progress.unfit,
             "aliases": done.aliases,
@@ -147,14 +147,14 @@ def _show(output: Output, survey: ReindexSurvey, done: Reindexed, rejects: str) 
         output.report(f"The alias {alias} stands for {survey.destination} now.")
     if done.late:
         late = counted(done.late, "document")
-        output.warn(f"{late} came into {survey.source} while the alias was moved, told in {rejects}.")
+        output.warn(f"{late} came into {survey.source} while the alias was moved, listed in {rejects}.")
     output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s. {_next(survey, done)}")
 
 
 def _next(survey: ReindexSurvey, done: Reindexed) -> str:
-    """What the person who ran this may do now."""
+    """Suggest what to do next."""
     if not done.is_verified:
-        return "Look at what was told, and run the command again."
+        return "Read the messages above, and run the command again."
     if not done.aliases:
-        return f"{survey.source} is as it was. Run the command again with --alias, or let programs use the copy."
-    return f"{survey.source} is as it was, and still there: whether it is needed is for you to say."
+        return f"{survey.source} is unchanged. Run the command again with --alias, or point programs at the copy."
+    return f"{survey.source} is unchanged: delete it when you no longer need it."

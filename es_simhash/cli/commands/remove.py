@@ -1,4 +1,4 @@
-"""``es-simhash remove``: take the fields of fingerprints out of an index."""
+"""``es-simhash remove``: remove the fingerprint fields from an index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from es_simhash.cli.options.run import accept_option, run_options
 from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import counts, planned, rates, tell_findings, tell_parts, telling, warn_of_left_out
+from es_simhash.cli.show.progress import (
+    counts,
+    planned,
+    rates,
+    show_findings,
+    show_parts,
+    showing_progress,
+    warn_of_left_out,
+)
 
 if TYPE_CHECKING:
     from es_simhash.live.removal import RemovalSurvey, Removed
@@ -25,8 +33,7 @@ if TYPE_CHECKING:
 @prefix_option
 @run_options
 @accept_option
-@click.option("--dry-run", is_flag=True, help="Show what there is to do, and do nothing.")
-@click.option("--yes", is_flag=True, help="Do it without asking.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def command(
     index: str,
     prefix: str,
@@ -38,11 +45,11 @@ def command(
     output: Output,
     **given: Any,
 ) -> int:
-    """Take the fields of fingerprints out of all documents of INDEX, and our note out of its mapping.
+    """Remove the fingerprint fields from all documents of INDEX, and the note about them from its mapping.
 
-    Only these fields go; a run that was stopped is gone on with by running the same command again. The mapping itself
-    cannot lose fields: they stay in it, and hold nothing. An index whose documents would lose something else by it, as
-    doctor finds out, is left out if there are others, and the exit code is 1.
+    Only these fields are removed; to resume a stopped run, run the same command again. A mapping cannot lose fields:
+    they stay in it, empty. If several indices stand behind INDEX, those whose documents would lose other data are left
+    out, and the exit code is 1.
 
     Example: es-simhash remove articles --dry-run
     """
@@ -51,41 +58,41 @@ def command(
     from es_simhash.live.removal import Removal
     from es_simhash.live.sweep.options import UpdateOptions
 
-    with target.opened(output) as engine, RejectFile(rejects) as undone:
+    with target.opened(output) as engine, RejectFile(rejects) as rejected:
         documents = Index(index, engine, prefix=prefix).documents
         removal = Removal(engine, index, documents, UpdateOptions(**given, accept=frozenset(accept)))
-        _show_prospect(output, removal.survey, prefix, dry_run)
+        _show_plan(output, removal.survey, prefix, dry_run)
         if dry_run:
             return SOME_FAILED if removal.survey.left_out else FINE
         removal.survey.check()
         if not yes:
             _confirm(index, removal.progress.total)
         with (
-            telling(output, "Removing", removal.progress.total) as tell,
+            showing_progress(output, "Removing", removal.progress.total) as show,
             saying_if_interrupted(lambda: f"{_so_far(removal.progress.written)}. Run the command again for the rest."),
         ):
-            removed = removal.run(tell, undone)
+            removed = removal.run(show, rejected)
     _show(output, removed, prefix, rejects)
-    return SOME_FAILED if removed.left or removed.progress.left_out or undone.count else FINE
+    return SOME_FAILED if removed.left or removed.progress.left_out or rejected.count else FINE
 
 
-def _show_prospect(output: Output, survey: RemovalSurvey, prefix: str, dry_run: bool) -> None:
-    tell_findings(output, survey.findings)
+def _show_plan(output: Output, survey: RemovalSurvey, prefix: str, dry_run: bool) -> None:
+    show_findings(output, survey.findings)
     output.result({"event": "plan", **planned(survey), "prefix": prefix})
     if dry_run or not output.quiet:
-        tell_parts(output, survey.parts)
+        show_parts(output, survey.parts)
 
 
 def _confirm(index: str, total: int) -> None:
     if not sys.stdin.isatty():
-        raise click.UsageError("There is no terminal to ask whether this is meant. Say so with --yes.")
-    question = f"Take the fingerprints out of {counted(total, 'document')} of {index}?"
+        raise click.UsageError("There is no terminal to ask for confirmation. Confirm with --yes.")
+    question = f"Remove the fingerprints of {counted(total, 'document')} of {index}?"
     if not click.confirm(question, err=True):
         raise click.UsageError("Nothing was changed.")
 
 
 def _so_far(written: int) -> str:
-    return f"The fields were taken out of {counted(written, 'document')}"
+    return f"The fields were removed from {counted(written, 'document')}"
 
 
 def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:
@@ -96,8 +103,9 @@ def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:
     output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s.")
     warn_of_left_out(output, progress)
     if removed.left:
-        output.note("Some have the fields still, or again. See that nobody writes them, then run the command again.")
+        output.note(
+            "Some documents still have the fields, or have them again. Stop their writers, and run the command again."
+        )
     else:
-        output.note(f"The mapping still has the fields of {prefix}, which hold nothing: a mapping cannot lose fields.")
-    if progress.rejected:
-        output.note(f"{progress.rejected:,} could not be done; {rejects} tells which, and why.")
+        output.note(f"The mapping still has the fields of {prefix}, empty: a mapping cannot lose fields.")
+    output.rejected(progress.rejected, rejects)

@@ -1,12 +1,14 @@
-"""``es-simhash schemes``: the presets."""
+"""``es-simhash schemes``: the presets, and the mapping of a scheme."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash.cli.options.index import field_option, prefix_option, read_scheme
 from es_simhash.cli.options.shared import Verb
 from es_simhash.cli.show.output import Output
 
@@ -14,19 +16,46 @@ if TYPE_CHECKING:
     from es_simhash.cli.show.trade_offs import TradeOffs
 
 _LEGEND = """\
-sure: SimHashes that differ in up to so many bits are always found.
-near: the Jaccard similarity J from which texts match, unless another is asked for.
-J=: the share of the pairs of this similarity that are found; below "near" they are compared in vain, which takes time.
-keys: how many of them a document has in the index, and a query looks up.
-bytes: what the fields add to a document's JSON. What they add to an index is measured in docs/benchmarks.md."""
+sure: SimHashes that differ in at most this many bits are always found.
+near: the default minimum of the Jaccard similarity J.
+J=: the share of pairs with this similarity that is found; below "near", comparing them is wasted time.
+keys: the number of keys of a document in the index, and of look-ups of a query.
+bytes: what the fields add to a document's JSON. docs/benchmarks.md has what they add to an index."""
 
 
 @click.command(name="schemes", cls=Verb)
-def command(output: Output) -> None:
-    """List the presets: what each is good for, what it finds, and what it costs.
+@click.option(
+    "--mapping", "scheme", metavar="PRESET|FILE", help="Print the mapping of this scheme, for PUT INDEX/_mapping."
+)
+@field_option
+@prefix_option
+@click.option("--template", is_flag=True, help="Print a component template, for PUT _component_template/NAME.")
+def command(scheme: str | None, fields: tuple[str, ...], prefix: str, template: bool, output: Output) -> None:
+    """List the presets with their use, recall and cost, or print the mapping of a scheme.
 
-    Example: es-simhash schemes
+    --field, --prefix and --template are for --mapping.
+
+    Example: es-simhash schemes --mapping short --field title
     """
+    if scheme is not None:
+        _show_mapping(output, scheme, fields, prefix, template)
+    elif fields or template:
+        raise click.UsageError("--field and --template are for a mapping. Add --mapping, or drop them.")
+    else:
+        _show_presets(output)
+
+
+def _show_mapping(output: Output, name: str, fields: tuple[str, ...], prefix: str, template: bool) -> None:
+    from es_simhash.scheme.mapping import component_template
+
+    scheme = read_scheme(name, "--mapping")
+    mapping = scheme.mapping(prefix, fields)
+    form = component_template(mapping, f"es_simhash, scheme {scheme.name}") if template else mapping
+    output.result(form)
+    output.line(json.dumps(form, ensure_ascii=False, indent=2))
+
+
+def _show_presets(output: Output) -> None:
     from es_simhash.cli.show.trade_offs import SIMILARITIES, trade_offs
     from es_simhash.scheme.presets import PRESETS
     from es_simhash.scheme.scheme import Scheme
@@ -49,5 +78,5 @@ def _cells(found: TradeOffs) -> list[Any]:
 
     sure = None if found.distance is None else f"{found.distance} bits"
     near = None if found.similarity is None else str(found.similarity)
-    shares = [f"{found.recall[str(each)]:.1%}" if found.recall else None for each in SIMILARITIES]
+    shares: list[Any] = [f"{share:.1%}" for share in found.recall.values()] or [None] * len(SIMILARITIES)
     return [sure, near, *shares, found.keys, found.json_bytes]

@@ -1,8 +1,9 @@
-"""``es-simhash scripts``: what a server can keep, so that people search without this program."""
+"""``es-simhash scripts``: scripts, search templates and pipelines for work without this program."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -15,71 +16,127 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.painless.stored_scripts import StoredScript
+    from es_simhash.index import Index
+    from es_simhash.plans.install_pipeline import IngestPipeline
     from es_simhash.plans.install_scripts import InstalledScripts
 
 
 @click.command(name="scripts", cls=EngineVerb)
 @index_argument
 @prefix_option
+@click.option("--pipeline", is_flag=True, help="Work on the ingest pipeline of INDEX, in place of the search scripts.")
 @click.option(
-    "--name", metavar="NAME", help="What all names begin with.  [default: es-simhash, and a prefix other than dedup]"
+    "--name", metavar="NAME", help="Prefix of the scripts' names.  [default: es-simhash, and --prefix unless dedup]"
 )
-@click.option("--install", is_flag=True, help="Put them on the server, instead of printing them.")
-@click.option("--remove", is_flag=True, help="Take them off the server again.")
+@click.option("--install", is_flag=True, help="Store them on the server, instead of printing them.")
+@click.option("--default", is_flag=True, help="With --pipeline --install: make it the default pipeline of INDEX.")
+@click.option("--remove", is_flag=True, help="Remove them from the server, also as the default pipeline of INDEX.")
 def command(
-    index: str, prefix: str, name: str | None, install: bool, remove: bool, target: Target, output: Output
+    index: str,
+    prefix: str,
+    pipeline: bool,
+    name: str | None,
+    install: bool,
+    default: bool,
+    remove: bool,
+    target: Target,
+    output: Output,
 ) -> None:
-    """Print or install scripts and search templates for INDEX, by which it is searched without this program.
+    """Print or install what the server itself can run: search scripts for INDEX, or its ingest pipeline.
 
-    They are printed as they are pasted into Dev Tools. A server keeps them for all of its indices: they serve each with
-    the same fields of fingerprints, while those with others need another --name.
+    Search scripts and templates are printed for Dev Tools. A server stores them for all its indices: indices whose
+    fingerprint fields differ need another --name.
 
-    Example: es-simhash scripts articles --install
+    With --pipeline, the server fingerprints whatever is written to INDEX. It writes the same fields as this program,
+    for schemes of character n-grams. Documents it cannot fingerprint get the status "deferred", for backfill.
+
+    Example: es-simhash scripts articles --pipeline --install --default
     """
     from es_simhash.index import Index
 
-    if install and remove:
-        raise click.UsageError("--remove undoes what --install does. Choose one.")
+    if remove and (install or default):
+        raise click.UsageError("--remove undoes what --install and --default do. Choose one.")
+    if default and not (pipeline and install):
+        raise click.UsageError("--default is for installing a pipeline. Add --pipeline and --install, or drop it.")
+    if name and pipeline:
+        raise click.UsageError("--name is for search scripts; a pipeline is named after INDEX. Drop one of them.")
     unsure = "Some may be done. Run the command again." if install or remove else "Nothing was changed."
     with target.opened(output) as engine, saying_if_interrupted(lambda: unsure):
         opened = Index(index, engine, prefix=prefix)
-        scripts = {each.name: each for each in opened.scripts(name)}
-        if install:
-            _install(output, scripts, opened.install_scripts(name))
-        elif remove:
-            _remove(output, scripts, opened.remove_scripts(name))
+        if pipeline and remove:
+            _remove_pipeline(output, opened)
+        elif pipeline:
+            _show_pipeline(output, opened.pipeline(install=install, default=default))
         else:
-            for each in scripts.values():
-                _tell(output, each, None)
-                output.line(_in_dev_tools(each))
+            _scripts(output, opened, name, install, remove)
 
 
-def _install(output: Output, scripts: dict[str, StoredScript], done: InstalledScripts) -> None:
+def _scripts(output: Output, index: Index, name: str | None, install: bool, remove: bool) -> None:
+    scripts = {each.name: each for each in index.scripts(name)}
+    if install:
+        _show_installed(output, scripts, index.install_scripts(name))
+    elif remove:
+        _show_removed(output, scripts, index.remove_scripts(name))
+    else:
+        for each in scripts.values():
+            _show_json(output, each, None)
+            output.line(_in_dev_tools(each))
+
+
+def _show_installed(output: Output, scripts: dict[str, StoredScript], done: InstalledScripts) -> None:
     for name, each in scripts.items():
         state = "installed" if name in done.names else "left out"
-        _tell(output, each, state)
+        _show_json(output, each, state)
         output.report(f"{name}: {state}")
     if done.left_out:
-        output.note("This server knows no search templates (Mustache is a module): send it the searches themselves.")
+        output.note("This server has no search templates (Mustache is a module): send it the searches themselves.")
 
 
-def _remove(output: Output, scripts: dict[str, StoredScript], removed: list[str]) -> None:
+def _show_removed(output: Output, scripts: dict[str, StoredScript], removed: list[str]) -> None:
     for name in removed:
-        _tell(output, scripts[name], "removed")
+        _show_json(output, scripts[name], "removed")
         output.report(f"{name}: removed")
     if not removed:
-        output.note("There was none of them.")
+        output.note("The server had none of these scripts.")
 
 
-def _tell(output: Output, each: StoredScript, state: str | None) -> None:
-    told = {"name": each.name, "use": each.use, "parameters": each.parameters, "optional": each.optional}
-    output.result({**told, "path": each.path, "body": each.body, "state": state})
+def _show_json(output: Output, each: StoredScript, state: str | None) -> None:
+    shown = {"name": each.name, "use": each.use, "parameters": each.parameters, "optional": each.optional}
+    output.result({**shown, "path": each.path, "body": each.body, "state": state})
 
 
 def _in_dev_tools(each: StoredScript) -> str:
-    """The request as people write it there: a text of several lines stands between three quotes."""
+    """Return the request in the form of Dev Tools, with its source between triple quotes."""
     parameters = ", ".join([*each.parameters, *(f"[{name}]" for name in each.optional)])
     script = each.body["script"]
     lang, source = json.dumps(script["lang"]), script["source"].strip("\n")
     body = f'{{\n  "script": {{\n    "lang": {lang},\n    "source": """\n{source}\n"""\n  }}\n}}'
     return f"# {each.use}; parameters: {parameters}\nPUT {each.path.removeprefix('/')}\n{body}\n"
+
+
+def _remove_pipeline(output: Output, index: Index) -> None:
+    done = index.remove_pipeline()
+    output.result({"pipeline": done.name, "installed": False, "default_of": done.default_of, "request": None})
+    output.report(f"{done.name}: " + (f"removed{_default_of(done.default_of)}" if done.removed else "was not there"))
+
+
+def _show_pipeline(output: Output, done: IngestPipeline) -> None:
+    body = None if done.installed else done.body
+    output.result({"pipeline": done.name, "installed": done.installed, "default_of": done.default_of, "request": body})
+    if done.installed:
+        output.report(f"{done.name}: installed{_default_of(done.default_of)}")
+        if not done.default_of:
+            output.note(f"No document passes through it yet: write with ?pipeline={done.name}, or add --default.")
+    else:
+        output.line(_indented(done.body))
+        output.note(f"For PUT _ingest/pipeline/{done.name}. Nothing was changed; --install stores it.")
+
+
+def _default_of(indices: list[str]) -> str:
+    return f", default of {', '.join(indices)}" if indices else ""
+
+
+def _indented(body: object) -> str:
+    """Return indented JSON with each list of numbers on one line."""
+    text = json.dumps(body, ensure_ascii=False, indent=2)
+    return re.sub(r"\[[-\d,\s]+\]", lambda numbers: " ".join(numbers[0].split()), text)

@@ -7,55 +7,105 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.options.sampled import Source, sampled_options
+from es_simhash._core.environment import PATIENCE
+from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.files import output_file
+from es_simhash.cli.options.index import scheme_named, wanted_documents
 from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.source import Source, source_options
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
 from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.tuning import show_histogram, show_tuned
 
 if TYPE_CHECKING:
-    from es_simhash.quality.key_options import KeyOption
-    from es_simhash.quality.tuning import Tuned
-
-_LEGEND = """\
-expected: the expected share of wanted pairs that keys find; measured: the same, measured. random: candidates of a
-query that share keys by chance alone; false: those and documents that share phrases, as texts of the sample do.
-bytes: what the fields add to a document's JSON. µs: processor time per document."""
+    from es_simhash.cli.jobs.sample import Sampled
+    from es_simhash.documents.files import RejectFile
+    from es_simhash.scheme.scheme import Scheme
 
 
 @click.command(name="tune", cls=EngineVerb)
-@sampled_options
+@source_options
+@click.option(
+    "--sample",
+    type=click.IntRange(2),
+    default=2_000,
+    show_default=True,
+    metavar="N",
+    help="Number of documents to draw at random; with --labels, all are read.",
+)
+@click.option("--histogram", is_flag=True, help="Show how similar the texts are, to choose --similarity by eye.")
+@click.option(
+    "--examples",
+    type=click.IntRange(0),
+    default=2,
+    show_default=True,
+    help="With --histogram: number of pairs to show of each level.",
+)
 @click.option(
     "--labels",
     type=click.Path(exists=True, dir_okay=False),
-    help="A file with labels, as for evaluate: the scheme is to tell these apart. All documents are compared then.",
+    help="Choose the scheme that best separates the labels in this file (see: es-simhash help evaluate).",
 )
-@click.option(
-    "--similarity", type=float, metavar="S", help="Find pairs from this similarity on (see: es-simhash sample)."
-)
+@click.option("--similarity", type=float, metavar="S", help="Find pairs from this similarity on (see --histogram).")
 @click.option(
     "--documents",
     type=click.IntRange(1),
     metavar="N",
-    help="How many documents the index will hold.  [default: as many as there are]",
+    help="Number of documents the index will hold.  [default: as many as are read]",
 )
-@click.option("--recall", type=float, default=0.99, show_default=True, help="Which share of such pairs is to be found.")
+@click.option("--recall", type=float, default=0.99, show_default=True, help="Share of the similar pairs to find.")
 @click.option(
     "--max-candidates",
     type=float,
     metavar="N",
-    help="Maximum number of false candidates a query.  [default: 1% of all, 20 to 1,000]",
+    help="Maximum number of false candidates per query.  [default: 1% of all, 20 to 1,000]",
 )
-@click.option(
-    "--choose", type=click.IntRange(1), metavar="ROW", help="Take this row, in place of the one that is best."
-)
-@click.option(
-    "--output",
-    "-o",
-    "scheme_file",
-    type=click.Path(dir_okay=False, writable=True),
-    help="Write the scheme to this file.",
-)
-def command(
+@click.option("--choose", type=click.IntRange(1), metavar="ROW", help="Choose this row, instead of the best one.")
+@output_file("--output", "-o", "scheme_file", help="Write the scheme to this file.")
+def command(source: Source, target: Target, output: Output, histogram: bool, **given: Any) -> int:
+    """Choose a scheme for the texts of FILEs, or of an index, and show what it finds and costs.
+
+    Define near-duplicates by --labels or by --similarity. The table also shows what other keys would find and cost;
+    none of its rows is worse than another in everything. With --similarity, --scheme sets the features.
+
+    With --histogram, look at the examples from the top: the threshold lies where the first pairs are no duplicates to
+    you. Rare features weigh more. Nothing is written to an index.
+
+    Example: es-simhash tune news.jsonl --labels clusters.jsonl --output scheme.json
+    """
+    from es_simhash.documents.files import RejectFile
+
+    if [histogram, given["labels"] is not None, given["similarity"] is not None].count(True) != 1:
+        raise click.UsageError(
+            "Say what near-duplicates are: by --labels, or by --similarity; one of both. --histogram stands alone."
+        )
+    with RejectFile(source.files.rejects) as rejects:
+        if histogram:
+            _histogram(output, *_read(source, target, output, rejects, given["sample"]), given["examples"])
+        else:
+            _tune(source, target, output, rejects, **given)
+    output.rejected(rejects.count, source.files.rejects)
+    return SOME_FAILED if rejects.count else FINE
+
+
+def _histogram(output: Output, scheme: Scheme | None, sampled: Sampled, examples: int) -> None:
+    from es_simhash.quality.similarity_histogram import histogram
+    from es_simhash.quality.tuning_json import histogram_json
+    from es_simhash.scheme.scheme import Scheme
+
+    output.note(f"Comparing {len(sampled.documents):,} of {sampled.total:,} documents …")
+    found = histogram(scheme or Scheme.preset("default"), sampled.documents, examples)
+    output.result(histogram_json(found))
+    if not output.as_json:
+        show_histogram(output, found)
+
+
+def _tune(
+    source: Source,
+    target: Target,
+    output: Output,
+    rejects: RejectFile,
+    *,
     labels: str | None,
     similarity: float | None,
     documents: int | None,
@@ -63,38 +113,25 @@ def command(
     max_candidates: float | None,
     choose: int | None,
     scheme_file: str | None,
-    size: int,
-    output: Output,
-    **given: Any,
-) -> int:
-    """Choose a scheme for the texts of FILEs, or of an index, and say what it finds and costs before anything is built.
-
-    Say what near-duplicates are: by --labels, or by --similarity. What other keys would find and cost is shown beside;
-    none in the table is worse than another in everything. With --similarity, --scheme says which features to take.
-
-    Example: es-simhash tune news.jsonl --labels clusters.jsonl --output scheme.json
-    """
-    from es_simhash.documents.files import RejectFile, whole_file
+    sample: int,
+    examples: int,
+) -> None:
+    from es_simhash.documents.files import whole_file
     from es_simhash.quality.key_options import Goal
     from es_simhash.quality.labels import read_labels
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.quality.tuning_json import tuning_json
 
-    if (labels is None) == (similarity is None):
-        raise click.UsageError("Say what near-duplicates are: by --labels, or by --similarity; one of both.")
-    source = Source(**given)
+    def on_step(step: str) -> None:
+        output.note(f"{step} …")
+
     with ExitStack() as stack:
         scheme_out = stack.enter_context(whole_file(scheme_file)) if scheme_file else None
-        rejects = stack.enter_context(RejectFile(source.files.rejects))
-        told = read_labels(labels, rejects) if labels else None
-        base, sampled = source.read(output, rejects, None if told else size)
+        read = read_labels(labels, rejects) if labels else None
+        base, sampled = _read(source, target, output, rejects, None if read else sample)
         goal = Goal(max(documents or sampled.total, 1), recall, max_candidates)
-
-        def on_step(step: str) -> None:
-            output.note(f"{step} …")
-
-        if told:
-            tuned = tune_by_labels(sampled.documents, told, goal, base, on_step, rejects)
+        if read:
+            tuned = tune_by_labels(sampled.documents, read, goal, base, on_step, rejects)
         else:
             texts = [text for _, text in sampled.documents]
             tuned = tune_by_similarity(texts, similarity or 0.0, goal, base if source.scheme else None, on_step)
@@ -102,59 +139,65 @@ def command(
             tuned = tuned.with_choice(choose - 1)
         if scheme_out:
             scheme_out.write(tuned.scheme.to_json() + "\n")
-    if rejects.count:
-        output.note(
-            f"{rejects.count:,} documents or labels could not be used; {source.files.rejects} tells which, and why."
-        )
     output.result({**tuning_json(tuned), "out": scheme_file})
-    _show(output, tuned)
+    show_tuned(output, tuned)
     output.line(tuned.why)
     output.warn(tuned.warning)
-    output.note(
-        f"Use it: es-simhash init INDEX --field FIELD --scheme {scheme_file}"
-        if scheme_file
-        else "Write the scheme by --output FILE."
-    )
-    return SOME_FAILED if rejects.count else FINE
+    use = f"Use it: es-simhash init INDEX --field FIELD --scheme {scheme_file}"
+    output.note(use if scheme_file else "Write the scheme by --output FILE.")
 
 
-def _show(output: Output, tuned: Tuned) -> None:
-    from es_simhash.quality.tuning_text import describe_rule, describe_tokens
-
-    if tuned.tried:
-        rows = [
-            [describe_tokens(each.tokens), describe_rule(each.rule.verification), each.rule.f1, each.others]
-            for each in tuned.tried
-        ]
-        output.table(
-            ["features", "near", "F1", "as similar, a query"], rows, "Rules, by labels that they were not chosen on"
-        )
-        output.line()
-    columns = ["row", "keys", "expected", "measured", "random", "false", "bytes", "µs"]
-    rows = [[_number(tuned, place), *_row(option)] for place, option in enumerate(tuned.front)]
-    output.table(
-        columns, rows, f"Keys, for {tuned.goal.documents:,} documents; false candidates by {tuned.texts:,} texts"
-    )
-    output.line(_LEGEND)
+def _read(
+    source: Source, target: Target, output: Output, rejects: RejectFile, size: int | None
+) -> tuple[Scheme | None, Sampled]:
+    """Read documents, all of them if ``size`` is None, and the scheme that the options or the index name."""
+    read = _read_index if source.index else _read_files
+    return read(source, target, output, rejects, size)
 
 
-def _number(tuned: Tuned, place: int) -> str:
-    return f"{place + 1}{' *' if place == tuned.choice else ''}"
+def _read_files(
+    source: Source, _target: Target, output: Output, rejects: RejectFile, size: int | None
+) -> tuple[Scheme | None, Sampled]:
+    from es_simhash.cli.jobs.evaluate import gather_files
+    from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
+    from es_simhash.cli.jobs.sample import Sampled, sample_of_files
+    from es_simhash.documents.files import total_bytes
+    from es_simhash.groups.of_index.canonical import canonical_named
+
+    scheme, absent, files = scheme_named(source.scheme), AbsentFields(source.fields), source.files
+    with output.progress("Reading", total_bytes(files.paths)) as advance:
+        found = read_texts(files.read(rejects), source.fields, rejects, absent)
+
+        def on_read(done: int) -> None:
+            advance(done, 0, files.bytes_read)
+
+        if size is None:
+            documents = gather_files(found, canonical_named("first", ()), rejects, on_read).documents
+            sampled = Sampled(documents, len(documents))
+        else:
+            sampled = sample_of_files(found, size, on_read)
+    output.warn(absent.warning)
+    return scheme, sampled
 
 
-def _row(option: KeyOption) -> list[Any]:
-    scheme = option.scheme
-    if scheme.minhash:
-        keys = f"{scheme.minhash.bands} bands of {scheme.minhash.rows} rows, of {scheme.minhash.size} values"
-    else:
-        assert scheme.simhash
-        keys = f"{scheme.simhash.blocks} blocks of {scheme.simhash.bits} bits, within {scheme.simhash.distance}"
-    return [
-        keys,
-        f"{option.expected_recall:.2%}",
-        f"{option.recall:.2%}",
-        f"{option.random_candidates:,.2g}",
-        f"{option.candidates:,.1f}",
-        option.json_bytes,
-        f"{1e6 * option.cpu_seconds:,.0f}",
-    ]
+def _read_index(
+    source: Source, target: Target, output: Output, rejects: RejectFile, size: int | None
+) -> tuple[Scheme | None, Sampled]:
+    from es_simhash.cli.jobs.sample import all_of_index, sample_of_index
+    from es_simhash.engines.base import run
+    from es_simhash.plans.operations import GetMappings
+    from es_simhash.plans.text_fields import check_text_fields
+
+    assert source.index
+    name, scheme = source.index, scheme_named(source.scheme)
+    with target.opened(output) as engine, output.progress("Reading") as advance:
+        known = {"scheme": scheme, "fields": source.fields or None, "prefix": source.prefix}
+        documents = wanted_documents(engine, name, known)
+        if source.fields:
+            mappings = engine.perform(GetMappings(name))
+            run(check_text_fields(mappings, documents), engine)
+        else:
+            scheme = scheme or documents.scheme
+        if size is not None:
+            return scheme, sample_of_index(engine, name, documents.fields, source.filter, size, rejects)
+        return scheme, all_of_index(engine, name, documents.fields, source.filter, rejects, advance, PATIENCE)

@@ -14,7 +14,7 @@ from es_simhash.cli.options.given import Given
 from es_simhash.cli.options.logins import PASSWORDS, WAYS, Login, login_at
 from es_simhash.cli.options.places import Server, deployment, is_server, server_at
 from es_simhash.cli.options.profiles import profile_named
-from es_simhash.cli.show.exits import tell
+from es_simhash.cli.show.exits import print_stderr
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -29,39 +29,39 @@ _FOR_SERVERS = (*WAYS, *PASSWORDS, *_TLS, "distribution")
 
 @dataclass(frozen=True)
 class Target:
-    """Where a command works: ``place`` is a server's address or a directory, ``told_by`` what named it."""
+    """The engine of a command: ``place`` is a server's address or a directory, ``source`` what named it."""
 
     place: str
-    told_by: str
+    source: str
     distribution: str | None = None
     login: Login | None = None
     tls: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def description(self) -> str:
-        """What was taken, and why, without any secret."""
+        """The engine and what named it, without any secret."""
         kind = "the server" if self.place.startswith(("http://", "https://")) else "the embedded engine in"
-        return f"{kind} {self.place} ({self.told_by}){f', {self.login.who}' if self.login else ''}"
+        return f"{kind} {self.place} ({self.source}){f', {self.login.who}' if self.login else ''}"
 
     def connect(self) -> Engine:
-        """The engine there; a password that is not given is asked for."""
+        """Connect to the engine; ask for a password that was not given."""
         from es_simhash.engines.connect import connect
 
         login = self.login.options() if self.login else {}
         return connect(self.place, distribution=self.distribution, **login, **self.tls)  # type: ignore[arg-type]
 
     def announce(self, output: Output) -> None:
-        """Say which it is, and whether it may be another that only seems to be it."""
+        """Print which engine is used, and warn if its certificate is not checked."""
         output.note(f"Using {self.description}.")
         if self.tls.get("verify_certs") is False:
-            tell(
-                f"Warning: the certificate of {self.place} is not checked (insecure): whoever is in between can read "
+            print_stderr(
+                f"Warning: the certificate of {self.place} is not checked (insecure): anyone in between can read "
                 "and change everything. Name the right certificates with --ca-certs instead."
             )
 
     @contextmanager
     def opened(self, output: Output) -> Iterator[Engine]:
-        """The engine, closed in the end; which one it is, is said first."""
+        """Announce the engine, connect to it, and close it afterwards."""
         self.announce(output)
         engine = self.connect()
         try:
@@ -71,44 +71,44 @@ class Target:
 
 
 def target_of(options: Given, variables: Mapping[str, str]) -> Target:
-    """The target that the command line names, else a profile, else the environment, else the default."""
+    """Return the target that the command line names, else a profile, the environment, or the default."""
     origins = [*_deliberate(options, variables), _environment(variables)]
     named = next((origin for origin in origins if origin.one_of(_PLACES, "targets")), None)
     if named is None:
         return _embedded(DEFAULT_DIRECTORY, "the default", origins)
     if "cloud_id" in named.values:
-        server, told_by = deployment(named.values["cloud_id"]), named.name("cloud_id")
+        server, source = deployment(named.values["cloud_id"]), named.name("cloud_id")
     elif is_server(named.values["url"]):
-        server, told_by = server_at(named.values["url"]), named.name("url")
+        server, source = server_at(named.values["url"]), named.name("url")
     else:
         return _embedded(named.values["url"], named.name("url"), origins)
-    # The login in a URL is for this URL only: that of a variable which is not taken goes nowhere.
+    # A login in a URL is for this URL only, so that of an unused variable is not sent.
     origins = [origin.with_values(**server.login) if origin is named else origin for origin in origins]
     *deliberate, environment = origins
     login = login_at(server.address, deliberate, environment)
-    distribution = _distribution(told_by if "cloud_id" in named.values else None, login, origins)
-    return Target(server.address, told_by, distribution, login, _tls(server.address, origins))
+    distribution = _distribution(source if "cloud_id" in named.values else None, login, origins)
+    return Target(server.address, source, distribution, login, _tls(server.address, origins))
 
 
 def target_beside(
-    server: Server, told_by: str, options: Given, variables: Mapping[str, str]
+    server: Server, source: str, options: Given, variables: Mapping[str, str]
 ) -> tuple[Target | None, Target]:
-    """The target, None if none is named, and another server beside it.
+    """Return the target, or None, and another server beside it.
 
-    The same login and certificates are for both, but for a login that is in a URL.
+    Both use the same login and certificates, except for a login in a URL.
     """
-    own = Given(server.login, lambda _: told_by)
+    own = Given(server.login, lambda _: source)
     origins = [own, *_deliberate(options, variables), _environment(variables)]
     *deliberate, environment = origins
     is_named = any(origin.one_of(_PLACES, "targets") for origin in origins)
     login = login_at(server.address, deliberate, environment)
     # Certificates may be for the target alone.
     tls = {} if is_named and server.address.startswith("http://") else _tls(server.address, origins)
-    return target_of(options, variables) if is_named else None, Target(server.address, told_by, login=login, tls=tls)
+    return target_of(options, variables) if is_named else None, Target(server.address, source, login=login, tls=tls)
 
 
 def _deliberate(options: Given, variables: Mapping[str, str]) -> list[Given]:
-    """The command line, and the profile if one is meant: one that is just the default gives way to a target."""
+    """Return the command line, and the profile if it applies: a target overrides a default profile."""
     chosen = options.one_of((*_PLACES, "profile"), "targets")
     profile = options.values["profile"] if chosen == "profile" else variables.get(PROFILE)
     if chosen in _PLACES or not profile:
@@ -117,7 +117,7 @@ def _deliberate(options: Given, variables: Mapping[str, str]) -> list[Given]:
 
 
 def _environment(variables: Mapping[str, str]) -> Given:
-    """What variables say; an empty one says nothing."""
+    """Return the settings of environment variables, except empty ones."""
     names = {"api_key": API_KEY, "password": PASSWORD}
     if url := next((name for name in URLS if variables.get(name)), None):
         names["url"] = url
@@ -125,8 +125,8 @@ def _environment(variables: Mapping[str, str]) -> Given:
     return Given.of(values, names.__getitem__)
 
 
-def _embedded(directory: str, told_by: str, origins: Sequence[Given]) -> Target:
-    target = Target(directory, told_by)
+def _embedded(directory: str, source: str, origins: Sequence[Given]) -> Target:
+    target = Target(directory, source)
     *deliberate, _ = origins
     if idle := [name for origin in deliberate for name in origin.names(_FOR_SERVERS)]:
         raise click.UsageError(
@@ -137,7 +137,7 @@ def _embedded(directory: str, told_by: str, origins: Sequence[Given]) -> Target:
 
 
 def _tls(address: str, origins: Sequence[Given]) -> Mapping[str, Any]:
-    """How the server's certificate is checked, where that is not as usual."""
+    """Return the options for the server's certificate that differ from the defaults."""
     for origin in origins:
         way = origin.one_of(_TLS, "ways to check certificates")
         if way is None:
@@ -153,7 +153,7 @@ def _tls(address: str, origins: Sequence[Given]) -> Mapping[str, Any]:
 
 
 def _checked_certificates(path: str) -> str:
-    """The path of a file with certificates, which is read to see whether it is one."""
+    """Return the path of a file with certificates; refuse one that cannot be read as such."""
     import ssl
 
     try:
@@ -166,14 +166,14 @@ def _checked_certificates(path: str) -> str:
 
 
 def _distribution(cloud_id: str | None, login: Login | None, origins: Sequence[Given]) -> str | None:
-    """What the server is, as far as that is told; what is told must agree."""
-    told = {cloud_id: "elasticsearch"} if cloud_id else {}
+    """Return the distribution of the server, if settings name it; refuse contradictions."""
+    named = {cloud_id: "elasticsearch"} if cloud_id else {}
     if login and login.distribution:
-        told[login.told_by] = login.distribution
+        named[login.source] = login.distribution
     if origin := next((origin for origin in origins if "distribution" in origin.values), None):
-        told[origin.name("distribution")] = origin.values["distribution"]
-    if len(set(told.values())) > 1:
+        named[origin.name("distribution")] = origin.values["distribution"]
+    if len(set(named.values())) > 1:
         raise click.UsageError(
-            f"{', but '.join(f'{name} is for {what}' for name, what in told.items())}. Drop one of them."
+            f"{', but '.join(f'{name} is for {what}' for name, what in named.items())}. Drop one of them."
         )
-    return next(iter(told.values()), None)
+    return next(iter(named.values()), None)

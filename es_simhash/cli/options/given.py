@@ -1,4 +1,4 @@
-"""Settings, and where they were given: on the command line, in a profile, or by the environment."""
+"""Settings with their origin: the command line, a profile, or the environment."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import click
 
-# What the user and the password in a URL are among the settings.
+# The settings for the user and the password in a URL.
 URL_USER, URL_PASSWORD = "url_user", "url_password"
 _PARTS_OF_URLS = {URL_USER: "user", URL_PASSWORD: "password"}
 
 
 @dataclass(frozen=True)
 class Given:
-    """The settings of one origin, each under its option's name in Python; they hold secrets, so they are not shown.
+    """The settings of one origin, by option name; their repr hides them, as some are secret.
 
-    ``named`` tells what a setting is called there: ``--api-key`` or ``ES_SIMHASH_API_KEY``.
+    ``named`` returns the name of a setting there: ``--api-key`` or ``ES_SIMHASH_API_KEY``.
     """
 
     values: Mapping[str, Any] = field(repr=False)
@@ -25,23 +25,23 @@ class Given:
 
     @classmethod
     def of(cls, values: Mapping[str, Any], named: Callable[[str], str]) -> Given:
-        """The settings that were given among all that could be; one that is empty is refused."""
+        """Select the settings that were given; refuse empty ones."""
         for name, value in values.items():
             if value == "":
                 raise click.UsageError(f"{named(name)} is empty. Give it a value, or leave it out.")
         return cls({name: value for name, value in values.items() if value is not None and value is not False}, named)
 
     def name(self, setting: str) -> str:
-        """What a setting is called where it was given."""
+        """Return the name of a setting at its origin."""
         part = _PARTS_OF_URLS.get(setting)
         return f"the {part} in {self.named('url')}" if part else self.named(setting)
 
     def names(self, settings: Iterable[str]) -> list[str]:
-        """What those of the settings are called that were given."""
+        """Return the names of the settings that were given."""
         return [self.name(setting) for setting in settings if setting in self.values]
 
     def one_of(self, settings: Iterable[str], what: str) -> str | None:
-        """Which of these settings was given, if any; several of them are refused, as so many of ``what``."""
+        """Return the one of these settings that was given, if any; refuse several, called ``what``."""
         given = [setting for setting in settings if setting in self.values]
         if len(given) > 1:
             first, *others = self.names(given)
@@ -52,5 +52,5 @@ class Given:
         return given[0] if given else None
 
     def with_values(self, **values: Any) -> Given:
-        """The same with some settings replaced or added."""
+        """Return a copy with some settings replaced or added."""
         return replace(self, values={**self.values, **values})

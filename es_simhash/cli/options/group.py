@@ -1,13 +1,15 @@
-"""The options that the commands have in common which make groups of all documents."""
+"""The options of commands that group documents."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
 
+from es_simhash._core.environment import MEMORY
+from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.index import near_options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -21,12 +23,12 @@ class Size(click.ParamType):  # type: ignore[type-arg] # generic only since clic
     name = "size"
 
     def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number of bytes that a text stands for."""
+        """Parse a size such as 64MB."""
         if isinstance(value, int):
             return value
         read = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]i?)?b?", value.strip().lower())
         if not read:
-            self.fail(f"{value!r} is no size. Write it as 64MB, 1.5GiB or 500000.", param, ctx)
+            self.fail(f"{value!r} is not a size. Write it as 64MB, 1.5GiB or 500000.", param, ctx)
         return int(float(read[1]) * _UNITS[read[2] or ""])
 
 
@@ -34,38 +36,40 @@ SIZE = Size()
 
 
 def group_options(linkage: str, verify: str | None, first: str) -> Callable[[Command], Command]:
-    """What a group is, with these defaults, and ``first`` as what the order by default means."""
+    """Add the options that define a group, with these defaults; ``first`` says what comes first by default."""
     options = (
         click.option(
             "--linkage",
             type=click.Choice(["star", "single", "complete"]),
             default=linkage,
             show_default=True,
-            help="Near whom a member is: the document kept; any other; all others.",
+            help="A member is similar to: the canonical document, any other member, all other members.",
         ),
         click.option(
             "--canonical",
             default="first",
             show_default=True,
             metavar="ORDER",
-            help=f"Which to keep: first ({first}), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
+            help=f"Canonical document: first ({first}), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
         ),
         click.option(
             "--verify",
             type=click.Choice(["estimate", "doubtful", "exact"]),
             default=verify,
             show_default=verify or "as the scheme says",
-            help="Which pairs are decided by their texts: none, those in doubt, all.",
+            help="Compare the texts of no pairs, of pairs near the threshold, or of all pairs.",
         ),
-        click.option("--strip", multiple=True, metavar="REGEX", help="Leave out of texts what this finds; repeat it."),
-        click.option("--common", type=float, metavar="SHARE", help="Let features of more than this share not decide."),
-        click.option("--max-bucket", type=click.IntRange(2), metavar="N", help="Compare only N documents of a key."),
+        click.option("--strip", multiple=True, metavar="REGEX", help="Remove matches from texts; repeatable."),
+        click.option("--common", type=float, metavar="SHARE", help="Ignore features of more than this share of texts."),
+        click.option(
+            "--max-bucket", type=click.IntRange(2), metavar="N", help="Compare at most N documents with the same key."
+        ),
         click.option(
             "--memory",
             type=SIZE,
-            default="256MB",
-            show_default=True,
-            help="About how much memory to take; what is more goes to temporary files.",
+            default=MEMORY,
+            show_default="256MiB",
+            help="Approximate memory to use; the rest goes to temporary files.",
         ),
     )
 
@@ -75,3 +79,31 @@ def group_options(linkage: str, verify: str | None, first: str) -> Callable[[Com
         return near_options(command)
 
     return with_options
+
+
+def groups_file_options(command: Command) -> Command:
+    """Add the files that groups are written to."""
+    options = (
+        output_file("--output", "-o", "groups_file", help="Write the groups to this file."),
+        click.option(
+            "--output-format",
+            type=click.Choice(["jsonl", "csv"]),
+            default="jsonl",
+            show_default=True,
+            help="Format of the groups.",
+        ),
+        output_file("--pairs", "pairs_file", help="Write the pairs that link documents to this file."),
+        output_file("--report", "report_file", help="Write an HTML report to this file."),
+        click.option("--date", "date_field", metavar="FIELD", help="With --report: the field with a document's date."),
+    )
+    for option in reversed(options):
+        option(command)
+    return command
+
+
+def check_outputs(named: Mapping[str, str | None], date_field: str | None, output_format: str, as_json: bool) -> None:
+    """Refuse options for groups that contradict each other; ``named`` has the files by their options."""
+    if date_field and not named["--report"]:
+        raise click.UsageError("--date is for the report. Add --report, or drop it.")
+    if as_json and output_format == "csv" and not named["--output"]:
+        raise click.UsageError("--json prints the groups as JSON. Name a file for the CSV with --output, or drop one.")

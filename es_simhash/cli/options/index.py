@@ -1,4 +1,4 @@
-"""The options by which commands name a scheme, the fields of an index, and what a near-duplicate is."""
+"""The options that name an index, its scheme and fields, and define near-duplicates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from es_simhash.cli.options.inputs import json_object, text_in
+from es_simhash.cli.options.files import json_object, text_in
 
 if TYPE_CHECKING:
     from es_simhash.cli.show.output import Output
@@ -22,7 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def index_argument(command: Command) -> Command:
-    """The index that a command is about."""
+    """Add the argument INDEX."""
     return click.argument("index", callback=_named)(command)
 
 
@@ -30,12 +30,12 @@ def _named(_context: click.Context, _parameter: click.Parameter, name: str) -> s
     if not name.strip():
         raise click.BadParameter("It is empty. Give the name of an index.")
     if not _is_text(name):
-        raise click.BadParameter("It has bytes that are no text in the terminal's encoding. Give the name as text.")
+        raise click.BadParameter("It has bytes that are not text in the terminal's encoding. Give the name as text.")
     return name
 
 
 def _is_text(name: str) -> bool:
-    """Whether the name could be decoded: bytes that could not are lone surrogates."""
+    """Check that the name could be decoded: bytes that could not are lone surrogates."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -43,55 +43,40 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def scheme_option(command: Command) -> Command:
-    """How texts are fingerprinted."""
-    return click.option(
-        "--scheme", metavar="PRESET|FILE", help="A preset (see: es-simhash schemes), or a file with a scheme's JSON."
-    )(command)
+scheme_option = click.option(
+    "--scheme", metavar="PRESET|FILE", help="A preset (see: es-simhash schemes), or a file with a scheme's JSON."
+)
+prefix_option = click.option(
+    "--prefix", default="dedup", show_default=True, metavar="NAME", help="Object that holds the fingerprint fields."
+)
 
 
-def prefix_option(command: Command) -> Command:
-    """Where the fingerprints go."""
-    return click.option(
-        "--prefix", default="dedup", show_default=True, metavar="NAME", help="The object of the fingerprint's fields."
-    )(command)
+def fields_option(help: str) -> Callable[[Command], Command]:
+    """Add the fields of a document, as dotted paths."""
+    return click.option("--field", "fields", multiple=True, metavar="PATH", help=help)
 
 
-def texts_option(command: Command) -> Command:
-    """Which fields of documents that belong to no index texts are in."""
-    return click.option(
-        "--field",
-        "fields",
-        multiple=True,
-        metavar="PATH",
-        help="A field with text, as a dotted path; repeat for more. Without it, all texts of a document.",
-    )(command)
-
-
-def field_options(command: Command) -> Command:
-    """Which fields texts are in, and where the fingerprints go."""
-    return click.option(
-        "--field", "fields", multiple=True, metavar="PATH", help="A field with text, as a dotted path; repeat for more."
-    )(prefix_option(command))
+field_option = fields_option("Text field, as a dotted path; repeatable.")
+texts_option = fields_option("Text field, as a dotted path; repeatable.  [default: all texts of a file's document]")
 
 
 def index_options(command: Command) -> Command:
-    """What may be known of an index; the command gets it as ``known``, the keywords of `Index`."""
+    """Add the scheme, fields and prefix of an index; the command gets the keywords of `Index` as ``known``."""
 
     @wraps(command)
     def with_known(fields: tuple[str, ...], prefix: str, scheme: str | None, **given: Any) -> Any:
         known = {"scheme": scheme_named(scheme), "fields": fields or None, "prefix": prefix}
         return command(known=known, **given)
 
-    return scheme_option(field_options(with_known))  # type: ignore[return-value]
+    return scheme_option(field_option(prefix_option(with_known)))  # type: ignore[return-value]
 
 
 def near_options(command: Command) -> Command:
-    """What near is: ``by``, ``distance`` and ``similarity``."""
+    """Add what makes documents near-duplicates: ``by``, ``distance`` and ``similarity``."""
     options = (
-        click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Which fingerprint to go by."),
-        click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Near is within so many unlike bits."),
-        click.option("--similarity", type=float, metavar="S", help="Near is from this Jaccard similarity on, up to 1."),
+        click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Fingerprint to compare."),
+        click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Maximum number of different bits."),
+        click.option("--similarity", type=float, metavar="S", help="Minimum Jaccard similarity, up to 1."),
     )
     for option in reversed(options):
         option(command)
@@ -99,7 +84,7 @@ def near_options(command: Command) -> Command:
 
 
 def filter_option(help: str) -> Callable[[Command], Command]:
-    """A query that restricts documents; the command gets it as JSON."""
+    """Add a query that restricts documents; the command gets it as JSON."""
     return click.option("--filter", metavar="QUERY", callback=_query, help=help)
 
 
@@ -108,7 +93,7 @@ def _query(_context: click.Context, _parameter: click.Parameter, text: str | Non
 
 
 def find_options(command: Command) -> Command:
-    """What a near-duplicate is, and how it is compared; the command gets it as ``wanted``, keywords of `Index.find`."""
+    """Add how near-duplicates are found; the command gets the keywords of `Index.find` as ``wanted``."""
 
     @wraps(command)
     def with_wanted(**given: Any) -> Any:
@@ -126,10 +111,10 @@ def find_options(command: Command) -> Command:
         click.option(
             "--measure",
             type=click.Choice(["jaccard", "containment", "overlap", "cosine"]),
-            help="What similarity of texts is.  [default: as the scheme says]",
+            help="Similarity of texts.  [default: as the scheme says]",
         ),
         filter_option("Only matches that this query, as JSON, selects."),
-        click.option("--size", type=click.IntRange(1), default=10, show_default=True, help="How many matches to show."),
+        click.option("--size", type=click.IntRange(1), default=10, show_default=True, help="Number of matches."),
     )
     for option in reversed(options):
         option(with_wanted)
@@ -137,23 +122,31 @@ def find_options(command: Command) -> Command:
 
 
 def scheme_named(name: str | None) -> Scheme | None:
-    """The preset of a name, or the scheme in a file."""
+    """Return the scheme of ``--scheme``, if it was given."""
+    return None if name is None else read_scheme(name, "--scheme")
+
+
+def scheme_or_default(name: str | None) -> Scheme:
+    """Return the scheme of ``--scheme``, or the default."""
+    return read_scheme("default" if name is None else name, "--scheme")
+
+
+def read_scheme(name: str, option: str) -> Scheme:
+    """Return the preset of a name, or the scheme in a file."""
     from es_simhash.scheme.presets import PRESETS
     from es_simhash.scheme.scheme import Scheme
 
-    if name is None:
-        return None
     if name in PRESETS:
         return Scheme.preset(name)
     if not Path(name).is_file():
         raise click.UsageError(
-            f"{name!r} is neither a preset ({', '.join(PRESETS)}) nor a file. Give one of them to --scheme."
+            f"{name!r} is neither a preset ({', '.join(PRESETS)}) nor a file. Give one of them to {option}."
         )
     return Scheme.from_json(text_in(name))
 
 
 def wanted_documents(engine: Engine, index: str, known: dict[str, Any]) -> Documents:
-    """What the options say, where they name fields, else what the index says."""
+    """Return the documents that the options describe if they name fields, else those of the index."""
     from es_simhash.documents.documents import Documents
     from es_simhash.index import Index
     from es_simhash.scheme.scheme import Scheme
@@ -164,7 +157,7 @@ def wanted_documents(engine: Engine, index: str, known: dict[str, Any]) -> Docum
 
 
 def documents_of(engine: Engine, index: str, known: dict[str, Any], dry_run: bool) -> Documents:
-    """What the index says; with fields given it gets them first, unless nothing is to be changed."""
+    """Return the documents of the index, which first gets the fields that the options name, unless ``dry_run``."""
     from es_simhash.index import Index
 
     opened = Index(index, engine, **known)
@@ -174,6 +167,6 @@ def documents_of(engine: Engine, index: str, known: dict[str, Any], dry_run: boo
 
 
 def warn_of_indices_without_fields(output: Output, index: Index) -> None:
-    """Name the indices behind a name in which nothing can be found."""
+    """Warn of the indices behind a name that have no fingerprints to search."""
     for name in index.without_fields:
         output.warn(f"Left out: the index {name!r} has no fields for fingerprints. Add them with init.")

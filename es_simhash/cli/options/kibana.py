@@ -25,18 +25,18 @@ KIBANA_URL = "--kibana-url"
 
 @dataclass(frozen=True)
 class KibanaTarget:
-    """Where Kibana is, and how it is logged in to."""
+    """The address of Kibana, and its login."""
 
     kibana: Kibana
     server: Target
 
     def import_options(self) -> Mapping[str, Any]:
-        """The keywords of `import_objects` that log in; a password that is not given is asked for."""
+        """Return the keywords of `import_objects` for the login; ask for a password that was not given."""
         login, tls = self.server.login, self.server.tls
         options = login.options() if login else {}
         if login and "headers" not in options:
             raise click.UsageError(
-                f"Kibana is not logged in to with {login.told_by}. Write the saved objects to a file with --output, "
+                f"Kibana does not accept a login with {login.source}. Write the saved objects to a file with --output, "
                 "and import that by hand."
             )
         return {
@@ -46,22 +46,17 @@ class KibanaTarget:
         }
 
 
-def kibana_url_option(command: Command) -> Command:
-    """Where Kibana is, alone."""
-    return click.option(KIBANA_URL, metavar="URL", help="Link groups to Kibana or OpenSearch Dashboards there.")(
-        command
-    )
+kibana_url_option = click.option(
+    KIBANA_URL, metavar="URL", help="Link groups to Kibana or OpenSearch Dashboards at this URL."
+)
 
 
 def kibana_options(command: Command) -> Command:
-    """The options of a target and of Kibana; the command gets ``target`` and ``kibana``, None where none is named.
+    """Add the options of Kibana; the command gets ``target`` and ``kibana``, or None, and the ``space``."""
 
-    It also gets the ``space``.
-    """
-
-    @click.option(KIBANA_URL, metavar="URL", help="Where Kibana or OpenSearch Dashboards is; any page of it will do.")
-    @click.option("--space", metavar="SPACE", help="The space of Kibana that the saved objects are for.")
-    @click.option("--tenant", metavar="TENANT", help="The tenant of OpenSearch Dashboards to import into.")
+    @click.option(KIBANA_URL, metavar="URL", help="URL of Kibana or OpenSearch Dashboards, or of any of its pages.")
+    @click.option("--space", metavar="SPACE", help="Kibana space for the saved objects.")
+    @click.option("--tenant", metavar="TENANT", help="OpenSearch Dashboards tenant to import into.")
     @wraps(command)
     def with_kibana(
         connection: Given, kibana_url: str | None, space: str | None, tenant: str | None, **given: Any

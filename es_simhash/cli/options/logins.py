@@ -24,22 +24,22 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Login:
-    """Who logs in, or with what, what told so, and the options that make a client do it.
+    """A login: a description, the setting it comes from, and the options for a client.
 
-    The options are secret, and are made only when a client is: a password may have to be asked for.
-    ``distribution`` is the only one that has such a login.
+    The options are secret, and made only with the client: a password may have to be asked for. ``distribution`` is set
+    if only one distribution has such a login.
     """
 
     who: str
-    told_by: str
+    source: str
     options: Callable[[], Options] = field(repr=False)
     distribution: str | None = None
 
 
 def login_at(address: str, deliberate: Sequence[Given], environment: Given) -> Login | None:
-    """The login for a server: of the first of the deliberate origins that has one, else of the environment.
+    """Return the login for a server, from the first deliberate origin that has one, else from the environment.
 
-    A password stands beside its user, or in the environment; else it is asked for.
+    A password comes from the origin of its user, or from the environment; else it is asked for.
     """
     for origin in (*deliberate, environment):
         way = origin.one_of(WAYS, "ways to log in")
@@ -62,28 +62,27 @@ def _login(way: str, origin: Given, environment: Given, address: str) -> Login:
             return Login(f"with {name}", name, lambda: _by_signatures(value, address), "opensearch")
     if not value or ":" in value:  # as in user:password, so it is not repeated
         raise click.UsageError(
-            f"{name[0].upper()}{name[1:]} is empty or has a colon in it, as no user's name is. "
+            f"{name[0].upper()}{name[1:]} is empty or contains a colon, which no user name does. "
             "Give the name alone, and the password by ES_SIMHASH_PASSWORD or --password-file."
         )
     return Login(f"as {value}", name, lambda: _by_password(value, _password(value, address, origin, environment)))
 
 
 def _by_password(user: str, password: str) -> Options:
-    # Not by the clients' own options: opensearch-py takes Latin-1 only. Bytes that the system could not decode go as
-    # they came.
+    # Not by the clients' own options: opensearch-py accepts Latin-1 only. Undecodable bytes are sent unchanged.
     return _authorized("Basic", f"{user}:{password}".encode(errors="surrogateescape"))
 
 
 def _by_api_key(key: str, name: str) -> Options:
     if not re.fullmatch("[!-~]+", key):
-        raise click.UsageError(f"{name} is no API key. Give the key as the engine encoded it, or as ID:KEY.")
+        raise click.UsageError(f"{name} is not an API key. Give the key as the engine encoded it, or as ID:KEY.")
     if ":" in key:
         return _authorized("ApiKey", key.encode())
     return {"headers": {"authorization": f"ApiKey {key}"}}
 
 
 def _authorized(scheme: str, login: bytes) -> Options:
-    """A header, which both clients send; their own options differ."""
+    """Return a header, which both clients send; their own options differ."""
     return {"headers": {"authorization": f"{scheme} {base64.b64encode(login).decode()}"}}
 
 
@@ -111,7 +110,7 @@ def _by_signatures(region: str, address: str) -> Options:
 
 
 def aws_service(address: str) -> str:
-    """The service that requests are signed for: OpenSearch Serverless (aoss), or a domain (es)."""
+    """Return the service to sign requests for: OpenSearch Serverless (aoss), or a domain (es)."""
     return "aoss" if ".aoss." in str(urlsplit(address).hostname) else "es"
 
 
@@ -133,7 +132,7 @@ def _password(user: str, address: str, *origins: Given) -> str:
 
 
 def _secret_in(path: str) -> str:
-    """The only line of a file."""
+    """Read the only line of a file."""
     try:
         secret = Path(path).read_text(encoding="utf-8").rstrip("\r\n")
     except UnicodeDecodeError:

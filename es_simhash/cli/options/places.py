@@ -1,4 +1,4 @@
-"""Places to work at: what the URL of a server is, and what a directory is."""
+"""URLs of servers, and directories of the embedded engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from es_simhash.errors import InputError
 
 @dataclass(frozen=True)
 class Server:
-    """A server's address, and the settings of a login that its URL held."""
+    """A server's address, and the login settings in its URL."""
 
     address: str
     login: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -29,7 +29,7 @@ def is_server(place: str) -> bool:
 
 
 def server_at(url: str) -> Server:
-    """A URL taken apart; the address has always a port."""
+    """Split a URL into an address, always with a port, and a login."""
     from es_simhash.engines import connect_url
 
     try:
@@ -45,7 +45,7 @@ def server_at(url: str) -> Server:
 
 
 def deployment(cloud_id: str) -> Server:
-    """The address of a deployment in Elastic Cloud."""
+    """Return the address of a deployment in Elastic Cloud."""
     from es_simhash.errors import MissingExtraError
 
     try:

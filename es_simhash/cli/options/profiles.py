@@ -1,4 +1,4 @@
-"""Profiles: named settings of targets, in a TOML file of the user's.
+"""Profiles: named connection settings, in a TOML file of the user.
 
     [profiles.production]
     url = "https://search.example.com"
@@ -6,7 +6,7 @@
     password_file = "production.password"
     ca_certs = "ca.pem"
 
-Settings are called as the options are. Paths are relative to the file's directory.
+Settings have the names of the options. Paths are relative to the file's directory.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TYPE_NAMES = {str: "a string", bool: "true or false"}
 
 
 def config_file(environment: Mapping[str, str]) -> Path:
-    """Where profiles are: the file in ES_SIMHASH_CONFIG, else one in the user's directory of configurations."""
+    """Return the path in ES_SIMHASH_CONFIG, else the one in the user's configuration directory."""
     if own := environment.get(CONFIG):
         return Path(own)
     directory = environment.get(CONFIG_HOME)
@@ -54,7 +54,7 @@ def config_file(environment: Mapping[str, str]) -> Path:
 
 
 def profile_named(name: str, environment: Mapping[str, str]) -> Given:
-    """The settings of a profile, with whole paths; what cannot be used raises a usage error."""
+    """Return the settings of a profile, with absolute paths; refuse one that cannot be used."""
     path = config_file(environment)
     text, is_private = _read(path)
     profiles = _parsed(text, path).get("profiles")
@@ -77,7 +77,7 @@ def profile_named(name: str, environment: Mapping[str, str]) -> Given:
 
 
 def _read(path: Path) -> tuple[str, bool]:
-    """A file's text, and whether its owner alone may read it."""
+    """Read a file; return its text, and whether only its owner may read it."""
     try:
         with path.open(encoding="utf-8") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -88,7 +88,7 @@ def _read(path: Path) -> tuple[str, bool]:
             f"or name another file in {CONFIG}."
         ) from None
     except UnicodeDecodeError:
-        raise click.UsageError(f"{path} is not UTF-8. Write it anew in this encoding.") from None
+        raise click.UsageError(f"{path} is not UTF-8. Convert it to this encoding.") from None
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:
@@ -99,14 +99,14 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        # Only where it is: what stands there may be a secret.
+        # The message has only the position: the text may be a secret.
         place = re.search(r"\(at ([^()]+)\)$", str(error))
         where = place[1] if place else "some place"
     raise click.UsageError(f"{path} is not TOML: it cannot be read at {where}. Correct it there.")
 
 
 def _check(profile: Mapping[str, Any], where: str) -> None:
-    """Whether there are known settings only, each of its type; values are not repeated, as they may be secret."""
+    """Refuse unknown settings and wrong types; the messages do not repeat values, which may be secret."""
     if unknown := [setting for setting in profile if setting not in SETTINGS]:
         raise click.UsageError(f"{where} has {unknown[0]}, which is not known. Known are {', '.join(SETTINGS)}.")
     for setting, value in profile.items():
@@ -120,14 +120,14 @@ def _check(profile: Mapping[str, Any], where: str) -> None:
 
 
 def _secret_among(profile: Mapping[str, Any]) -> str | None:
-    """The setting that is a secret itself, if one is."""
+    """Return the setting that is itself a secret, if there is one."""
     if re.search("://.*:.*@", profile.get("url", "")):
         return "the password in url"
     return next((setting for setting in ("password", "api_key") if setting in profile), None)
 
 
 def _whole_paths(profile: Mapping[str, Any], directory: Path) -> dict[str, str]:
-    """The paths among the settings; those that are relative begin where the profiles are."""
+    """Return the paths among the settings, resolved against the directory of the profiles."""
     paths = [setting for setting in _PATHS if setting in profile]
     if "url" in profile and not is_server(profile["url"]):
         paths.append("url")

@@ -7,40 +7,31 @@ from typing import Any, TypeVar
 
 import click
 
+from es_simhash._core.environment import PATIENCE
+from es_simhash.cli.options.files import rejects_option
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 accept_option = click.option(
-    "--accept", multiple=True, metavar="CODE", help="Go on in spite of what doctor finds by this code; repeat for more."
+    "--accept", multiple=True, metavar="CODE", help="Continue despite doctor findings with this code; repeatable."
 )
-
-
-def patience_option(command: Command) -> Command:
-    """How long an engine is waited for."""
-    return click.option(
-        "--patience", type=float, default=600.0, show_default=True, help="Seconds to wait for a busy engine."
-    )(command)
+patience_option = click.option(
+    "--patience", type=float, default=PATIENCE, show_default=True, help="Seconds to wait for a busy engine."
+)
+max_rate_option = click.option("--max-rate", type=float, metavar="N", help="Write at most N documents per second.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")
 
 
 def run_options(command: Command) -> Command:
-    """How a run goes about it: the keywords of `RunOptions`, and ``rejects``."""
+    """Add the keywords of `RunOptions`, ``rejects`` and ``dry_run``."""
     options = (
         click.option(
-            "--parallel",
-            "parallel",
-            type=click.IntRange(1),
-            default=1,
-            show_default=True,
-            help="Work on so many at once.",
+            "--parallel", type=click.IntRange(1), default=1, show_default=True, help="Number of parallel slices."
         ),
-        click.option("--max-rate", type=float, metavar="N", help="Write at most N documents a second."),
+        max_rate_option,
         patience_option,
-        click.option(
-            "--rejects",
-            type=click.Path(dir_okay=False),
-            default="rejected.jsonl",
-            show_default=True,
-            help="Where to append what could not be done, with its id and the reason.",
-        ),
+        rejects_option,
+        dry_run_option,
     )
     for option in reversed(options):
         option(command)

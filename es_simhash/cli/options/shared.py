@@ -1,4 +1,4 @@
-"""The options that verbs share: they stand before the verb or after it, and the one after it wins."""
+"""The options that verbs share, before or after the verb; the one after it wins."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Verb(click.Command):
         return [*self.params, *self.shared, *own[len(self.params) :]]
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it with what the shared options stand for."""
+        """Run it with the objects that the shared options describe."""
         given = dict(ctx.parent.params) if ctx.parent else {}
         given = {str(option.name): given.get(str(option.name)) for option in (*CONNECTION, *OUTPUT)}
         after = {name: ctx.params.pop(name) for name in given if name in ctx.params}
@@ -78,7 +78,7 @@ class Verb(click.Command):
         return super().invoke(ctx)
 
     def connected(self, connection: Given) -> Mapping[str, Any]:
-        """Refuse connection options, which stand before the verb in vain."""
+        """Refuse connection options before the verb."""
         if idle := connection.names(connection.values):
             raise click.UsageError(f"{self.name} works without an engine. Drop {' and '.join(idle)}.")
         return {}
@@ -90,7 +90,7 @@ class ConnectionVerb(Verb):
     shared = (*CONNECTION, *OUTPUT)
 
     def connected(self, connection: Given) -> Mapping[str, Any]:
-        """Pass them on as they were given."""
+        """Pass the options on."""
         return {"connection": connection}
 
 
@@ -98,5 +98,5 @@ class EngineVerb(ConnectionVerb):
     """A verb that works on an engine, and gets its `Target` as ``target``."""
 
     def connected(self, connection: Given) -> Mapping[str, Any]:
-        """Find the engine that they name."""
+        """Resolve the options to a target."""
         return {"target": target_of(connection, os.environ)}

@@ -1,4 +1,4 @@
-"""What a backfill says: what it has before it, how far it is, what it came to."""
+"""The plan, the progress and the result of ``backfill``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import counts, planned, rates, tell_findings, tell_parts, telling, warn_of_left_out
+from es_simhash.cli.show.progress import (
+    counts,
+    planned,
+    rates,
+    show_findings,
+    show_parts,
+    showing_progress,
+    warn_of_left_out,
+)
 
 if TYPE_CHECKING:
     from es_simhash.live.backfill.checkpoint import Checkpoint
@@ -19,20 +27,20 @@ if TYPE_CHECKING:
 
 @dataclass
 class Report:
-    """Tells people by a bar or lines, and programs by events; keeps the totals of several runs."""
+    """A report for people as a bar or lines, for programs as events; it stores the totals of several runs."""
 
     output: Output
     checkpoint: Checkpoint
 
     def begin(self, survey: Survey, dry_run: bool) -> None:
-        """Tell what the doctor found, which indices there are, and how much is to be done in each.
+        """Print the doctor's findings, the indices, and the number of documents to process in each.
 
-        With ``dry_run`` that is all that is asked for.
+        With ``dry_run``, --quiet does not hide them.
         """
-        tell_findings(self.output, survey.findings)
+        show_findings(self.output, survey.findings)
         self.output.result({"event": "plan", **planned(survey), "run": self.checkpoint.before.runs})
         if dry_run or not self.output.quiet:
-            tell_parts(self.output, survey.parts)
+            show_parts(self.output, survey.parts)
         before = self.checkpoint.before
         if before.written:
             self.output.note(
@@ -41,22 +49,22 @@ class Report:
             )
 
     @contextmanager
-    def telling(self, total: int) -> Iterator[Callable[[Progress], None]]:
-        """What is to be told how far the run is."""
-        with telling(self.output, "Backfilling", total, _more) as tell:
+    def showing_progress(self, total: int) -> Iterator[Callable[[Progress], None]]:
+        """Yield a function that shows and stores the progress of the run."""
+        with showing_progress(self.output, "Backfilling", total, _more) as show:
 
-            def tell_and_keep(progress: Progress) -> None:
+            def show_and_store(progress: Progress) -> None:
                 self.checkpoint.update(progress)
-                tell(progress)
+                show(progress)
 
-            yield tell_and_keep
+            yield show_and_store
 
     def so_far(self, progress: Progress) -> str:
-        """What was done, in a sentence without its end."""
+        """Return what was done, as a sentence without a full stop."""
         return f"Fingerprints were given to {counted(progress.written, 'document')} of {progress.index}"
 
     def end(self, progress: Progress, rejects: str) -> None:
-        """Tell what it came to."""
+        """Print the result; keep the totals unless everything is done."""
         totals = self.checkpoint.totals(progress)
         done = {**counts(progress), **rates(progress), **_megabytes_per_second(progress)}
         done["seconds"] = round(progress.seconds, 3)
@@ -72,8 +80,8 @@ class Report:
         warn_of_left_out(self.output, progress)
         if progress.unsettled:
             self.output.warn(
-                f"Others go on changing texts: {counted(progress.unsettled, 'change')} came after the last look. "
-                "Run it again when they have stopped, or have them write fingerprints as well."
+                f"Texts keep changing: {counted(progress.unsettled, 'change')} came after the last pass. "
+                "Run it again when the writers have stopped, or have them write fingerprints as well."
             )
         if progress.rejected or progress.left_out or progress.unsettled:
             self.checkpoint.write(progress)
@@ -82,7 +90,7 @@ class Report:
 
 
 def _more(progress: Progress) -> tuple[str, dict[str, Any]]:
-    """What else there is to see of a run on its way."""
+    """Return the throughput and the conflicts of a run under way."""
     return f", {_megabytes(progress):.1f} MB/s, {progress.conflicts:,} conflicts", _megabytes_per_second(progress)
 
 
@@ -91,5 +99,5 @@ def _megabytes_per_second(progress: Progress) -> dict[str, Any]:
 
 
 def _megabytes(progress: Progress) -> float:
-    """Millions of characters of text a second: a little less than bytes."""
+    """Compute millions of characters of text per second: a little less than bytes."""
     return progress.characters / 1e6 / progress.seconds if progress.seconds else 0.0

@@ -1,4 +1,4 @@
-"""How an evaluation is printed: as JSON, or as tables of scores, of kinds of pairs and of errors."""
+"""Evaluations as JSON, or as tables of scores, kinds of pairs, and errors."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from es_simhash.quality.pair_outcomes import PairScores
     from es_simhash.quality.worst_errors import PairError
 
-# How many errors of each kind a terminal shows, with so much of their texts; JSON and the page show all.
+# Errors of each kind in tables, and characters of their texts; JSON and the report have all.
 _ERRORS = 5
 _EXCERPT = 60
 
 
 def show(output: Output, evaluation: Evaluation) -> None:
-    """Print the evaluation."""
+    """Print an evaluation."""
     from es_simhash.quality.evaluation_json import evaluation_json
 
     if output.as_json:
@@ -84,7 +84,7 @@ def _best(name: str, curve: Curve) -> list[Any]:
 def _errors(output: Output, title: str, evaluation: Evaluation, errors: Any) -> None:
     rows = [_error(evaluation, error) for error in errors[:_ERRORS]]
     if rows:
-        output.table([title.lower(), "", "exact Jaccard", "bits", "text", ""], rows, title)
+        output.table([title.lower(), "with", "exact Jaccard", "bits", "text", "other text"], rows, title)
 
 
 def _error(evaluation: Evaluation, error: PairError) -> list[Any]:
@@ -96,16 +96,14 @@ def _error(evaluation: Evaluation, error: PairError) -> list[Any]:
 def _notes(output: Output, evaluation: Evaluation) -> None:
     ceiling, truth = evaluation.ceiling, evaluation.truth
     if ceiling.candidates is not None:
-        output.note(f"Keys of the scheme let {ceiling.candidates:.2%} of the pairs meet that are similar enough.")
+        output.note(f"The keys of the scheme find {ceiling.candidates:.2%} of the pairs that are similar enough.")
     if ceiling.true_candidates is not None:
-        output.note(f"They let {ceiling.true_candidates:.2%} of the duplicates meet.")
+        output.note(f"They find {ceiling.true_candidates:.2%} of the duplicates.")
     if evaluation.judged.not_labelled:
-        output.note(
-            f"Found, labelled by nobody and counted nowhere: {counted(evaluation.judged.not_labelled, 'pair')}."
-        )
-    for told, names in (
+        output.note(f"Found, but unlabelled and not counted: {counted(evaluation.judged.not_labelled, 'pair')}.")
+    for problem, names in (
         ("ids in the labels have no document", truth.unknown),
         ("labels contradict", truth.contradictory),
     ):
         if names:
-            output.note(f"{len(names):,} {told}, such as {names[0]}.")
+            output.note(f"{len(names):,} {problem}, such as {names[0]}.")

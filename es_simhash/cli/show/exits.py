@@ -1,4 +1,4 @@
-"""How a run ends: its exit code, and the one paragraph that says what went wrong and what to do."""
+"""Exit codes, and the paragraph that says what went wrong and what to do."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MEANINGS = {
 
 
 class Interrupted(KeyboardInterrupt):
-    """An interruption of a command that has something to say about what was done until then."""
+    """An interruption of a command that can report what was done until then."""
 
 
 @contextmanager
 def saying_if_interrupted(done: Callable[[], str]) -> Iterator[None]:
-    """Within it, an interruption is told with what ``done`` then says; the innermost has the say."""
+    """Report an interruption within the block by what ``done`` returns; the innermost block counts."""
     try:
         yield
     except Interrupted:
@@ -41,25 +41,25 @@ def saying_if_interrupted(done: Callable[[], str]) -> Iterator[None]:
 
 
 def code_of(error: BaseException, *, debug: bool) -> int:
-    """The exit code of an exception, which is told on standard error."""
+    """Print an exception on standard error, and return its exit code."""
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
         # Click makes an Abort of the interruption, which only newer versions name as its cause.
         causes = (error, error.__cause__, error.__context__)
-        said = next((each for each in causes if isinstance(each, Interrupted)), "Nothing was changed.")
-        tell(f"Interrupted. {said}")
+        done = next((each for each in causes if isinstance(each, Interrupted)), "Nothing was changed.")
+        print_stderr(f"Interrupted. {done}")
         return INTERRUPTED
     if debug:
         traceback.print_exception(error)
-    code, message = _told(error)
+    code, message = _described(error)
     if message:
-        tell(message)
+        print_stderr(message)
     return code
 
 
-def _told(error: BaseException) -> tuple[int, str]:
-    # Errors are loaded only where there is one.
+def _described(error: BaseException) -> tuple[int, str]:
+    # Errors are imported only if there is one.
     from es_simhash.errors import EngineError, EsSimhashError
 
     match error:
@@ -70,7 +70,7 @@ def _told(error: BaseException) -> tuple[int, str]:
             return (REFUSED if isinstance(error, EngineError) else USAGE), f"Error: {error}"
         case BrokenPipeError():  # the reader has seen enough, as `head` does
             return FINE, ""
-        case SystemExit():  # what click makes of the same; for all else it raises its own
+        case SystemExit():  # what click makes of it
             return FINE, ""
         case OSError():
             return USAGE, f"Error: {error.filename or 'The system'}: {error.strerror}. {_remedy(error)}"
@@ -88,7 +88,7 @@ def _remedy(error: OSError) -> str:
     return "Check the path and its permissions."
 
 
-def tell(message: str) -> None:
-    """Print a message on standard error; work goes on where its reader has gone away."""
+def print_stderr(message: str) -> None:
+    """Print a message on standard error; ignore that its reader has gone away."""
     with suppress(BrokenPipeError):
         print(message, file=sys.stderr, flush=True)

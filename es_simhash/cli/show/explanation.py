@@ -1,4 +1,4 @@
-"""How an explanation is printed: as JSON, with colours and texts side by side on a terminal, else as plain lines."""
+"""Explanations as JSON, with colours and texts side by side on a terminal, else as plain lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from es_simhash.plans.explain.text_differences import TextPart, TextRow
     from es_simhash.plans.explain.verdict import Evidence
 
-# How many equal characters stay beside a change, how many features of a kind are shown, and how wide lines of bits are.
+# Equal characters kept beside a change, features shown of each kind, and width of a line of bits.
 _AROUND = 40
 _FEATURES = 6
 _WIDTH = 72
@@ -30,14 +30,14 @@ _GOOD, _BAD, _FAINT = "green", "red", "dim"
 
 
 class Piece(NamedTuple):
-    """A piece of a line, and how it looks on a terminal."""
+    """A piece of a line, and its style on a terminal."""
 
     text: str
     style: str = ""
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:
-    """The whole explanation as commands print it."""
+    """Return the whole explanation as commands print it."""
     evidence = explanation.evidence
     documents = [
         {
@@ -65,7 +65,7 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
 
 
 def show(output: Output, explanation: Explanation) -> None:
-    """Print it."""
+    """Print an explanation."""
     if output.as_json:
         output.result(as_json(explanation))
         return
@@ -85,11 +85,11 @@ def _show_documents(output: Output, explanation: Explanation) -> None:
         [each.name, each.subject.index, each.state, each.made["status"], f"{len(each.subject.text):,}"]
         for each in explanation.pair
     ]
-    output.table(["", "index", "fields", "status", "characters"], rows)
+    output.table(["document", "index", "fields", "status", "characters"], rows)
 
 
 def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:
-    """Similarities, bits, blocks and bands, as far as there are any."""
+    """Yield lines about similarities, bits, blocks and bands, as far as there are any."""
     evidence, simhash = explanation.evidence, explanation.scheme.simhash
     yield [Piece(_similarities(evidence))]
     if simhash and evidence.bits and evidence.blocks:
@@ -103,20 +103,20 @@ def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:
 
 def _similarities(evidence: Evidence) -> str:
     similarity = evidence.similarity
-    told = f"similarity: {similarity.exact:.3f} exactly"
+    line = f"similarity: {similarity.exact:.3f} exactly"
     if similarity.signed != similarity.exact:
-        told += f", {similarity.signed:.3f} without weights"
+        line += f", {similarity.signed:.3f} without weights"
     if similarity.estimate is not None:
-        told += f", {with_error(similarity.estimate, similarity.standard_error, 3)} estimated"
+        line += f", {with_error(similarity.estimate, similarity.standard_error, 3)} estimated"
     if similarity.verified is not None:
-        told += f", {similarity.verified:.3f} as the scheme compares texts"
-    return told if similarity.threshold is None else f"{told}; from {similarity.threshold} on is near"
+        line += f", {similarity.verified:.3f} as the scheme compares texts"
+    return line if similarity.threshold is None else f"{line}; the minimum is {similarity.threshold}"
 
 
 def _bits(bits: Bits, starts: Sequence[int]) -> Iterator[list[Piece]]:
-    """Both SimHashes block by block, with a caret below each bit that differs."""
-    near = "" if bits.threshold is None else f"; within {bits.threshold} is near"
-    yield [Piece(f"distance: {bits.distance} of {bits.size} bits, about {bits.expected:.1f} to be expected{near}")]
+    """Yield both SimHashes block by block, with a caret below each bit that differs."""
+    near = "" if bits.threshold is None else f"; the maximum is {bits.threshold}"
+    yield [Piece(f"distance: {bits.distance} of {bits.size} bits, about {bits.expected:.1f} expected{near}")]
     a, b = (f"{int(digits, 16):0{bits.size}b}" for digits in (bits.a, bits.b))
     for line in _lines_of_blocks(list(pairwise((*starts, bits.size)))):
         for written in (a, b):
@@ -126,7 +126,7 @@ def _bits(bits: Bits, starts: Sequence[int]) -> Iterator[list[Piece]]:
 
 
 def _lines_of_blocks(blocks: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    """As many blocks as fit a line, of the first and last position of each."""
+    """Yield as many blocks as fit a line, by the first and last position of each."""
     line: list[tuple[int, int]] = []
     for start, end in blocks:
         if line and end - line[0][0] + len(line) > _WIDTH:
@@ -144,7 +144,7 @@ def _marked(written: str, a: str, b: str, start: int, end: int) -> Iterator[Piec
 
 
 def _agreement(what: str, keys: Keys) -> list[Piece]:
-    """Which keys agree, as a sign for each."""
+    """Return a line with a sign for each key: whether it agrees."""
     agree = set(keys.agree)
     signs = [Piece("=", f"bold {_GOOD}") if place in agree else Piece("·", _FAINT) for place in range(len(keys.a))]
     return [Piece(f"{what}: "), *signs, Piece(f" {len(agree)} of {len(keys.a)} agree{_asked(keys)}")]
@@ -153,12 +153,12 @@ def _agreement(what: str, keys: Keys) -> list[Piece]:
 def _asked(keys: Keys) -> str:
     if keys.engine is None:
         return ""
-    return f"; the engine finds {len(keys.engine)}" if keys.is_contradicted else ", as the engine says too"
+    return f"; the engine finds {len(keys.engine)}" if keys.is_contradicted else ", as in the engine"
 
 
 def _contradiction(keys: Keys) -> Iterator[list[Piece]]:
     if keys.is_contradicted:
-        yield [Piece(f"the engine names the keys {keys.engine}, the documents {keys.agree}", _BAD)]
+        yield [Piece(f"the engine found the keys {keys.engine}, the documents {keys.agree}", _BAD)]
 
 
 def _show_features(output: Output, explanation: Explanation) -> None:
@@ -235,5 +235,5 @@ def _text(pieces: Iterator[Piece] | Sequence[Piece]) -> Text:
 
 
 def _printable(text: str) -> str:
-    """What a document holds must not write to the terminal what it likes."""
+    """Replace control characters: documents must not control the terminal."""
     return "".join(character if character.isprintable() else " " for character in text)

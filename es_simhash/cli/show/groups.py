@@ -1,17 +1,79 @@
-"""What came of looking for groups, in a sentence."""
+"""The summaries of ``dedup`` and ``group``."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
+from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
+    from es_simhash.groups.of_index.result import Grouped
+    from es_simhash.groups.of_index.writing import GroupsWritten
     from es_simhash.groups.pairs.result import Counts
 
+_REASONS = 10
+_KEYS = 3
 
-def summary(counts: Counts) -> str:
-    """How many documents there are, in how many groups, and of how many pairs these come."""
+
+def show_deduplicated(output: Output, counts: Counts) -> None:
+    """Print what ``dedup`` found."""
+    output.note(_summary(counts))
+    if counts.empty:
+        output.note(f"{counted(counts.empty, 'document')} without text to compare.")
+    if counts.left_out:
+        output.note(
+            f"{counts.left_out:,} comparisons of documents with very common keys were left out. "
+            "They are boilerplate, or in groups that other comparisons have found already."
+        )
+    output.result({"summary": asdict(counts)})
+
+
+def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None) -> None:
+    """Print what ``group`` found and wrote."""
+    counts = grouped.counts
+    for index, reason in grouped.unread.items():
+        output.warn(f"Left out: the index {index!r} {reason}.")
+    output.note(_summary(counts))
+    if grouped.new is not None:
+        output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")
+    if grouped.others:
+        output.note(
+            f"{counted(grouped.others, 'document has', 'documents have')} an empty text, or no whole fingerprint."
+        )
+    hot = [
+        {"key": key.name, "documents": key.documents, "index": index, "id": id_}
+        for key in grouped.hot_keys
+        for index, id_ in grouped.keys([key.position])
+    ]
+    for key in hot[:_KEYS]:
+        output.note(f"{key['documents']:,} documents share {key['key']} of document {key['id']!r}.")
+    if counts.left_out or counts.cut_off:
+        output.note(
+            f"{counts.left_out:,} comparisons of documents with very common keys were left out; "
+            f"{counts.cut_off:,} times a document was not compared because of --max-bucket."
+        )
+    if written:
+        _show_written(output, written)
+    numbers = {**asdict(counts), "others": grouped.others, "new": grouped.new, "unread": grouped.unread}
+    output.result({"summary": {**numbers, "hot_keys": hot, "written": asdict(written) if written else None}})
+
+
+def were_written(documents: int) -> str:
+    """Return a sentence with the number of documents."""
+    return f"{counted(documents, 'document was', 'documents were')} written."
+
+
+def _show_written(output: Output, written: GroupsWritten) -> None:
+    output.note(were_written(written.written))
+    if written.lost:
+        output.note(f"{written.lost:,} were changed or deleted meanwhile, and are in no group.")
+    for rejected in written.rejected[:_REASONS]:
+        output.warn(rejected.reason)
+
+
+def _summary(counts: Counts) -> str:
     found = ", ".join(
         [
             counted(counts.documents, "document"),

@@ -1,4 +1,4 @@
-"""What commands print: tables and progress on a terminal, plain lines elsewhere, JSON when asked for."""
+"""Output of commands: tables and progress bars on a terminal, plain lines elsewhere, JSON on request."""
 
 from __future__ import annotations
 
@@ -10,53 +10,53 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from es_simhash.cli.show.exits import tell
+from es_simhash.cli.show.exits import print_stderr
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-# How often a run without a terminal says how far it is.
+# How often a run without a terminal reports its progress.
 _SECONDS_BETWEEN_LINES = 10.0
 
 
 class Advance(Protocol):
-    """How a command says how far it is."""
+    """A function that reports the progress of a command."""
 
     def __call__(self, done: int, failed: int = 0, position: int | None = None, /, more: str = "") -> None:
-        """So many items are done and failed by now; ``position`` counts towards the total, if that is not items.
+        """Report the number of items done and failed; ``position`` counts towards a total that is not items.
 
-        ``more`` is what else is to be seen.
+        ``more`` is additional text.
         """
 
 
 @dataclass(frozen=True)
 class Output:
-    """Where a command's results go. Notes and progress go to standard error, so that results can be piped on."""
+    """The output of a command: results on standard output, for pipes; notes and progress on standard error."""
 
     as_json: bool = False
     quiet: bool = False
 
     def result(self, form: dict[str, Any]) -> None:
-        """One result as JSON; nothing unless JSON was asked for."""
+        """Print a result as JSON, with --json only."""
         if self.as_json:
             print(json.dumps(form, ensure_ascii=False, default=str), flush=True)
 
     def line(self, text: str = "") -> None:
-        """A line of a result for people."""
+        """Print a line of a result for people."""
         if not self.as_json:
             print(text, flush=True)
 
     def row(self, *cells: Any) -> None:
-        """A row of a result, with tabs between cells, for people and programs: ids stand there as they are."""
+        """Print a row with tabs between cells, for people and programs: ids are not escaped."""
         self.line("\t".join(map(_cell, cells)))
 
     def report(self, text: str) -> None:
-        """A line about what was done, which the exit code tells those who want it quiet."""
+        """Print what was done, unless --quiet: then the exit code says enough."""
         if not self.quiet:
             self.line(text)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
-        """A table on a terminal, else its rows with tabs between cells."""
+        """Print a table on a terminal, else its rows with tabs between cells."""
         if self.as_json:
             return
         if not sys.stdout.isatty():
@@ -72,19 +72,24 @@ class Output:
             made.add_row(*(_cell(value) for value in row))
         self._console(sys.stdout).print(made, markup=False)
 
+    def rejected(self, count: int, path: str) -> None:
+        """Note how many documents were rejected, if any."""
+        if count:
+            self.note(f"{count:,} rejected; {path} has the reasons.")
+
     def note(self, text: str) -> None:
-        """Something to know beside the results."""
+        """Print a remark beside the results, unless --quiet."""
         if not self.quiet:
-            tell(text)
+            print_stderr(text)
 
     def warn(self, text: str) -> None:
-        """Something that may make the results wrong, which is told even to those who want it quiet."""
+        """Print that results may be wrong, even with --quiet."""
         if text:
-            tell(text)
+            print_stderr(text)
 
     @contextmanager
     def progress(self, doing: str, total: int | None = None, unit: str = "documents") -> Iterator[Advance]:
-        """A bar on a terminal, a line now and then elsewhere; ``total`` counts what `Advance` calls positions."""
+        """Show a bar on a terminal, occasional lines elsewhere; ``total`` counts positions, or else items."""
         if self.quiet:
             yield lambda done, failed=0, position=None, /, more="": None
         elif sys.stderr.isatty():
@@ -129,7 +134,7 @@ def _lines(doing: str, total: int | None, unit: str) -> Advance:
         if now - last >= _SECONDS_BETWEEN_LINES:
             last = now
             share = f" {100 * (done if position is None else position) // total}%" if total else ""
-            tell(f"{doing}:{share} {_state(done, failed, now - started, unit)}{more}")
+            print_stderr(f"{doing}:{share} {_state(done, failed, now - started, unit)}{more}")
 
     return advance
 
@@ -143,5 +148,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     text = f"{value:.3f}" if isinstance(value, float) else str(value)
-    # What a document holds must not write to the terminal what it likes.
+    # Documents must not control the terminal.
     return "".join(character if character.isprintable() else " " for character in text)

@@ -1,4 +1,4 @@
-"""How commands that go through an index tell how far they are, and the options that they share."""
+"""The plan and the progress of commands that go through an index."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_EVENTS = 1.0
 
 
-def tell_findings(output: Output, findings: Iterable[Finding]) -> None:
-    """Tell them beside the results of a command: what is as it should be not at all, what stops it in any case."""
+def show_findings(output: Output, findings: Iterable[Finding]) -> None:
+    """Print the doctor's findings beside the results of a command: no "ok", and with --quiet only stops."""
     for finding in findings:
         text = f"{finding.level.capitalize()} ({finding.code}): {finding.message} {finding.remedy}"
         if finding.level == "stop":
@@ -28,33 +28,33 @@ def tell_findings(output: Output, findings: Iterable[Finding]) -> None:
             output.note(text)
 
 
-def tell_parts(output: Output, parts: Sequence[Part]) -> None:
-    """How much there is to do in each index."""
+def show_parts(output: Output, parts: Sequence[Part]) -> None:
+    """Print the number of documents to process in each index."""
     table = [[part.index, f"{part.due:,}", f"{part.documents:,}"] for part in parts]
     output.table(["index", "to do", "documents"], table)
 
 
 def planned(survey: Survey) -> dict[str, Any]:
-    """What there is to do in each index, and what the doctor says of it."""
+    """Return the number of documents to process in each index, and the doctor's findings."""
     rows = [{"index": part.index, "due": part.due, "documents": part.documents} for part in survey.parts]
     findings = [asdict(finding) for finding in survey.findings if finding.level != "ok"]
     return {"indices": rows, "left_out": survey.left_out, "findings": findings}
 
 
 def warn_of_left_out(output: Output, progress: Progress) -> None:
-    """Say which indices were left out, if any were."""
+    """Warn of indices that were left out."""
     if progress.left_out:
-        output.warn(f"Left out: {', '.join(progress.left_out)}. The reasons were told before.")
+        output.warn(f"Left out: {', '.join(progress.left_out)}. The reasons are above.")
 
 
 def counts(progress: Progress) -> dict[str, Any]:
-    """What became of documents by now."""
+    """Count the documents by what became of them."""
     names = ("index", "total", "done", "written", "current", "gone", "rejected", "conflicts", "refusals")
     return {name: getattr(progress, name) for name in names}
 
 
 def rates(progress: Progress) -> dict[str, Any]:
-    """How fast it goes, and how long it will take."""
+    """Compute the speed and the time left."""
     a_second = progress.done / progress.seconds if progress.seconds else 0.0
     left = max(0, progress.total - progress.done)
     return {
@@ -64,14 +64,14 @@ def rates(progress: Progress) -> dict[str, Any]:
 
 
 @contextmanager
-def telling(
+def showing_progress(
     output: Output, doing: str, total: int, more: Callable[[Progress], tuple[str, dict[str, Any]]] | None = None
 ) -> Iterator[Callable[[Progress], None]]:
-    """What is to be told how far a run is; ``more`` is what else people and programs are to see of it."""
+    """Yield a function that shows the progress of a run; ``more`` returns additional text and values to show."""
     said = float("-inf")
     with output.progress(doing, total) as advance:
 
-        def tell(progress: Progress) -> None:
+        def show(progress: Progress) -> None:
             nonlocal said
             text, values = more(progress) if more else ("", {})
             advance(progress.done, progress.rejected, min(progress.done, progress.total), more=text)
@@ -79,4 +79,4 @@ def telling(
                 said = monotonic()
                 output.result({"event": "progress", **counts(progress), **rates(progress), **values})
 
-        yield tell
+        yield show

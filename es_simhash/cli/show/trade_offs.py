@@ -1,4 +1,4 @@
-"""What a scheme finds, and what it costs, worked out from its settings."""
+"""The recall and the cost of a scheme, computed from its settings."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SIMILARITIES = (0.2, 0.4, 0.5, 0.6, 0.8)
 
 @dataclass(frozen=True)
 class TradeOffs:
-    """What is found, and what it costs.
+    """The recall and the cost of a scheme.
 
     All SimHashes within ``distance`` bits are found, and of the pairs of each Jaccard similarity the share ``recall``.
-    Those below ``similarity``, from which pairs match unless another is asked for, are compared in vain. There are so
-    many ``keys`` in the index for each document, and in each query, and ``json_bytes`` of fields in each document.
+    Pairs below ``similarity``, the default minimum, are compared in vain. Each document has ``keys`` keys in the index,
+    as many as a query looks up, and ``json_bytes`` bytes of fields.
     """
 
     distance: int | None
@@ -31,7 +31,7 @@ class TradeOffs:
 
 
 def trade_offs(scheme: Scheme) -> TradeOffs:
-    """The trade-offs of a scheme."""
+    """Compute the trade-offs of a scheme."""
     simhash, minhash = scheme.simhash, scheme.minhash
     recall = (
         {str(each): band_probability(each, minhash.bands, minhash.rows) for each in SIMILARITIES} if minhash else {}

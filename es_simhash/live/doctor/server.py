@@ -48,7 +48,7 @@ def check_names(name: str, facts: Facts) -> Iterator[Finding]:
             "note",
             f"{name!r} has data streams ({_listed(streams)}): documents are updated in the indices behind them.",
             "Fields of indices that are made later come from the stream's template: give it those of "
-            "`es-simhash mapping --template`.",
+            "`es-simhash schemes --mapping default --template`.",
         )
     if concrete != [name]:
         what = "the index" if len(concrete) == 1 else f"{len(concrete)} indices:"

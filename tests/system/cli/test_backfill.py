@@ -44,7 +44,7 @@ def test_texts_that_others_go_on_changing_are_reported_and_done_by_the_next_run(
     meddler.before = change_a_text
     done, err = backfill(1)
     assert done["unsettled"] == 1
-    assert "Others go on changing texts: 1 change came after the last look. Run it again when they have stopped" in err
+    assert "Texts keep changing: 1 change came after the last pass. Run it again when the writers have stopped" in err
     meddler.before = lambda operation: None
     done, err = backfill(0)
     assert (done["written"], done["unsettled"]) == (1, 0)
@@ -70,7 +70,7 @@ def test_settings_that_could_not_be_set_back_are_named_and_set_back_by_the_next_
     monkeypatch.setattr(Target, "connect", lambda target: meddler)
     meddler.before = fail
     err = backfill("--no-replicas", code=3)
-    assert f"Settings of {name} may not be set back. Run the command again: it does that first." in err
+    assert f"The settings of {name} may not be restored. Run the command again: it restores them first." in err
     meddler.before = lambda operation: None
     assert "Settings" not in backfill()
     mapping = engine.perform(GetMappings(name))[name]

@@ -26,7 +26,7 @@ from tests.support.meddling import Meddler, Overloaded
 from tools.nodes import Node
 
 # Commands that the embedded engine has nothing for; each has a test of its own.
-ON_SERVERS = {"pipeline"}
+ON_SERVERS = {"scripts --pipeline"}
 
 
 def documents() -> list[dict[str, str]]:
@@ -264,9 +264,9 @@ def test_commands_without_an_index(tmp_path: Path) -> None:
     assert lines(run("fingerprint", "--file", "-", "--json", cwd=tmp_path, stdin="some text of a certain length")) == [
         stored
     ]
-    mapping = json.loads(run("mapping", "--field", "title", cwd=tmp_path).out)
+    mapping = json.loads(run("schemes", "--mapping", "default", "--field", "title", cwd=tmp_path).out)
     assert mapping["_meta"]["es_simhash"]["dedup"]["fields"] == ["title"]
-    template = json.loads(run("mapping", "--template", "--scheme", "strict", cwd=tmp_path).out)
+    template = json.loads(run("schemes", "--template", "--mapping", "strict", cwd=tmp_path).out)
     kept = (ROOT / "mappings" / "dedup-strict.json").read_text(encoding="utf-8")
     assert template["template"] == json.loads(kept)["template"]
     assert lines(run("schemes", "--json", cwd=tmp_path))[0]["name"] == "default"
@@ -288,7 +288,7 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
     [
         (["find"], 2, "Missing argument 'INDEX'"),
         (["find", "news"], 2, "Give one of --text, --id and --file."),
-        (["find", "news", "--text", "x", "--filter", "{"], 2, "--filter is no JSON object."),
+        (["find", "news", "--text", "x", "--filter", "{"], 2, "--filter is not a JSON object."),
         (["find", "news", "--text", " "], 2, "Give a text with letters or digits."),
         (["find", "news", "--id", "4", "--distance", "9"], 2, "Choose at least 10 blocks."),
         (["find", "nowhere", "--text", "some text"], 3, "nowhere"),
@@ -300,7 +300,7 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
         (["find", "", "--text", "x"], 2, "Give the name of an index."),
         (["find", "news", "--file", "bad"], 2, "bad is not UTF-8."),
         (["init", "more", "--create", "bad"], 2, "bad is not UTF-8."),
-        (["init", "more", "--create", "news.jsonl"], 2, "news.jsonl is no JSON object."),
+        (["init", "more", "--create", "news.jsonl"], 2, "news.jsonl is not a JSON object."),
         (["fingerprint", "--file", "bad"], 2, "bad is not UTF-8."),
         (["fingerprint", "x", "--scheme", "bad"], 2, "bad is not UTF-8."),
         (["fingerprint"], 2, "Give the text, or --file."),
@@ -352,17 +352,17 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         "group": ["group", "news", "--write"],
         "dashboard": ["dashboard", "news", "--output", "news.ndjson"],
         "info": ["info", "news", "--check"],
-        "sample": ["sample", str(news), "--field", "body"],
+        "tune --histogram": ["tune", "--histogram", str(news), "--field", "body"],
         "tune": ["tune", str(news), "--similarity", "0.8"],
         "evaluate": ["evaluate", str(news), "--labels", "labels.jsonl", "--samples", "5"],
         "dedup": ["dedup", str(news)],
         "fingerprint": ["fingerprint", "some text of a certain length"],
-        "mapping": ["mapping"],
+        "schemes --mapping": ["schemes", "--mapping", "default"],
         "schemes": ["schemes"],
         "demo": ["demo", "--size", "100"],
     }
     (loaded / "labels.jsonl").write_text('{"ids": ["4", "copy"]}\n{"ids": ["0", "3"]}\n', encoding="utf-8")
-    assert {*runs, *ON_SERVERS, "help"} == set(COMMANDS)
+    assert {name.split()[0] for name in (*runs, *ON_SERVERS, "help")} == set(COMMANDS)
     printed = [(name, line) for name, given in runs.items() for line in lines(run(*given, "--json", cwd=loaded))]
     shapes = list(dict.fromkeys((f"`{name}`", tuple(line)) for name, line in printed))
     servers_only = {f"`{name}`" for name in ON_SERVERS}
@@ -391,8 +391,8 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         last["group"]["summary"],
         last["group"]["summary"]["written"],
         last["info"]["files"],
-        next(level for level in last["sample"]["levels"] if level["pairs"]),
-        next(level for level in last["sample"]["levels"] if level["pairs"])["examples"][0],
+        next(level for level in last["tune --histogram"]["levels"] if level["pairs"]),
+        next(level for level in last["tune --histogram"]["levels"] if level["pairs"])["examples"][0],
         last["tune"]["wish"],
         last["tune"]["options"][0],
         last["evaluate"]["labels"],

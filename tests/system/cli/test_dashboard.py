@@ -99,7 +99,7 @@ def test_the_dashboard_is_imported_and_its_page_is_named(node: Node, index: str)
     subject = Subject(index, space="team")
     page = f"{fake.url}/s/team/app/dashboards#/view/{subject.id_of('dashboard')}"
     assert done.out == f"{page}\n"
-    assert "7 saved objects are imported." in done.err
+    assert "7 saved objects imported." in done.err
     expected = {"objects": 7, "data_view": subject.data_view_id, "file": None, "dashboard": page}
     assert json.loads(again.out) == expected
     assert ("team", "index-pattern", subject.data_view_id) in fake.stored
@@ -108,7 +108,7 @@ def test_the_dashboard_is_imported_and_its_page_is_named(node: Node, index: str)
 
 def test_no_server_need_be_named() -> None:
     done = run("dashboard", "articles", "--date", "published", "--breakdown", "site", "--field", "title")
-    assert "nothing is looked up" in done.err
+    assert "the fields are not checked" in done.err
     assert "published" in json.dumps(saved(done.out)[0])
 
 
@@ -160,7 +160,7 @@ def test_signatures_are_no_login_to_kibana() -> None:
         options = ["--import", "--kibana-url", fake.url, "--aws-sigv4", "eu-west-1"]
         done = run("dashboard", "a", *options, code=2, AWS_ACCESS_KEY_ID="id", AWS_SECRET_ACCESS_KEY="key")
     assert fake.received == []
-    assert "not logged in to with --aws-sigv4" in done.err
+    assert "does not accept a login with --aws-sigv4" in done.err
 
 
 def test_a_tenant_is_named_in_a_header() -> None:

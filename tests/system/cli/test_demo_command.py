@@ -139,7 +139,7 @@ def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, reported = process.communicate()
     assert process.returncode == 130
-    assert "Interrupted. What the demo made is removed." in reported
+    assert "Interrupted. What the demo created is removed." in reported
     assert list(tmp_path.iterdir()) == []
 
 
@@ -153,7 +153,7 @@ def test_an_interruption_of_the_removal_says_how_to_remove_the_rest(
     monkeypatch.setattr("es_simhash.cli.commands.demo._delete", interrupted)
     assert run(["demo", "--size", "100", "--url", str(tmp_path)]) == 130
     said = capsys.readouterr().err
-    assert f"What the demo made may be there still. Remove it: rm -r {tmp_path}/es-simhash-demo-" in said
+    assert f"What the demo created may still exist. Remove it: rm -r {tmp_path}/es-simhash-demo-" in said
 
 
 def test_an_interrupted_demo_removes_its_index_even_if_it_was_to_be_kept(

@@ -54,7 +54,7 @@ def test_people_read_tables_and_notes(folder: Path) -> None:
         "found wrongly\t",
     ):
         assert part in done.out
-    assert "of the duplicates meet." in done.err
+    assert "of the duplicates." in done.err
 
 
 def test_unusable_labels_are_rejected_and_set_the_exit_code(folder: Path) -> None:

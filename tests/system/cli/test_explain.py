@@ -64,7 +64,7 @@ def test_on_a_server_the_engine_is_asked(folder: Path, kind: str, request: pytes
     found = explained(name, "0", "a/é 中", cwd=folder, **where)
     assert found["verdict"]["code"] == "duplicates"
     assert found["bands"]["engine"] == found["bands"]["agree"] != []
-    assert "as the engine says too" in run("explain", name, "0", "a/é 中", cwd=folder, **where).out
+    assert "as in the engine" in run("explain", name, "0", "a/é 中", cwd=folder, **where).out
     node.request("DELETE", f"/{name}")
 
 
@@ -115,7 +115,7 @@ def test_a_page_is_written_whole_and_holds_the_verdict(folder: Path, tmp_path: P
     done = run("explain", "news", "0", "a/é 中", "--report", str(page), cwd=folder)
     written = page.read_text(encoding="utf-8")
     assert done.out.splitlines()[0] in written
-    assert f"The page is in {page}." in done.err
+    assert f"The report is in {page}." in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["why.html"]
     missing = run("explain", "news", "0", "1", "--report", "missing/why.html", cwd=folder, code=2)
     assert "missing/why.html: No such file or directory." in missing.err

@@ -1,4 +1,4 @@
-"""``pipeline`` through real processes, on real servers."""
+"""``scripts --pipeline`` through real processes, on real servers."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def index(node: Node) -> Any:
 
 def test_a_walk(tmp_path: Path, node: Node, index: str) -> None:
     def do(*arguments: str) -> dict[str, Any]:
-        done = run("pipeline", index, "--json", *arguments, cwd=tmp_path, ES_SIMHASH_URL=node.url)
+        done = run("scripts", "--pipeline", index, "--json", *arguments, cwd=tmp_path, ES_SIMHASH_URL=node.url)
         [line] = lines(done)
-        assert list(line) == dict(documented("json"))["`pipeline`"]
+        assert list(line) == dict(documented("json"))["`scripts --pipeline`"]
         form: dict[str, Any] = line
         return form
 
@@ -57,30 +57,32 @@ def test_a_walk(tmp_path: Path, node: Node, index: str) -> None:
 
 
 def test_what_is_printed_can_be_sent_as_it_is(tmp_path: Path, node: Node, index: str) -> None:
-    done = run("pipeline", index, cwd=tmp_path, ES_SIMHASH_URL=node.url)
+    done = run("scripts", "--pipeline", index, cwd=tmp_path, ES_SIMHASH_URL=node.url)
     assert f"PUT _ingest/pipeline/es-simhash-{index}" in done.err
     assert len(done.out.splitlines()) < 200
     assert node.request("PUT", f"/_ingest/pipeline/es-simhash-{index}", json.loads(done.out)).status == 200
-    done = run("pipeline", index, "--install", cwd=tmp_path, ES_SIMHASH_URL=node.url)
+    done = run("scripts", "--pipeline", index, "--install", cwd=tmp_path, ES_SIMHASH_URL=node.url)
     assert done.out == f"es-simhash-{index}: installed\n"
     assert f"write with ?pipeline=es-simhash-{index}" in done.err
-    done = run("pipeline", index, "--remove", cwd=tmp_path, ES_SIMHASH_URL=node.url)
+    done = run("scripts", "--pipeline", index, "--remove", cwd=tmp_path, ES_SIMHASH_URL=node.url)
     assert done.out == f"es-simhash-{index}: removed\n"
-    done = run("pipeline", index, "--remove", cwd=tmp_path, ES_SIMHASH_URL=node.url)
+    done = run("scripts", "--pipeline", index, "--remove", cwd=tmp_path, ES_SIMHASH_URL=node.url)
     assert done.out == f"es-simhash-{index}: was not there\n"
 
 
 def test_what_cannot_be_done_is_said(tmp_path: Path, node: Node, index: str) -> None:
     node.request("PUT", f"/{index}/_settings", {"index.default_pipeline": "theirs"})
-    refused = run("pipeline", index, "--install", "--default", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url)
+    refused = run(
+        "scripts", "--pipeline", index, "--install", "--default", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url
+    )
     assert f'{{"pipeline": {{"name": "es-simhash-{index}"}}}}' in refused.err
-    assert run("pipeline", "nowhere", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url).out == ""
+    assert run("scripts", "--pipeline", "nowhere", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url).out == ""
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--default"], "Add --install"),
+        (["--default"], "Add --pipeline and --install"),
         (["--remove", "--install"], "Choose one"),
         ([], "has no ingest pipelines"),
     ],
@@ -88,6 +90,6 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, node: Node, index: str) -> 
 def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], message: str) -> None:
     with Index("news", tmp_path / ".es-simhash", fields=FIELDS) as index:
         index.init()
-    refused = run("pipeline", "news", *options, cwd=tmp_path, code=2 if options else 3)
+    refused = run("scripts", "--pipeline", "news", *options, cwd=tmp_path, code=2 if options else 3)
     assert message in refused.err
     assert not refused.out

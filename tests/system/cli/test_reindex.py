@@ -66,7 +66,7 @@ def test_what_people_read(tmp_path: Path, place: str, source: str) -> None:
         "copy: 10 copied, 0 were there already, 0 gone meanwhile, 0 rejected, 0 without a fingerprint\nVerified: 10 "
     )
     assert message in done.out
-    assert "is as it was" in done.err
+    assert "is unchanged" in done.err
     done = run("remove", "copy", **where, code=2)  # type: ignore[arg-type]
     assert "--yes" in done.err
     done = run("remove", "copy", "--yes", **where)  # type: ignore[arg-type]

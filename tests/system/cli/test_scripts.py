@@ -80,12 +80,12 @@ def test_a_walk(tmp_path: Path, place: str, index: str, own: str) -> None:
     assert do("--remove") == {}
     done = run("scripts", index, "--name", own, "--install", cwd=tmp_path, ES_SIMHASH_URL=place)
     assert done.out.splitlines() == [f"{own}-{name}: {state}" for name, state in installed.items()]
-    assert ("knows no search templates" in done.err) == ("left out" in installed.values())
+    assert ("has no search templates" in done.err) == ("left out" in installed.values())
 
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
     done = run("scripts", "news", "--install", "--remove", cwd=tmp_path, code=2)
-    assert "--remove undoes what --install does. Choose one." in done.err
+    assert "--remove undoes what --install and --default do. Choose one." in done.err
 
 
 def test_find_compares_bits_wherever_that_is_quicker(tmp_path: Path, place: str, index: str) -> None:

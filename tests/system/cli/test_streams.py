@@ -63,7 +63,7 @@ def test_nothing_is_done_where_standard_output_is_closed(command: str, folder: P
     code, _, said = in_shell(f"es-simhash {command} --report page.html >&-", folder)
     assert (code, said) == (
         2,
-        "Error: Standard output is closed: nothing can be shown. Open it, or send it to /dev/null.\n",
+        "Error: Standard output is closed: nothing can be printed. Open it, or send it to /dev/null.\n",
     )
     assert [each.name for each in folder.iterdir()] == ["news.jsonl"]
 

@@ -111,7 +111,7 @@ def test_an_interruption_leaves_what_was_written_and_says_so(terminals: Start, t
     load.await_text(r"500 documents")
     load.process.send_signal(signal.SIGINT)
     assert load.ended() == 130, load.shown
-    assert "Interrupted. 500 documents written to news; some more may have been on their way." in load.shown
+    assert "Interrupted. 500 documents written to news; a few more may have been under way." in load.shown
     assert "Run the command again for the rest: documents with the same ids are replaced." in load.shown
     assert "Traceback" not in load.shown
     info = subprocess.run(

@@ -1,4 +1,4 @@
-"""``tune`` and ``sample`` through real processes, of files and of indices."""
+"""``tune`` through real processes, of files and of indices."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_walk_from_labels_to_an_index(folder: Path) -> None:
         ("load", "news", "news.jsonl", "--field", "body"),
         ("check", "known", "news.jsonl"),
         ("dedup", "news.jsonl", "--field", "body"),
-        ("sample", "news.jsonl", "--field", "body"),
+        ("tune", "--histogram", "news.jsonl", "--field", "body"),
         ("tune", "news.jsonl", "--field", "body", "--similarity", "0.6"),
         ("evaluate", "news.jsonl", "--field", "body", "--labels", "clusters.jsonl", "--samples", "0"),
     ],
@@ -73,10 +73,10 @@ def test_each_command_names_a_document_of_a_file_that_it_cannot_read_and_goes_on
     assert (rejected["file"], rejected["line"], rejected["id"]) == ("news.jsonl", 1, "bad")
     assert rejected["reason"].startswith("Document 'bad' has a value of type dict in the source field 'body'.")
     assert done.out
-    assert "could not be used; rejected.jsonl tells which, and why." in done.err
+    assert "rejected; rejected.jsonl has the reasons." in done.err
 
 
-@pytest.mark.parametrize("command", ["sample", "tune", "evaluate"])
+@pytest.mark.parametrize("command", ["tune --histogram", "tune", "evaluate"])
 def test_each_command_names_a_document_of_an_index_that_it_cannot_read_and_goes_on(
     folder: Path, place: str, command: str
 ) -> None:
@@ -91,7 +91,7 @@ def test_each_command_names_a_document_of_an_index_that_it_cannot_read_and_goes_
     assert engine.perform(Bulk(name, [bad], refresh=True))[0].error is None
     given = {"tune": ["--labels", "clusters.jsonl"], "evaluate": ["--labels", "clusters.jsonl", "--samples", "0"]}
     engine.close()
-    run(command, "--index", name, *given.get(command, []), cwd=folder, code=1, ES_SIMHASH_URL=place)
+    run(*command.split(), "--index", name, *given.get(command, []), cwd=folder, code=1, ES_SIMHASH_URL=place)
     [rejected] = [json.loads(line) for line in (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
     assert (rejected["index"], rejected["id"]) == (name, "bad")
     assert "Document 'bad' has a value of type dict in the source field 'body'." in rejected["reason"]
@@ -102,7 +102,7 @@ def test_each_command_names_a_document_of_an_index_that_it_cannot_read_and_goes_
 
 
 def test_people_read_tables_and_a_sentence(folder: Path) -> None:
-    done = run("tune", "news.jsonl", "--similarity", "0.6", "--size", "30", "--choose", "1", cwd=folder)
+    done = run("tune", "news.jsonl", "--similarity", "0.6", "--sample", "30", "--choose", "1", cwd=folder)
     assert "row\tkeys\texpected\tmeasured\trandom\tfalse\tbytes\tµs\n" in done.out
     assert "The row was chosen by hand." in done.out
     assert "Write the scheme by --output FILE." in done.err
@@ -130,14 +130,14 @@ def test_unusable_labels_are_rejected_and_set_the_exit_code(folder: Path) -> Non
 
 
 def test_a_sample_is_shown_by_levels_with_differences(folder: Path) -> None:
-    found = result(folder, "sample", "news.jsonl", "--field", "body", "--examples", "1")
+    found = result(folder, "tune", "--histogram", "news.jsonl", "--field", "body", "--examples", "1")
     assert (found["documents"], found["threshold"]) == (41, 0.55)
     assert found["near"] == sum(level["pairs"] for level in found["levels"] if level["least"] > 0.55)
     assert found["levels"][0]["pairs"] == 10
-    done = run("sample", "news.jsonl", "--size", "20", cwd=folder)
+    done = run("tune", "news.jsonl", "--histogram", "--sample", "20", cwd=folder)
     assert "Comparing 20 of 41 documents" in done.err
     assert "The scheme's threshold is 0.55" in done.out
-    assert "[-" in run("sample", "news.jsonl", cwd=folder).out
+    assert "[-" in run("tune", "news.jsonl", "--histogram", cwd=folder).out
 
 
 @pytest.fixture(params=ENGINES)
@@ -160,7 +160,7 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
     assert by_index["rules"] == result(folder, "tune", "news.jsonl", *given)["rules"]
     assert result(folder, "tune", "--index", name, "--similarity", "0.7", ES_SIMHASH_URL=place)["documents"] == 40
     query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
-    some = result(folder, "sample", *of_index, "--filter", query, ES_SIMHASH_URL=place)
+    some = result(folder, "tune", "--histogram", *of_index, "--filter", query, ES_SIMHASH_URL=place)
     assert sum(level["pairs"] for level in some["levels"]) == 3
 
 
@@ -173,8 +173,8 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
         (["tune", "news.jsonl", "--similarity", "2"], "Choose one above 0"),
         (["tune", "news.jsonl", "--similarity", "0.5", "--recall", "1"], "Choose one above 0 and below 1"),
         (["tune", "news.jsonl", "--similarity", "0.5", "--choose", "999"], "There is no row 999"),
-        (["sample", "news.jsonl", "--index", "news"], "one of both"),
-        (["sample", "news.jsonl", "--filter", "{}"], "--filter is for an index"),
+        (["tune", "--histogram", "news.jsonl", "--index", "news"], "one of both"),
+        (["tune", "--histogram", "news.jsonl", "--filter", "{}"], "--filter is for an index"),
     ],
 )
 def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], message: str) -> None:

@@ -261,6 +261,10 @@ VERBS = {
     "add": Verb(("{index}", "{file}", "{rejects}"), _check_added, 15, look="/", program=adding.run),
     "load": Verb(("load", "{index}", "{file}", "--id-field", "id", *_LIMITED), _check_loaded, 10, look="/"),
     "pipeline": Verb(
-        ("pipeline", "{index}", "--install", "--default"), _check_pipeline, 8, look="/", afterwards=_write_whole
+        ("scripts", "{index}", "--pipeline", "--install", "--default"),
+        _check_pipeline,
+        8,
+        look="/",
+        afterwards=_write_whole,
     ),
 }

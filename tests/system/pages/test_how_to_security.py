@@ -31,8 +31,8 @@ LINES = {
     "info": f"info {INDEX}",
     "dashboard": f"dashboard {INDEX} --output dashboard.ndjson",
     "scripts": f"scripts {INDEX}",
-    "pipeline": f"pipeline {INDEX}",
-    "sample": f"sample --index {INDEX}",
+    "scripts --pipeline": f"scripts --pipeline {INDEX}",
+    "tune --histogram": f"tune --histogram --index {INDEX}",
     "group": f"group {INDEX}",
     "group --write": f"group {INDEX} --write --output groups.jsonl",
     "load": f"load {INDEX} new.jsonl",
@@ -43,8 +43,8 @@ LINES = {
     "remove": f"remove {INDEX} --prefix gone --yes",
     "reindex": f"reindex {INDEX} {COPY} --field body",
     "reindex --alias": f"reindex {INDEX} {COPY} --field body --alias {COPY}-alias",
-    "pipeline --install": f"pipeline {INDEX} --install",
-    "pipeline --install --default": f"pipeline {INDEX} --install --default",
+    "scripts --pipeline --install": f"scripts --pipeline {INDEX} --install",
+    "scripts --pipeline --install --default": f"scripts --pipeline {INDEX} --install --default",
     "scripts --install": f"scripts {INDEX} --install",
 }
 

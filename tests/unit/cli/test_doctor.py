@@ -98,7 +98,7 @@ def test_a_dry_run_shows_the_stops_and_adds_no_fields(capsys: pytest.CaptureFixt
 def test_the_others_are_done_and_the_exit_code_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     code, [*_, done], err = backfill(capsys, "bad,good", *FIELDS)
     assert (code, done["written"], done["left_out"]) == (1, 1, ["bad"])
-    assert err.endswith("Left out: bad. The reasons were told before.\n")
+    assert err.endswith("Left out: bad. The reasons are above.\n")
     assert mapping() == ["body", "dedup"]
     code, [*_, done], _ = backfill(capsys, "good")
     assert (code, done["written"], done["left_out"]) == (0, 0, [])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from es_simhash._core.environment import CONFIG
 from es_simhash.cli.app import run
-from es_simhash.cli.options.inputs import json_object
+from es_simhash.cli.options.files import json_object
 from es_simhash.cli.options.places import deployment, is_server, server_at
 from es_simhash.cli.options.profiles import SETTINGS, profile_named
 from es_simhash.cli.program import COMMANDS, app
@@ -96,7 +96,7 @@ def test_an_option_that_is_json_is_an_object_or_is_refused(text: str) -> None:
     try:
         assert isinstance(json_object(text, "--filter", "{}"), dict)
     except click.UsageError as error:
-        assert_says(error, "--filter is no JSON object")
+        assert_says(error, "--filter is not a JSON object")
 
 
 def assert_says(error: click.UsageError, words: str) -> None:

@@ -177,7 +177,7 @@ def test_an_api_key_of_a_file_goes_before_that_of_the_environment(secret_file: C
 
 @pytest.mark.parametrize("key", ["m4rk3r key", "m4rk3r\nkey", "m4rk3r-ключ", " "])
 def test_what_no_header_can_hold_is_no_api_key(key: str) -> None:
-    with pytest.raises(click.UsageError, match="--api-key is no API key") as raised:
+    with pytest.raises(click.UsageError, match="--api-key is not an API key") as raised:
         target_of("--url", "http://h", "--api-key", key).connect()
     assert "m4rk3r" not in raised.value.message
 

@@ -74,7 +74,7 @@ def test_the_option_names_a_profile_before_the_variable(profiles: Path) -> None:
 
 
 def test_a_profile_that_is_not_taken_is_not_read() -> None:
-    assert target_of(*SERVER, ES_SIMHASH_PROFILE="p", ES_SIMHASH_CONFIG="/no/such.toml").told_by == "--url"
+    assert target_of(*SERVER, ES_SIMHASH_PROFILE="p", ES_SIMHASH_CONFIG="/no/such.toml").source == "--url"
 
 
 def test_an_empty_variable_says_nothing_but_an_empty_option_is_refused() -> None:
@@ -173,8 +173,8 @@ def test_a_cloud_id_needs_the_client_of_elasticsearch(monkeypatch: pytest.Monkey
         (("--cloud-id", CLOUD_ID, "--distribution", "opensearch"), "--cloud-id is for elasticsearch, but --distribut"),
         (("--cloud-id", CLOUD_ID, "--aws-sigv4", "r"), "--aws-sigv4 is for opensearch. Drop one of them."),
         ((*SERVER, "--aws-sigv4", "r", "--distribution", "elasticsearch"), "Drop one of them."),
-        ((*SERVER, "--user", "bob:pw"), "--user is empty or has a colon in it"),
-        (("--url", "http://:pw@h"), "The user in --url is empty or has a colon in it"),
+        ((*SERVER, "--user", "bob:pw"), "--user is empty or contains a colon"),
+        (("--url", "http://:pw@h"), "The user in --url is empty or contains a colon"),
     ],
 )
 def test_what_contradicts_itself_says_what_to_drop(options: tuple[str, ...], said: str) -> None:

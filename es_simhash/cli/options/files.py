@@ -1,4 +1,4 @@
-"""The files that commands read, and the file of what could not be read."""
+"""Files on the command line: documents to read, results and rejections to write, texts, and JSON objects."""
 
 from __future__ import annotations
 
@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-DEFAULT_REJECTS = "rejected.jsonl"
+_OUTPUT = click.Path(dir_okay=False, writable=True)
+rejects_option = click.option(
+    "--rejects",
+    type=click.Path(dir_okay=False),
+    default="rejected.jsonl",
+    show_default=True,
+    help="Append rejected documents, with their reasons, to this file.",
+)
 
 
-def file_options(command: Command) -> Command:
-    """The files of a command, and how they are read; the command gets them as ``files``."""
-    return _file_options(command, required=True)
+def output_file(*names: str, help: str) -> Callable[[Command], Command]:
+    """Add an option for a file that the command writes."""
+    return click.option(*names, type=_OUTPUT, help=help)
 
 
-def optional_file_options(command: Command) -> Command:
-    """The same, for a command that need not have files."""
-    return _file_options(command, required=False)
+def input_options(command: Command, *, required: bool = True) -> Command:
+    """Add the files of a command, and how they are read; the command gets them as ``files``."""
 
-
-def _file_options(command: Command, required: bool) -> Command:
     @wraps(command)
     def with_files(paths: tuple[str, ...], **given: Any) -> Any:
         options = {name: given.pop(name) for name in ("format", "id_field", "encoding", "rejects")}
@@ -45,17 +49,11 @@ def _file_options(command: Command, required: bool) -> Command:
         click.option(
             "--format",
             type=click.Choice(["jsonl", "json", "csv", "tsv", "parquet", "text"]),
-            help="The files' format, where their names do not tell it.",
+            help="Format of the files.  [default: by their names]",
         ),
-        click.option("--id-field", metavar="PATH", help="The field with the id, as a dotted path."),
-        click.option("--encoding", default="utf-8", show_default=True, help="The encoding of texts in the files."),
-        click.option(
-            "--rejects",
-            type=click.Path(dir_okay=False),
-            default=DEFAULT_REJECTS,
-            show_default=True,
-            help="Where to append what could not be used, with line and reason.",
-        ),
+        click.option("--id-field", metavar="PATH", help="Field with the id, as a dotted path.  [default: _id or id]"),
+        click.option("--encoding", default="utf-8", show_default=True, help="Text encoding of the files."),
+        rejects_option,
     )
     for option in reversed(options):
         option(with_files)
@@ -64,7 +62,7 @@ def _file_options(command: Command, required: bool) -> Command:
 
 @dataclass
 class Files:
-    """Files to read, with how far that is."""
+    """Files to read, and how many bytes of them have been read."""
 
     paths: tuple[str, ...]
     format: str | None
@@ -75,7 +73,7 @@ class Files:
 
     @contextmanager
     def opened(self, output: Output, doing: str) -> Iterator[tuple[Iterator[FileDocument], RejectFile, Advance]]:
-        """The documents, the file of rejections, and how to say how far the command is."""
+        """Open the files; yield their documents, the file of rejections, and a function that reports progress."""
         from es_simhash.documents.files import RejectFile, total_bytes
 
         if not Path(self.rejects).absolute().parent.is_dir():
@@ -87,11 +85,10 @@ class Files:
                 rejects,
                 lambda done, failed=0, position=None, /, more="": advance(done, failed, self.bytes_read, more=more),
             )
-        if rejects.count:
-            output.note(f"{rejects.count:,} could not be used; {self.rejects} tells which, and why.")
+        output.rejected(rejects.count, self.rejects)
 
     def read(self, on_reject: OnReject) -> Iterator[FileDocument]:
-        """The documents."""
+        """Yield the documents."""
         from es_simhash.documents.files import read_documents
 
         return read_documents(
@@ -110,31 +107,31 @@ class Files:
 text_file_option = click.option(
     "--file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-    help="A file with the text; - for standard input.",
+    help="File with the text; - for standard input.",
 )
 
 
 def text_in(path: str) -> str:
-    """The text in a file, or with ``-`` on standard input."""
+    """Read the text of a file, or with ``-`` of standard input."""
     raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         name = "Standard input" if path == "-" else path
-        raise click.UsageError(f"{name} is not UTF-8. Write it anew in this encoding.") from None
+        raise click.UsageError(f"{name} is not UTF-8. Convert it to this encoding.") from None
 
 
 def json_object_in(path: str) -> dict[str, Any]:
-    """The JSON object in a file."""
+    """Read the JSON object in a file."""
     return json_object(text_in(path), path, '{"mappings": {…}}')
 
 
 def json_object(text: str, name: str, example: str) -> dict[str, Any]:
-    """The JSON object that a text is; ``name`` says where it was given."""
+    """Parse a JSON object; errors call it by ``name``."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):  # also where an integer has thousands of digits
         value = None
     if not isinstance(value, dict):
-        raise click.UsageError(f"{name} is no JSON object. Give one such as {example}.")
+        raise click.UsageError(f"{name} is not a JSON object. Give one such as {example}.")
     return value
