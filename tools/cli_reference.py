@@ -13,7 +13,7 @@ WIDTH = 100
 
 
 def reference() -> str:
-    """A section a command, in the order of the list of commands."""
+    """Return a section for each command, in the order of the list of commands."""
     settings = {**app.context_settings, "max_content_width": WIDTH}
     parent = click.Context(app, info_name="es-simhash", terminal_width=WIDTH, **settings)
     sections = [_section("es-simhash", app.get_help(parent))]
@@ -26,7 +26,7 @@ def reference() -> str:
 
 
 def with_reference(page: str) -> str:
-    """The page with the commands' help of now."""
+    """Return the page with the current help of the commands."""
     before, rest = page.split(BEGIN)
     after = rest.split(END)[1]
     return f"{before}{BEGIN}\n{reference()}\n{END}{after}"

@@ -40,7 +40,7 @@ Ask = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def drawn(chart: dict[str, Any], ask: Ask, theme: str, width: int, height: int) -> dict[str, Any]:
-    """A chart as Kibana makes it ready to be drawn: with data, a size and colours."""
+    """Complete a chart as Kibana does before drawing it: with data, a size and colours."""
     colours = THEMES[theme]
     url, form = chart["data"]["url"], chart["data"]["format"]
     config = {
@@ -60,7 +60,7 @@ def drawn(chart: dict[str, Any], ask: Ask, theme: str, width: int, height: int) 
 
 
 def dashboard_picture(subject: Subject, ask: Ask, theme: str = "light") -> str:
-    """The charts of a dashboard in their places, as SVG."""
+    """Draw the charts of a dashboard in their places, as SVG."""
     parts, below = [], 0
     for panel, x, y in _placed(subject):
         width, height = panel.width * _COLUMN - _GAP, panel.height * _ROW - _GAP
@@ -74,7 +74,7 @@ def dashboard_picture(subject: Subject, ask: Ask, theme: str = "light") -> str:
 
 
 def main() -> None:
-    """The demo's documents on a server, in groups, and a picture of the dashboard in each theme."""
+    """Load the demo's documents into a server, group them, and draw the dashboard in each theme."""
     documents = subprocess.run(
         [sys.executable, str(ROOT / "docker" / "documents.py")], capture_output=True, check=True, encoding="utf-8"
     ).stdout

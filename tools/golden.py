@@ -62,7 +62,7 @@ def _fingerprints(scheme: Scheme) -> dict[str, Any]:
 
 
 def tables(vectors: dict[str, Any]) -> dict[str, str]:
-    """The parts of the documentation that are made of the vectors, by the names of their marks."""
+    """Return the parts of the documentation that are made of the vectors, by the names of their marks."""
     default = vectors["presets"]["default"]
     hashes = [f"| `{token}` | `{widths['64']}` |" for token, widths in vectors["hashes"]["poly64"].items() if token]
     rows = ["| text | status | SimHash | MinHash | block keys | band keys |", "|---|---|---|---|---|---|"]
@@ -82,13 +82,13 @@ def tables(vectors: dict[str, Any]) -> dict[str, str]:
 
 
 def _shown(text: str) -> str:
-    """The text in quotes, with escapes for what would be seen badly or not at all."""
+    """Quote a text, with escapes for characters that are hard to see."""
     categories = {unicodedata.category(character) for character in text if character != " "}
     return json.dumps(text, ensure_ascii=not categories.isdisjoint({"Mn", "Zs", "Cf", "Cc", "Cn"}))
 
 
 def with_tables(page: str, parts: dict[str, str]) -> str:
-    """The page with each part between its marks."""
+    """Return the page with each part between its marks."""
     for name, part in parts.items():
         start, end = f"<!-- vectors: {name} -->", f"<!-- end of {name} -->"
         before, rest = page.split(start)

@@ -15,7 +15,7 @@ TARGET = ROOT / "es_simhash" / "text" / "unassigned.txt"
 
 
 def ranges() -> list[str]:
-    """The unassigned code points as hexadecimal ranges."""
+    """Return the unassigned code points as hexadecimal ranges."""
     unassigned = (point for point in range(sys.maxunicode + 1) if unicodedata.category(chr(point)) == "Cn")
     found = []
     for _, run in groupby(enumerate(unassigned), key=lambda pair: pair[1] - pair[0]):

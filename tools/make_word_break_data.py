@@ -45,13 +45,13 @@ HEADER = """\
 
 
 def ranges(pattern: str) -> list[tuple[int, int]]:
-    """The first and the last code point of each run of characters that match ``pattern``."""
+    """Return the first and the last code point of each run of characters that match ``pattern``."""
     every_character = "".join(map(chr, range(sys.maxunicode + 1)))
     return [(match.start(), match.end() - 1) for match in regex.finditer(f"{pattern}+", every_character)]
 
 
 def lines(name: str) -> list[str]:
-    """The lines of the file for one value: its name, then ranges."""
+    """Return the lines of the file for one value: its name, then ranges."""
     listed = (f"{first:X}" if first == last else f"{first:X}-{last:X}" for first, last in ranges(PATTERNS[name]))
     return wrap(" ".join(listed), width=110, initial_indent=f"{name} ", subsequent_indent=f"{name} ")
 

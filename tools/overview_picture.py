@@ -50,7 +50,7 @@ class Seen:
 
 
 def seen() -> Seen:
-    """The documents, written and looked for."""
+    """Write the documents and search for them."""
     with tempfile.TemporaryDirectory() as folder:
         index = Index("articles", folder, fields=["body"])
         index.init()
@@ -68,7 +68,7 @@ def seen() -> Seen:
 
 
 def picture(what: Seen, theme: str) -> str:
-    """The picture as SVG."""
+    """Draw the picture as SVG."""
     colours = THEMES[theme]
     height = TOP + len(DOCUMENTS) * (CARD + GAP)
     rows = [*_titles(), *_texts(), *_fields(what), *_answers(what)]
@@ -161,7 +161,7 @@ def _words(column: int, row: int, number: int, words: list[tuple[str, str]]) -> 
 
 
 def files() -> dict[Path, str]:
-    """The pictures, by the files that have them."""
+    """Draw the pictures, by file."""
     what = seen()
     return {DIRECTORY / f"overview-{theme}.svg": picture(what, theme) for theme in THEMES}
 

@@ -55,7 +55,7 @@ def _tree() -> str:
 
 
 def _room(path: Path, depth: int) -> Iterator[str]:
-    """A module of the root, or a folder with those in it, and the first line of what each says of itself."""
+    """Describe a module of the root, or a folder and the folders in it, by the first lines of their docstrings."""
     is_folder = path.is_dir()
     source = (path / "__init__.py" if is_folder else path.with_suffix(".py")).read_text(encoding="utf-8")
     name = "  " * depth + path.name + ("/" if is_folder else "")
@@ -87,7 +87,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
 
 
 def with_tables(page: Path) -> str:
-    """The text of a page with the tables of now."""
+    """Return the text of a page with the current tables."""
     text = page.read_text(encoding="utf-8")
     for name, made in TABLES[page].items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"

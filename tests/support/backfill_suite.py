@@ -30,13 +30,13 @@ MAPPINGS: Json = {
 
 
 def document(number: int) -> Json:
-    """A document with more than its texts."""
+    """Return a document with more than its texts."""
     more = {"number": number, "when": f"2026-01-{number % 28 + 1:02}", "inner": {"value": [str(number), "x"]}}
     return {**corpus(30)[number % 30], **more, "unmapped": {"deep": [None, {"a": 1.5}]}}
 
 
 def without_nulls(source: Json) -> Json:
-    """A document without the nulls among our fields, which are as good as nothing."""
+    """Return a document without the nulls among our fields, which are as good as nothing."""
     own = {name: value for name, value in source.get("dedup", {}).items() if value is not None}
     return {**source, "dedup": own} if "dedup" in source else source
 
@@ -47,7 +47,7 @@ class BackfillSuite(IndexBase):
     count = 250
 
     def create(self, engine: Any, name: str, shards: int = 2) -> None:
-        """An index as a team has it, before it knows of fingerprints."""
+        """Create an index as a team has it, without our fields."""
         settings = {"number_of_shards": shards, "number_of_replicas": 0, "refresh_interval": "-1"}
         self.engine_of(engine).perform(CreateIndex(name, {"settings": settings, "mappings": MAPPINGS}))
 
@@ -76,7 +76,7 @@ class BackfillSuite(IndexBase):
 
     @pytest.fixture
     def index(self, engine: Any, names: Any) -> Any:
-        """An index of documents whose mapping has the fields, which no document has yet."""
+        """Create an index of documents without fingerprints, with our fields in its mapping."""
         name = names()
         self.create(engine, name)
         self.fill(engine, name, self.documents)

@@ -59,7 +59,7 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **params: Any) -> Any:
-        """What the browser answers."""
+        """Send a command and return the reply."""
         self._count += 1
         message = {"id": self._count, "method": method, "params": params}
         if self._session:
@@ -82,7 +82,7 @@ class Browser:
             self.events.append(self._next())
 
     def reported(self, *methods: str) -> list[dict[str, Any]]:
-        """What events of these methods say."""
+        """Return the parameters of the events of these methods."""
         return [event["params"] for event in self.events if event["method"] in methods]
 
     @property
@@ -96,7 +96,7 @@ class Browser:
         return self.reported("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
 
     def value(self, expression: str) -> Any:
-        """What an expression comes to in the page."""
+        """Evaluate an expression in the page."""
         return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"]["value"]
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ class Browser:
 
 
 def started(folder: Path) -> Iterator[Browser]:
-    """A browser with an open tab, for a fixture to yield; without Chromium the test is skipped, aloud."""
+    """Yield a browser with an open tab, for a fixture to yield; without Chromium the test is skipped with a message."""
     program = next(filter(None, map(shutil.which, _NAMES)), None)
     if program is None:
         pytest.skip(

@@ -35,14 +35,14 @@ def check_options(line: str) -> None:
 
 
 def alone(line: str) -> list[str] | None:
-    """The arguments of our command, if a line is nothing but one run of it, which a shell would not change."""
+    """Return the arguments of our command if a line runs nothing else and needs no shell."""
     found = list(runs(line))
     is_plain = found and shlex.split(line, comments=True) == ["es-simhash", *found[0]]
     return found[0] if is_plain and not _EXPANDED & set(line) else None
 
 
 def runs(line: str) -> Iterator[list[str]]:
-    """The arguments of each run of our command in a line of a shell."""
+    """Yield the arguments of each run of our command in a line of a shell."""
     lexer = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     words: list[str] = []

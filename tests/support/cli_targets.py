@@ -18,7 +18,7 @@ from tests.support.commands import only
 
 
 def target_of(*arguments: str, **variables: str) -> Target:
-    """The target that options and variables come to."""
+    """Return the target that options and variables name."""
 
     @click.command(cls=EngineVerb)
     def command(target: Target, output: Output) -> Target:
@@ -31,14 +31,14 @@ def target_of(*arguments: str, **variables: str) -> Target:
 
 
 def refusal(*arguments: str, **variables: str) -> str:
-    """What is said about options and variables that come to no target."""
+    """Return the error about options and variables that name no target."""
     with pytest.raises(click.UsageError) as raised:
         target_of(*arguments, **variables)
     return raised.value.message
 
 
 def everything_shown(*arguments: str, **variables: str) -> str:
-    """What a command shows with ``--debug``, what it logs, and what is in the exception that ends it."""
+    """Return what a command shows with ``--debug``, what it logs, and what is in the exception that ends it."""
     shown = io.StringIO()
     handler = logging.StreamHandler(shown)
     root = logging.getLogger()

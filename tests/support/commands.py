@@ -46,7 +46,7 @@ def run(*arguments: str, cwd: Path | None = None, code: int | None = 0, stdin: s
 
 
 def run_alone(*arguments: str, cwd: Path | None = None, code: int | None = 0, stdin: str = "", **variables: str) -> Run:
-    """The same in a process of its own, without a terminal."""
+    """Run a command in a process of its own, without a terminal."""
     done = subprocess.run(
         [sys.executable, "-m", "es_simhash", *arguments],
         capture_output=True,
@@ -61,12 +61,12 @@ def run_alone(*arguments: str, cwd: Path | None = None, code: int | None = 0, st
 
 
 def lines(done: Run) -> list[Any]:
-    """What was printed, as JSON lines."""
+    """Return what was printed, as JSON lines."""
     return [json.loads(line) for line in done.out.splitlines()]
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment without settings, and these variables."""
+    """Return this process's environment without settings, and these variables."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(_SETTING_VARIABLES)}
     return {**own, **variables}
 

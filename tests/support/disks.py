@@ -69,7 +69,7 @@ class Disk:
 
 @contextmanager
 def disk(directory: Path, size: str) -> Iterator[Disk | None]:
-    """An empty disk on a directory, which is made; None where this system, or this user, can have none."""
+    """Mount an empty disk on a new directory; yield None where this system or user cannot."""
     directory.mkdir()
     if not shutil.which("unshare") or not shutil.which("nsenter"):
         yield None

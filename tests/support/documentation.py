@@ -54,7 +54,7 @@ class Page:
     blocks: tuple[Block, ...] = field(repr=False)
 
     def settings(self, name: str) -> list[str]:
-        """The words of the page's comment ``<!-- name: words -->``."""
+        """Return the words of the page's comment ``<!-- name: words -->``."""
         found = re.search(rf"^<!-- {name}: (.+?) -->$", self.text, re.MULTILINE)
         return found[1].split() if found else []
 
@@ -70,7 +70,7 @@ class Page:
 
 
 def read(path: Path) -> Page:
-    """The page of a file."""
+    """Return the page of a file."""
     text = path.read_text(encoding="utf-8")
     blocks: list[Block] = []
     end = 0
@@ -111,7 +111,7 @@ class Command:
 
 
 def commands(block: Block) -> list[Command]:
-    """What a block has people type; of a table of cron, what is run by the clock."""
+    """Return the commands of a block, or of a table of cron."""
     if block.kind == "cron":
         return [Command(line.split(maxsplit=5)[5], "", 0) for line in block.text.splitlines()]
     parts = re.split(r"^\$ ((?:.*\\\n)*.*)\n", block.text, flags=re.MULTILINE)
@@ -135,7 +135,7 @@ class Request:
 
 
 def requests(block: Block) -> list[Request]:
-    """The requests of a block: a method and a path, then the body, on the same line or below."""
+    """Return the requests of a block: a method and a path, then the body, on the same line or below."""
     parts = re.split(r"^(GET|POST|PUT|DELETE|HEAD) (\S+)", block.text, flags=re.MULTILINE)
     return [
         Request(method, f"/{path.lstrip('/')}", re.sub(r"^#.*\n", "", body, flags=re.MULTILINE).strip())

@@ -17,7 +17,7 @@ WIDTHS = (1, 2, 5, 16, 31, 32, 33, 63, 64, 65, 100, 127, 128)
 
 @st.composite
 def fingerprint_sets(draw: st.DrawFn, max_size: int = 40) -> tuple[int, list[int]]:
-    """A width and codes of it that differ in few bits, or in none, from one of a few centres."""
+    """Return a width and codes of it that differ in few bits, or in none, from one of a few centres."""
     bits = draw(st.sampled_from(WIDTHS))
     centres = draw(st.lists(st.integers(0, (1 << bits) - 1), min_size=1, max_size=4))
     flips = st.lists(st.integers(0, bits - 1), max_size=6)

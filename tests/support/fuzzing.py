@@ -33,7 +33,7 @@ fuzzed_in_a_directory = settings(suppress_health_check=[HealthCheck.function_sco
 
 
 def check_message(error: EsSimhashError) -> None:
-    """What is said must be a sentence, though it repeats what was given."""
+    """Check that a message is a sentence, though it repeats what was given."""
     assert re.fullmatch(r"\S.*\.", str(error), re.DOTALL)
 
 
@@ -55,7 +55,7 @@ def json_values(keys: Sequence[str] = (), leaves: Sequence[Json] = ()) -> st.Sea
 
 
 def nested(depth: int = _DEPTH, key: str | None = None) -> Json:
-    """A value in lists, or in objects under one key, deeper than Python's stack."""
+    """Return a value in lists, or in objects under one key, deeper than Python's stack."""
     value: Json = 1
     for _ in range(depth):
         value = [value] if key is None else {key: value}
@@ -72,7 +72,7 @@ def places(value: Json) -> Iterator[tuple[Json, Any]]:
 
 @st.composite
 def damaged(draw: st.DrawFn, valid: Json, other: st.SearchStrategy[Json] = scalars) -> Json:
-    """A copy of a value, in which one to three parts were taken out or replaced."""
+    """Return a copy of a value, in which one to three parts were taken out or replaced."""
     value = copy.deepcopy(valid)
     for _ in range(draw(st.integers(1, 3))):
         found = list(places(value))

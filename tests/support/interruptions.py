@@ -133,7 +133,7 @@ def interrupting_itself(
 
 @contextmanager
 def _begun(arguments: list[str], mark: str, folder: Path, *pipes: int) -> Iterator[subprocess.Popen[str]]:
-    """A command that works in a folder, and makes temporary files in ``tmp`` there."""
+    """Start a command that works in a folder, and makes temporary files in ``tmp`` there."""
     (folder / "tmp").mkdir(exist_ok=True)
     variables = {"TMPDIR": str(folder / "tmp"), "XDG_STATE_HOME": str(folder / "state"), _MARK: mark}
     with subprocess.Popen(
@@ -159,7 +159,7 @@ def _ended(process: subprocess.Popen[str], asked: float | None, loading: float, 
 
 
 def _processes(mark: str) -> list[str]:
-    """The processes that a command has left, by what it has set in their environment."""
+    """Return the processes that a command has left, by what it has set in their environment."""
     left = []
     for each in Path("/proc").glob("[0-9]*"):
         try:

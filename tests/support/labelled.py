@@ -21,11 +21,11 @@ def documents() -> list[tuple[str, str]]:
 
 
 def clusters() -> list[list[str]]:
-    """What somebody says of them: copies and rewritten ones are duplicates, but for a near copy that is none."""
+    """Return labels: copies and rewritten texts are duplicates, except for one near copy."""
     found = [[f"{number}", f"{number} near", f"{number} same", f"{number} rewritten"] for number in range(1, 10)]
     return [["0", "0 same"], *found]
 
 
 def labels() -> Labels:
-    """The same."""
+    """Return the clusters as labels."""
     return Labels.of_clusters(clusters())

@@ -18,14 +18,14 @@ documents = st.lists(st.lists(words, max_size=30), max_size=6)
 
 
 def batch(texts: Sequence[Sequence[int]], weights: Sequence[Sequence[float]] | None = None) -> FeatureBatch:
-    """A batch of documents given as lists of hashes."""
+    """Return a batch of documents given as lists of hashes."""
     offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     flat = None if weights is None else np.array([weight for line in weights for weight in line])
     return FeatureBatch(np.array([word for line in texts for word in line], dtype=np.uint64), offsets, flat)
 
 
 def table(matrix: npt.NDArray[np.uint64]) -> FeatureBatch:
-    """A batch of documents of the same length."""
+    """Return a batch of documents of the same length."""
     return FeatureBatch(matrix.reshape(-1), np.arange(0, matrix.size + 1, matrix.shape[1]))
 
 
@@ -38,7 +38,7 @@ def pairs(seed: int, count: int, shared: int, only_a: int, only_b: int) -> tuple
 
 
 def assert_mean(numbers: npt.NDArray[np.float64], expected: float) -> None:
-    """The mean of independent numbers is the expected one, within four of its standard errors."""
+    """Check that the mean of independent numbers is the expected one, within four of its standard errors."""
     assert abs(numbers.mean() - expected) <= 4 * numbers.std() / len(numbers) ** 0.5
 
 
@@ -48,7 +48,7 @@ def hexes(signatures: npt.NDArray[np.uint32]) -> list[str]:
 
 
 def shuffled(features: FeatureBatch, seed: int) -> tuple[FeatureBatch, list[int]]:
-    """The documents in another order (given as well), and the features of each in another order."""
+    """Shuffle the documents and the features of each; return the order of the documents, too."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(features))
     places = [rng.permutation(np.arange(*features.offsets[i : i + 2])) for i in order]
@@ -59,7 +59,7 @@ def shuffled(features: FeatureBatch, seed: int) -> tuple[FeatureBatch, list[int]
 
 
 def fmix64(x: int) -> int:
-    """The finaliser of MurmurHash3."""
+    """Compute the finaliser of MurmurHash3."""
     x ^= x >> 33
     x = x * 0xFF51AFD7ED558CCD & WORD
     x ^= x >> 33

@@ -16,7 +16,7 @@ _SITES = ("coast.example", "hills.example", "harbour.example")
 
 
 def content(name: str) -> bytes:
-    """What is in the file of this name; compressed, if it says so."""
+    """Return what is in the file of this name; compressed, if it says so."""
     if name.endswith(".gz"):
         return gzip.compress(content(name.removesuffix(".gz")))
     return _FILES[name]().encode()
@@ -52,7 +52,7 @@ def _new() -> str:
 
 
 def _index() -> str:
-    """A script that makes the reader's index of these documents, without fingerprints, on the server."""
+    """Return a script that makes the reader's index of these documents, without fingerprints, on the server."""
     actions = ([{"index": {"_id": each.pop("id")}}, each] for each in _articles())
     types = {"title": "text", "body": "text", "number": "long", "published": "date", "site": "keyword"}
     mapping = {"properties": {name: {"type": type_} for name, type_ in types.items()}}
@@ -88,7 +88,7 @@ def _pairs() -> str:
 
 
 def _labelled() -> list[tuple[str, str]]:
-    """The ids of documents, and the cluster of each; none of those that only look like copies."""
+    """Return the ids of documents, and the cluster of each; none of those that only look like copies."""
     unlike = ("template", "boilerplate")
     return [(str(number), each.family) for number, each in enumerate(_planted()) if each.kind not in unlike]
 

@@ -93,7 +93,7 @@ def _bash(line: str) -> tuple[int, str]:
 
 
 def _ours(arguments: list[str]) -> tuple[int, str]:
-    """The same in this process, which has loaded already what each process would load for more than a second."""
+    """Run a command in this process, which has already loaded what another would load for a second."""
     printed = io.StringIO()
     with redirect_stdout(printed), redirect_stderr(printed):
         code = app.run(arguments)

@@ -26,7 +26,7 @@ class Script:
     node: Node
 
     def made(self, documents: Documents, sources: Sequence[Json]) -> list[Json]:
-        """What the pipeline makes of documents; one that the script fails on is an error."""
+        """Run documents through the pipeline; raise if the script fails on one."""
         body = pipeline("any", documents)
         del body["processors"][0]["script"]["on_failure"]
         made = []

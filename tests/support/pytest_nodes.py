@@ -91,7 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def required_node(
     name: str, *, settings: Mapping[str, Setting] | None = None, security: bool = False, port: int | None = None
 ) -> Node:
-    """A node that every complete run has: without it the test is skipped, and fails under CI.
+    """Start a node that every complete run has: without it the test is skipped, and fails under CI.
 
     With ES_SIMHASH_TEST_NODES=none nodes are left out on purpose.
     """

@@ -41,7 +41,7 @@ def read(path: Path, **options: Any) -> tuple[list[FileDocument], list[Rejected]
 
 
 def read_bytes(folder: Path, name: str, content: bytes, **options: Any) -> tuple[list[FileDocument], list[Rejected]]:
-    """The same of a file with this content."""
+    """Write a file with this content and read it."""
     path = folder / name
     path.write_bytes(content)
     return read(path, **options)

@@ -22,7 +22,7 @@ SCHEME = Scheme(name="default")
 
 
 def setup(**known: Any) -> Setup:
-    """A setup like most."""
+    """Return a typical setup."""
     usual: dict[str, Any] = {
         "name": INDEX,
         "scheme": SCHEME,
@@ -36,12 +36,12 @@ def setup(**known: Any) -> Setup:
 
 
 def member(id_: str, similarity: float | None = 1.0, distance: int | None = 0, index: str = INDEX) -> Member:
-    """A member of a group."""
+    """Return a member of a group."""
     return Member(index=index, id=id_, distance=distance, similarity=similarity)
 
 
 def group(name: str, *members: Member, diameter: Diameter | None = None) -> Group:
-    """A group of some members, or of two."""
+    """Return a group of some members, or of two."""
     own = members or (member(f"{name}-0"), member(f"{name}-1"))
     return Group(id=name, members=own, diameter=diameter or Diameter(3, 0.75, True))
 
@@ -71,7 +71,7 @@ def report(
     others: int = 100,
     **known: Any,
 ) -> GroupReport:
-    """A report on groups, whose documents have these texts by their ids, in an index that has ``others`` too."""
+    """Return a report on groups, whose documents have these texts by their ids, in an index that has ``others`` too."""
     collector, own, texts = Collector(setup(**known)), list(groups), texts or {}
     for each in own:
         collector.add(each)

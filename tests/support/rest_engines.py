@@ -44,7 +44,7 @@ class Blocking:
 
 @contextmanager
 def engine_over(client: str, url: str, **options: Any) -> Iterator[Engine]:
-    """An engine over a new client of the kind that is named; both are closed in the end."""
+    """Yield an engine over a new client of this kind, and close both."""
     if client == "elasticsearch":
         with elasticsearch.Elasticsearch(url, **options) as elasticsearch_client:
             yield ElasticsearchEngine(elasticsearch_client)
@@ -113,7 +113,7 @@ def parametrize_pairs(metafunc: pytest.Metafunc, *more: Pair) -> None:
 
 
 def everything_said(error: BaseException) -> str:
-    """The texts of an exception and of all that it came from, as a traceback shows them."""
+    """Return the texts of an exception and of all that it came from, as a traceback shows them."""
     texts = []
     link: BaseException | None = error
     while link is not None:
@@ -123,5 +123,5 @@ def everything_said(error: BaseException) -> str:
 
 
 def new_name() -> str:
-    """A name that no index has."""
+    """Return a name that no index has."""
     return f"test-{uuid.uuid4().hex[:12]}"

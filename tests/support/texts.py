@@ -17,5 +17,5 @@ def any_text(max_size: int = 40) -> st.SearchStrategy[str]:
 
 
 def batches(max_size: int = 8) -> st.SearchStrategy[list[str]]:
-    """Lists of such texts."""
+    """Return lists of such texts."""
     return st.lists(any_text(), max_size=max_size)

@@ -58,7 +58,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @contextmanager
 def engine_of_kind(kind: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """The embedded engine in a directory of its own, or one over a client of a real node; closed in the end."""
+    """Yield the embedded engine in a directory of its own, or one over a client of a real node; closed in the end."""
     if kind == "embedded":
         engine: Engine = EmbeddedEngine(request.getfixturevalue("tmp_path_factory").mktemp("engine"))
     else:
@@ -70,7 +70,7 @@ def engine_of_kind(kind: str, request: pytest.FixtureRequest) -> Iterator[Engine
 
 @contextmanager
 def new_names(engine: Engine) -> Iterator[Callable[[], str]]:
-    """A maker of names for indices, which are removed in the end."""
+    """Yield a maker of names for indices, which are removed in the end."""
     made: list[str] = []
 
     def name() -> str:

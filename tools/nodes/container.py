@@ -91,7 +91,7 @@ class ContainerNode(OwnedNode):
 
 
 def compose_images() -> dict[str, str]:
-    """The image of every service in docker-compose.yml, with the variables at their defaults."""
+    """Return the image of every service in docker-compose.yml, with the variables at their defaults."""
     import yaml
 
     services = yaml.safe_load(COMPOSE_FILE.read_text(encoding="utf-8"))["services"]
@@ -99,13 +99,13 @@ def compose_images() -> dict[str, str]:
 
 
 def image_of(release: Release) -> str:
-    """The image that docker-compose.yml names for the release's engine, at the release's version."""
+    """Return the image that docker-compose.yml names for the release's engine, at the release's version."""
     repository, _, _ = compose_images()[release.engine].rpartition(":")
     return f"{repository}:{release.version}"
 
 
 def container_environment(spec: NodeSpec) -> dict[str, str]:
-    """The server's settings as both images take them: environment variables with the settings' own names."""
+    """Return the server's settings as both images take them: environment variables with the settings' own names."""
     settings = spec.server_settings()
     environment = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
     if spec.release.engine == "opensearch":

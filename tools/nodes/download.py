@@ -39,12 +39,12 @@ def cache_folder() -> Path:
 
 
 def server_folder(release: Release) -> Path:
-    """The release's folder in the cache; pinning another zip of the same version gives another folder."""
+    """Return the release's folder in the cache; pinning another zip of the same version gives another folder."""
     return cache_folder() / f"{release.engine}-{release.version}-{release.artifact.sha256[:12]}"
 
 
 def fetch(release: Release) -> Path:
-    """The folder with the unpacked server, downloaded at a machine's first call."""
+    """Return the folder with the unpacked server, which the first call on a machine downloads."""
     folder = server_folder(release)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
@@ -58,7 +58,7 @@ def fetch(release: Release) -> Path:
 
 @contextmanager
 def _partial_folder(folder: Path) -> Iterator[Path]:
-    """An empty folder beside `folder`, gone afterwards; what a killed process left there goes first."""
+    """Yield an empty folder beside `folder`, gone afterwards; what a killed process left there goes first."""
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()

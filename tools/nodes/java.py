@@ -22,7 +22,7 @@ _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 
 def find_java(release: Release) -> Path:
-    """The home of the first Java found that the release runs on."""
+    """Return the home of the first Java found that the release runs on."""
     found = []
     for home in candidate_homes():
         version = java_version(home)
@@ -47,7 +47,7 @@ def candidate_homes() -> Iterator[Path]:
 
 
 def java_version(home: Path) -> int | None:
-    """The feature version of the Java in this folder; None where the servers' account can run none."""
+    """Return the feature version of the Java in this folder; None where the servers' account can run none."""
     command = [str(home / "bin" / "java"), "-version"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/", **server_account())
@@ -57,6 +57,6 @@ def java_version(home: Path) -> int | None:
 
 
 def parse_java_version(text: str) -> int | None:
-    """The feature version in what `java -version` prints: 17 in `version "17.0.15"`, 8 in `"1.8.0_402"`."""
+    """Return the feature version in what `java -version` prints: 17 in `version "17.0.15"`, 8 in `"1.8.0_402"`."""
     match = _VERSION.search(text)
     return None if match is None else int(match.group(1))

@@ -54,7 +54,7 @@ class Layout:
 
 
 def server_command(spec: NodeSpec, layout: Layout, java_home: Path) -> list[str]:
-    """What runs the server in the foreground, with the node's home as the working directory."""
+    """Return the command that runs the server in the foreground, with the node's home as the working directory."""
     return [*_server_program(spec, layout, java_home), "-p", str(layout.pid_file)]
 
 
@@ -74,7 +74,7 @@ def _server_program(spec: NodeSpec, layout: Layout, java_home: Path) -> list[str
 
 
 def server_environment(spec: NodeSpec, layout: Layout, java_home: Path) -> dict[str, str]:
-    """The server's whole environment; nothing is inherited, so that no stray Java option gets in."""
+    """Return the server's whole environment; nothing is inherited, so that no stray Java option gets in."""
     if spec.release.engine == "opensearch":
         return {
             "PATH": os.environ["PATH"],
@@ -95,7 +95,7 @@ def server_environment(spec: NodeSpec, layout: Layout, java_home: Path) -> dict[
 
 
 def keystore_command() -> list[str]:
-    """What reads the first password of the user `elastic` from stdin into a new keystore."""
+    """Return the command that reads the first password of `elastic` from stdin into a new keystore."""
     return [_CLI, "add", "--force", "--stdin", "bootstrap.password"]
 
 
@@ -116,12 +116,12 @@ def _elasticsearch_tool_environment(tool: str, layout: Layout, java_home: Path) 
 
 
 def _temporary_of(layout: Layout) -> str:
-    """The option for Elasticsearch's launcher and tools, each a Java of its own, which may leave files behind."""
+    """Return the option that keeps the temporary files of Elasticsearch's launcher and tools in the node's folder."""
     return f"-Djava.io.tmpdir={layout.temporary}"
 
 
 def settings_file(spec: NodeSpec, layout: Layout, port: int) -> str:
-    """The contents of elasticsearch.yml or opensearch.yml: loopback only, all in the node's own folders."""
+    """Return the contents of elasticsearch.yml or opensearch.yml: loopback only, all in the node's own folders."""
     settings: dict[str, Setting] = {
         "network.host": "127.0.0.1",
         "http.port": port,

@@ -150,7 +150,7 @@ def _link(source: str, target: str) -> None:
 
 
 def _dying_with_us() -> list[str]:
-    """A prefix to a command that ends it when we are killed without a chance to stop it (Linux only).
+    """Return a prefix to a command that ends it when we are killed without a chance to stop it (Linux only).
 
     The kernel ties it to the thread that starts the command, so it is of use in the main thread only.
     """

@@ -41,7 +41,7 @@ def give_to(account: Account, path: Path) -> None:
 
 
 def choose_port(wanted: int | None = None) -> int:
-    """The wanted port if nobody listens on it, or any free one."""
+    """Return the wanted port if nobody listens on it, or any free one."""
     with socket.socket() as listener:
         # As a server does, take a port whose last connections are still being closed.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -77,7 +77,7 @@ class NodeSpec:
         return f"{options} -Des.queryable_built_in_roles_enabled=false"
 
     def server_settings(self) -> dict[str, Setting]:
-        """The server settings that hold for every source, the caller's own last."""
+        """Return the server settings that hold for every source, the caller's own last."""
         settings: dict[str, Setting] = {
             "node.name": self.release.name,
             "discovery.type": "single-node",
@@ -158,7 +158,7 @@ class OwnedNode(Node):
 
     @abstractmethod
     def log_tail(self) -> str:
-        """The last lines that the server logged."""
+        """Return the last lines that the server logged."""
 
     @abstractmethod
     def _launch(self) -> None:

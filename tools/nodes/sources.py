@@ -26,7 +26,7 @@ def start_node(
     port: int | None = None,
     is_measured: bool = False,
 ) -> Node:
-    """A node of the named release, ready to answer, from the first source that can give one.
+    """Start a node of the named release from the first source that has one.
 
     With `security` (Elasticsearch only) the user `elastic` must log in with `node.password`, over plain http.
     Raises NodeUnavailable where this machine has no source, and NodeError where a source fails.
@@ -76,7 +76,7 @@ class ExternalNode(Node):
 
 
 def find_in_environment(spec: NodeSpec) -> Node:
-    """The node that the release's environment variable names, if it runs what it should."""
+    """Return the node that the release's environment variable names, if it runs what it should."""
     release = spec.release
     address = os.environ.get(release.url_variable)
     if not address:
@@ -89,7 +89,7 @@ def find_in_environment(spec: NodeSpec) -> Node:
 
 
 def split_credentials(address: str) -> tuple[str, Credentials | None]:
-    """A URL without its user and password, and these two."""
+    """Split a URL into one without credentials, and the credentials."""
     parts = urlsplit(address)
     location = parts.netloc.rpartition("@")[2]
     url = parts._replace(netloc=location).geturl().rstrip("/")
@@ -111,7 +111,7 @@ def _check_identity(release: Release, url: str, credentials: Credentials | None)
 
 
 def _identity(reply: Reply) -> str:
-    """The engine and its major version, as in `opensearch 3`."""
+    """Return the engine and its major version, as in `opensearch 3`."""
     match reply.body:
         case {"version": {"number": str(number), **rest}}:
             return f"{rest.get('distribution', 'elasticsearch')} {number.partition('.')[0]}"

@@ -21,7 +21,7 @@ def write_program(path: Path, script: str) -> None:
 
 @pytest.fixture
 def only_these_javas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder that stands for /usr/lib/jvm, on a machine with no other Java."""
+    """Return an empty folder that stands for /usr/lib/jvm, on a machine with no other Java."""
     folder = tmp_path / "jvm"
     folder.mkdir()
     for variable in [name for name in os.environ if "JAVA_HOME" in name]:

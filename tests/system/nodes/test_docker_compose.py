@@ -100,7 +100,7 @@ def test_the_head_of_the_file_names_every_profile_demo_and_port() -> None:
 
 
 def copied() -> list[str]:
-    """The paths that the Dockerfile copies."""
+    """Return the paths that the Dockerfile copies."""
     lines = [line.split()[1:-1] for line in DOCKERFILE.splitlines() if line.startswith("COPY ")]
     return [path for line in lines for path in line]
 

@@ -15,7 +15,7 @@ PLUGIN = ["-p", pytest_nodes.__name__]
 
 @pytest.fixture
 def machine_without_nodes(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A folder with four tests, one for each fixture, run where no node can be had."""
+    """Return a folder with four tests, one for each fixture, run where no node can be had."""
 
     def unavailable(name: str, *, security: bool = False, port: int | None = None, settings: object = None) -> None:
         raise NodeUnavailable(f"there is no {name} here")

@@ -20,7 +20,7 @@ all_pages = pytest.mark.parametrize("page", READ, ids=lambda page: str(page.path
 
 
 def of(place: str) -> pytest.MarkDecorator:
-    """The pages that run on ``place``; those on Spark are run by the tests of that."""
+    """Return the pages that run on ``place``; those on Spark are run by the tests of that."""
     pages = [page for page in READ if page.place == place and page.is_run]
     return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.path.relative_to(ROOT)))
 

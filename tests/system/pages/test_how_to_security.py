@@ -79,7 +79,7 @@ def named(cell: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def node(guarded_node: Node) -> Iterator[Node]:
-    """A node with logins, and an index with two documents that have fingerprints and groups, and one that has none."""
+    """Yield a node with logins, and an index with two grouped documents and one without a fingerprint."""
     node = guarded_node
     login = base64.b64encode(f"elastic:{node.password}".encode()).decode()
     engine = connect(node.url, distribution="elasticsearch", headers={"authorization": f"Basic {login}"})
@@ -138,7 +138,7 @@ def test_a_command_whose_login_may_not_read_ends_with_that_error(node: Node, com
 
 
 def api_key(node: Node, given: Rights) -> str:
-    """An API key with these rights and no others."""
+    """Return an API key with these rights and no others."""
     own = [each for name in given.own for each in (WRITE if name == "write" and "manage" not in given.own else [name])]
     indices = [{"names": [INDEX], "privileges": own}]
     if given.copied:

@@ -23,7 +23,7 @@ _LOADING = {"script": "src", "img": "src", "link": "href", "iframe": "src", "sou
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as ``make docs`` does."""
+    """Return the site, built as ``make docs`` does."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)],
