@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
@@ -30,20 +28,3 @@ def collapsed(body: Json, prefix: str = DEFAULT_PREFIX) -> Json:
     aggregations = {**own, "groups": {"cardinality": {"field": field}}}
     rest = {name: value for name, value in body.items() if name != "aggregations"}
     return {**rest, "collapse": {"field": field}, "aggs": aggregations}
-
-
-def first_of_each_group(
-    hits: Iterable[Json], prefix: str = DEFAULT_PREFIX, seen: Sequence[str] | set[str] = ()
-) -> Iterator[Json]:
-    """Yield the first hit of each group, and all hits in no group.
-
-    ``seen`` holds groups that earlier pages showed; a set is extended. The hits' sources must include the group.
-    """
-    shown = seen if isinstance(seen, set) else set(seen)
-    for hit in hits:
-        own = (hit.get("_source") or {}).get(prefix)
-        group = own.get(GROUP) if isinstance(own, dict) else None
-        if group is None or group not in shown:
-            yield hit
-        if group is not None:
-            shown.add(group)

@@ -11,11 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from es_simhash._core.json_paths import value_at
+from es_simhash._core.json_paths import Json, value_at
 from es_simhash.documents.rejected import OnReject, Rejected, decoded_excerpt
 
-Record: TypeAlias = "dict[str, Any]"
-Numbered: TypeAlias = "tuple[int, Record]"
+Numbered: TypeAlias = "tuple[int, Json]"
 
 
 class FileDocument(NamedTuple):
@@ -25,7 +24,7 @@ class FileDocument(NamedTuple):
     """
 
     id: str
-    document: Record
+    document: Json
     file: str
     line: int
     routing: str | None = None
@@ -76,7 +75,7 @@ class DataFile:
         """The file's whole path as text, with links followed; standard input and pipes keep the name given."""
         return as_text(os.path.realpath(self.path)) if self._is_kept else self.name
 
-    def reject(self, line: int, reason: str, excerpt: str | bytes | Record = "") -> None:
+    def reject(self, line: int, reason: str, excerpt: str | bytes | Json = "") -> None:
         """Reject something that cannot be read."""
         if isinstance(excerpt, bytes):
             excerpt = decoded_excerpt(excerpt, self.options.line_encoding)
@@ -110,7 +109,7 @@ class DataFile:
         """Whether the file can be read again, and is no stream."""
         return self.path != STANDARD_INPUT and os.path.isfile(self.path)
 
-    def _made_id(self, line: int, record: Record) -> str:
+    def _made_id(self, line: int, record: Json) -> str:
         """Make an id from a document's place, so that it is the same whenever the file is read again.
 
         Streams all have the same place, so a hash of the document distinguishes what they bring at different times.
@@ -126,7 +125,7 @@ def as_text(path: str) -> str:
     return os.fsencode(Path(path).as_posix()).decode("utf-8", errors="backslashreplace")
 
 
-def source_of(record: Record) -> Record:
+def source_of(record: Json) -> Json:
     """Return the document, unwrapped if it is a search hit or an export: ``{"_id": …, "_source": {…}}``."""
     if "_source" not in record:
         return record
@@ -136,7 +135,7 @@ def source_of(record: Record) -> Record:
     return source
 
 
-def chosen_id(record: Record, document: Record, id_field: str | None) -> str | None:
+def chosen_id(record: Json, document: Json, id_field: str | None) -> str | None:
     """Return the id from ``id_field``; without one, from ``_id`` or ``id``, or None if there is neither."""
     if id_field is None and record.get("_id") is None:
         return as_id(document.get("id"))
@@ -160,7 +159,7 @@ def as_id(value: Any) -> str | None:
     return None
 
 
-def routing_of(record: Record) -> str | None:
+def routing_of(record: Json) -> str | None:
     """Return the routing beside a document, if any."""
     value = record.get("_routing")
     routing = as_id(value)

@@ -9,10 +9,11 @@ import json
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from es_simhash.documents.files.data_file import Record, RecordError
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.files.data_file import RecordError
 
 
-def parse_object(text: str) -> Record:
+def parse_object(text: str) -> Json:
     """Parse a text, without space around it, as an object."""
     try:
         value, end = _DECODER.raw_decode(text)

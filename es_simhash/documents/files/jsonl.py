@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.files.compression import Stream
-from es_simhash.documents.files.data_file import DataFile, Numbered, Record, RecordError
+from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
 from es_simhash.documents.files.encodings import decoded
 from es_simhash.documents.files.json_values import parse_object
 from es_simhash.documents.files.lines import read_lines
@@ -48,7 +49,7 @@ def _objects(file: DataFile, stream: Stream) -> Iterator[Numbered]:
         begun = True
 
 
-def is_action(record: Record) -> bool:
+def is_action(record: Json) -> bool:
     """Return whether an object is the action line of a bulk request."""
     if len(record) != 1 or not _ACTIONS.issuperset(record):
         return False

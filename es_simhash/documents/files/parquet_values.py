@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from es_simhash.documents.files.data_file import Record, RecordError
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.files.data_file import RecordError
 
 # None: the values are JSON already.
 Convert: TypeAlias = "Callable[[Any], Any] | None"
@@ -25,7 +26,7 @@ def converts_of(schema: Any) -> dict[str, Convert]:
     return {field.name: _column_convert(field) for field in schema}
 
 
-def convert_row(values: Record, converts: dict[str, Convert]) -> Record:
+def convert_row(values: Json, converts: dict[str, Convert]) -> Json:
     """Convert the values of a row, or of an object in it, without those that are missing."""
     return {name: _converted(converts[name], value) for name, value in values.items() if value is not None}
 

@@ -48,7 +48,7 @@ def ids(found: list[Json]) -> list[str]:
     return [hit["_id"] for hit in found]
 
 
-def test_only_what_stands_for_a_group_or_is_alone(index: Index) -> None:
+def test_canonical_documents_and_those_without_a_group(index: Index) -> None:
     write(index)
     body = {**EVERYTHING, "query": {"bool": {"filter": [distinct.canonical_only()]}}, "sort": ["_doc"]}
     body.pop("sort")
@@ -56,7 +56,7 @@ def test_only_what_stands_for_a_group_or_is_alone(index: Index) -> None:
 
 
 @servers
-def test_of_each_group_the_best_hit_and_how_many_groups_there_are(index: Index) -> None:
+def test_the_best_hit_of_each_group_and_the_number_of_groups(index: Index) -> None:
     write(index, singles=True)
     body = distinct.collapsed({**EVERYTHING, "aggs": {"most": {"max": {"field": "number"}}}})
     reply = index.engine.perform(Search(index.name, body))
@@ -66,24 +66,7 @@ def test_of_each_group_the_best_hit_and_how_many_groups_there_are(index: Index) 
 
 
 @servers
-def test_without_singles_a_server_takes_all_that_are_alone_for_one_group(index: Index) -> None:
+def test_without_singles_a_server_takes_all_documents_without_a_group_for_one_group(index: Index) -> None:
     """Why `collapsed` wants every document to be in a group."""
     write(index)
     assert ids(hits(index, distinct.collapsed(EVERYTHING))) == ["copy 0", "copy 1", "original 2"]
-
-
-@servers
-def test_pages_show_each_group_once(index: Index) -> None:
-    write(index)
-    seen: set[str] = set()
-    pages = [hits(index, {**EVERYTHING, "size": 3, "from": start}) for start in (0, 3, 6)]
-    shown = [ids(list(distinct.first_of_each_group(page, seen=seen))) for page in pages]
-    assert shown == [["copy 0", "copy 1"], [], ["original 2", "original 3"]]
-
-
-def test_hits_without_a_group_all_stay() -> None:
-    plain: list[Json] = [{"_id": "1"}, {"_id": "2", "_source": {"dedup": None}}, {"_id": "3", "_source": {"dedup": {}}}]
-    grouped: list[Json] = [{"_id": str(i), "_source": {"other": {"group": "g"}}} for i in range(4, 6)]
-    assert ids(list(distinct.first_of_each_group([*plain, *grouped]))) == ["1", "2", "3", "4", "5"]
-    assert ids(list(distinct.first_of_each_group(grouped, "other"))) == ["4"]
-    assert ids(list(distinct.first_of_each_group(grouped, "other", seen=["g"]))) == []
