@@ -13,7 +13,7 @@ from functools import cache
 from typing import Protocol
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.painless.stored_scripts import readable
+from es_simhash.documents.painless.stored_scripts import readable_simhash
 from es_simhash.errors import EngineError, UnreachableError
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import MultiSearch, Plan, Search
@@ -54,7 +54,7 @@ def server_filter(options: FindRequest, settings: Settings, criteria: Criteria) 
     """Return when the server filters candidates before this process compares them."""
     # Scripts can read neither signatures in a search, nor a SimHash without doc values.
     is_by_bits = options.candidates == "keys" and criteria.distance is not None and criteria.similarity is None
-    if not is_by_bits or readable(settings) is None:
+    if not is_by_bits or readable_simhash(settings) is None:
         return ServerFilter.NEVER
     assert settings.simhash
     assert criteria.distance is not None

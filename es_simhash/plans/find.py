@@ -152,7 +152,7 @@ class TextSearch:
         nearest = found[: options.size]
         if options.source and options.source is not True:
             # The source also has the fields read for the comparison.
-            asked = SourceFilter.of(query.names(options.source))
+            asked = SourceFilter.of(query.name_list(options.source))
             nearest = tuple(replace(match, source=asked.part_of(match.source or {})) for match in nearest)
         return replace(found, matches=nearest)
 
@@ -174,7 +174,7 @@ class TextSearch:
         """The parts of documents to fetch: those that are compared, and those that the caller requested."""
         if self.options.source is True:
             return True
-        source = query.names(self.options.source or ())
+        source = query.name_list(self.options.source or ())
         if self.options.candidates == "keys":
             return source + query.compared_fields(self.documents.scheme, self.documents.prefix)
         return source + list(self.documents.fields)

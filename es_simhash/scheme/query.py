@@ -136,7 +136,7 @@ def body(
     return {
         "query": restricted(candidates, filter, exclude),
         "size": size,
-        "_source": source if isinstance(source, bool) else names(source),
+        "_source": source if isinstance(source, bool) else name_list(source),
         "track_total_hits": False,
     }
 
@@ -149,7 +149,7 @@ def restricted(query: Json, filter: Filter, exclude: Sequence[str]) -> Json:
     if filter:
         bool_query["filter"] = _filters(filter)
     if exclude:
-        bool_query["must_not"] = [{"ids": {"values": names(exclude)}}]
+        bool_query["must_not"] = [{"ids": {"values": name_list(exclude)}}]
     return {"bool": bool_query}
 
 
@@ -160,7 +160,7 @@ def _filters(filter: Filter) -> list[Any]:
     return list(filters)
 
 
-def names(given: Sequence[str]) -> list[str]:
+def name_list(given: Sequence[str]) -> list[str]:
     """Return names as a list, even if only one was given."""
     return [given] if isinstance(given, str) else list(given)
 

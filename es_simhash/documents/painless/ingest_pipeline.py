@@ -69,7 +69,7 @@ def source() -> str:
 
 
 def _parameters(documents: Documents) -> Json:
-    check_sources(documents.fields)
+    _check_sources(documents.fields)
     return {
         "prefix": documents.prefix,
         "names": documents.names,
@@ -83,7 +83,7 @@ def _scheme(scheme: Scheme) -> Json:
     """Return what the script needs of a scheme."""
     return {
         "id": scheme.id,
-        "n": check_scheme(scheme),
+        "n": _check_scheme(scheme),
         "weights": scheme.weights,
         "floor": scheme.floor,
         "keys": scheme.layout.keys,
@@ -119,7 +119,7 @@ def _minhash(scheme: Scheme) -> Json | None:
     }
 
 
-def check_scheme(settings: Settings) -> int:
+def _check_scheme(settings: Settings) -> int:
     """Return the scheme's n; refuse a scheme that a script cannot compute, naming the parts that are the reason."""
     if problems := "; ".join(_problems(settings)):
         raise SchemeError(
@@ -130,7 +130,7 @@ def check_scheme(settings: Settings) -> int:
     return settings.tokens.n
 
 
-def check_sources(paths: Sequence[str]) -> None:
+def _check_sources(paths: Sequence[str]) -> None:
     """Refuse source fields that a script would take for something else."""
     for path in paths:
         if path.split(".")[0] in _METADATA:

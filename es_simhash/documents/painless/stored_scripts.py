@@ -53,7 +53,7 @@ def stored_scripts(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str |
     If scripts cannot read a SimHash, there is only the template that needs none.
     """
     own = default_name(prefix) if name is None else _checked(name)
-    simhash = readable(settings)
+    simhash = readable_simhash(settings)
     by_id = StoredScript(
         f"{own}-find",
         "the near-duplicates of a document by its id, by the keys they share",
@@ -101,7 +101,7 @@ def default_name(prefix: str) -> str:
     return "es-simhash" if prefix == DEFAULT_PREFIX else f"es-simhash-{prefix}"
 
 
-def readable(settings: Settings) -> SimHash | None:
+def readable_simhash(settings: Settings) -> SimHash | None:
     """Return the SimHash of the settings if scripts can read it in documents."""
     return settings.simhash if settings.layout.doc_values else None
 
