@@ -65,6 +65,13 @@ def test_every_public_sketch_has_an_example_that_is_run() -> None:
     assert set(sketches.__all__) - made_by_others <= named
 
 
+def test_paths_on_the_page_about_architecture_exist() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:es_simhash|docs|tests)/[\w/.]+)`", page)
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
 @pytest.mark.parametrize("page", reference_tables.TABLES, ids=lambda page: page.name)
 def test_tables_are_those_of_the_code(page: Path) -> None:
     assert reference_tables.with_tables(page) == page.read_text(encoding="utf-8")
