@@ -358,7 +358,7 @@ class EngineSuite(EngineBase):
         assert self.scores(engine, index, both) == {"1": 3}
         assert self.ids(engine, index, {"bool": {"filter": [is_a], "minimum_should_match": 1}}) == set()
 
-    def test_what_must_not_be_is_left_out(self, engine: Engine, index: str) -> None:
+    def test_must_not_excludes_documents(self, engine: Engine, index: str) -> None:
         self.put(engine, index, {str(i): {"tag": "a"} for i in range(5)})
         own = {"ids": {"values": ["1", "3"]}}
         assert self.ids(engine, index, {"bool": {"must": [{"term": {"tag": "a"}}], "must_not": [own]}}) == {

@@ -290,7 +290,7 @@ class IndexSuite(IndexBase):
         cut = filled.find(text_of(document), size=300, max_candidates=120)
         assert (cut.candidates, cut.complete) == (120, False)
 
-    def test_of_very_many_copies_as_many_as_are_wanted_are_found(self, filled: Any) -> None:
+    def test_enough_of_very_many_copies_are_found(self, filled: Any) -> None:
         document = corpus(40)[36]
         filled.add(({"_id": f"c{i:03}", **document} for i in range(130)), refresh=True)
         for by in ("minhash", "simhash", "both"):
@@ -303,7 +303,7 @@ class IndexSuite(IndexBase):
         assert (len(matches), matches.complete) == (133, True)
         assert [match.same_text for match in matches] == [True] * 130 + [False] * 3
 
-    def test_who_compares_makes_no_difference(self, filled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_comparing_here_and_on_the_server_find_the_same(self, filled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         for distance in (0, 3, 5):
             found = [filled.find(id="0", distance=distance)]
             for who in (ServerFilter.ALWAYS, ServerFilter.NEVER):
@@ -321,7 +321,7 @@ class IndexSuite(IndexBase):
         wanted = [str(i) for i in range(30)]
         assert [ids(each) for each in filled.find_many(ids=wanted)] == [ids(filled.find(id=each)) for each in wanted]
 
-    def test_what_is_not_there_is_named(self, filled: Any, engine: Any, names: Any) -> None:
+    def test_a_missing_document_or_index_is_named(self, filled: Any, engine: Any, names: Any) -> None:
         with pytest.raises(MissingError, match="'nobody'"):
             filled.find(id="nobody")
         missing = names()
@@ -475,7 +475,7 @@ class IndexSuite(IndexBase):
         matches = filled.find(id="1")
         assert (ids(matches), matches.foreign) == ([], 1)
 
-    def test_what_is_written_shows_after_a_refresh(self, filled: Any, engine: Any) -> None:
+    def test_a_written_document_is_found_after_a_refresh(self, filled: Any, engine: Any) -> None:
         filled.add([{"_id": "late", **edited(corpus()[9])}])
         filled.refresh()
         self.engine_of(engine).perform(Refresh(filled.name))

@@ -112,7 +112,7 @@ def test_no_server_need_be_named() -> None:
     assert "published" in json.dumps(saved(done.out)[0])
 
 
-def test_what_is_made_for_a_space_has_its_ids() -> None:
+def test_objects_of_a_space_have_its_ids() -> None:
     ids = [saved(run("dashboard", "a", *options).out)[0]["id"] for options in ([], ["--space", "team"])]
     assert ids == [Subject("a").data_view_id, Subject("a", space="team").data_view_id]
     assert saved(run("dashboard", "a", "--space", "default").out)[0]["id"] == ids[0]
@@ -183,7 +183,7 @@ def test_a_tenant_is_named_in_a_header() -> None:
         (["--user", "bob"], "would be for a server"),
     ],
 )
-def test_what_makes_no_sense_is_refused(options: list[str], message: str) -> None:
+def test_invalid_options_are_refused(options: list[str], message: str) -> None:
     done = run("dashboard", "articles", *options, code=2)
     assert done.out == ""
     assert message in done.err

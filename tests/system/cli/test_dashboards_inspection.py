@@ -69,7 +69,7 @@ def test_fields_that_were_named_are_shown_instead_of_the_texts(made: Callable[[s
 
 
 @pytest.mark.parametrize("by", ["source.site", "body.raw", "number", "_index"])
-def test_what_can_be_counted_by_its_values_is_taken(made: Callable[[str], Index], by: str) -> None:
+def test_a_field_that_can_be_aggregated_is_accepted(made: Callable[[str], Index], by: str) -> None:
     assert looked(made("default"), by=by).subject.by_field == by
 
 

@@ -113,7 +113,7 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
         (["news.jsonl", "--distance", "9"], "Choose at least 10 blocks"),
     ],
 )
-def test_what_makes_no_sense_is_refused(folder: Path, given: list[str], message: str) -> None:
+def test_invalid_options_are_refused(folder: Path, given: list[str], message: str) -> None:
     labels = [] if "--labels" in given else ["--labels", "clusters.jsonl"]
     done = run("evaluate", *given, *labels, cwd=folder, code=2)
     assert message in done.err

@@ -114,7 +114,7 @@ def test_the_exact_similarity_of_all_pairs_is_the_ceiling(evaluation: Evaluation
     assert ceiling.true_candidates < 1
 
 
-def test_what_a_scheme_verifies_by_is_what_its_curve_is_of() -> None:
+def test_the_curve_uses_the_measure_that_the_scheme_verifies_by() -> None:
     verification = Verification(0.5, weights="scheme", first_lines=1.0)
     scheme = replace(SCHEME, verification=verification)
     found = evaluate(DOCUMENTS, labels(), Deduplicator(scheme, processes=1), OPTIONS)
@@ -140,7 +140,7 @@ def test_the_worst_errors_come_first_and_each_text_once(evaluation: Evaluation) 
     assert all(error.similarity is None and error.distance is not None for error in missed)
 
 
-def test_of_pairs_only_what_is_labelled_counts() -> None:
+def test_only_labelled_pairs_count() -> None:
     known = {("1", "1 near"): True, ("1", "1 rewritten"): True, ("2", "2 near"): False, ("2", "3"): False}
     found = evaluated(Labels.of_pairs(known))
     assert (found.pairs.right, found.pairs.wrong, found.pairs.missed) == (1, 1, 1)

@@ -50,7 +50,7 @@ def test_distances_are_predicted_where_they_count() -> None:
     assert np.isnan(predicted.similarities).all()
 
 
-def test_what_is_not_near_has_no_similarity() -> None:
+def test_pairs_that_are_not_near_have_no_similarity() -> None:
     predicted = found(TEXTS)
     asked = pair_codes(np.array([0, 0, 3]), np.array([2, 4, 7]))
     assert predicted.similarities_of(asked)[0] == 1

@@ -105,7 +105,7 @@ def test_equal_clusterings_have_an_index_of_one_and_all_in_one_has_none() -> Non
     assert ari([1, 1, 2, 2], [1, 1, 1, 1]) == 0
 
 
-def test_what_has_no_meaning_is_no_number() -> None:
+def test_undefined_scores_are_nan() -> None:
     nothing = Confusion(np.array(0.0), np.array(0.0), np.array(3.0))
     assert np.isnan(nothing.precision)
     assert (float(nothing.recall), float(nothing.f1)) == (0.0, 0.0)

@@ -30,7 +30,7 @@ def test_pairs_within_classes_are_all_of_them(classes: list[int]) -> None:
     assert list(zip(*(side.tolist() for side in positions(found)), strict=True)) == expected
 
 
-def test_of_clusters_all_that_is_not_together_is_no_duplicate() -> None:
+def test_documents_without_a_common_cluster_are_no_duplicates() -> None:
     truth = truth_of(Labels.of_clusters([["e", "a", "b"], ["c", "d"]]), IDS)
     assert named(truth.positives) == ["ab", "ae", "be", "cd"]
     assert truth.negatives is None
@@ -40,7 +40,7 @@ def test_of_clusters_all_that_is_not_together_is_no_duplicate() -> None:
     assert truth.are_known(some).all()
 
 
-def test_of_pairs_only_those_are_known_that_are_labelled() -> None:
+def test_only_labelled_pairs_are_known() -> None:
     truth = truth_of(Labels.of_pairs({("b", "a"): True, ("b", "c"): True, ("a", "d"): False}), IDS)
     assert named(truth.positives) == ["ab", "bc"]
     some = pair_codes(np.array([0, 0, 0, 1]), np.array([1, 2, 3, 2]))

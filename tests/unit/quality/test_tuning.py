@@ -155,7 +155,7 @@ def test_the_expected_recall_is_what_is_measured() -> None:
         assert abs(option.recall - option.expected_recall) < error
 
 
-def test_what_texts_have_in_common_makes_candidates() -> None:
+def test_shared_phrases_make_candidates() -> None:
     rng = random.Random(1)
     boilerplate = " ".join(rng.choices(WORDS, k=60))
     texts = [f"{boilerplate} {' '.join(rng.choices(WORDS, k=40))}" for _ in range(60)]
@@ -206,7 +206,7 @@ def test_short_texts_get_shorter_features() -> None:
         (TEXTS, 0.001, None, SchemeError),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_invalid_options_are_refused(
     texts: list[str], similarity: float, goal: Goal | None, error: type[Exception]
 ) -> None:
     with pytest.raises(error):

@@ -13,7 +13,7 @@ from es_simhash.errors import MissingExtraError
 
 @pytest.mark.parametrize("missing", ["pyspark", "pyarrow", "pandas"])
 @pytest.mark.parametrize("module", ["deduplicator", "fields"])
-def test_what_is_missing_is_named_with_the_command_that_installs_it(
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
     missing: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in [name for name in sys.modules if name.startswith("es_simhash.spark")]:

@@ -105,7 +105,7 @@ def test_nothing_is_marked_exactly_where_nothing_differs(before: str, after: str
     assert ("[-" in shown or "{+" in shown) == (before.split() != after.split())
 
 
-def test_what_is_written_in_capitals_stays_the_same_in_a_text() -> None:
+def test_names_in_capitals_are_chosen_once_for_each_text() -> None:
     writer = Writer(language("en"), random.Random(1))
     first, second, *others = writer.expand("{TOWN}|{TOWN}|{town}|{town}|{town}").split("|")
     assert first == second

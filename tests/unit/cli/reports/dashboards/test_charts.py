@@ -60,7 +60,7 @@ def test_the_page_decides_what_is_searched(part: str) -> None:
 
 
 @pytest.mark.parametrize("part", CHARTS)
-def test_what_people_edit_is_the_chart(part: str) -> None:
+def test_the_editable_text_is_the_chart(part: str) -> None:
     assert json.loads(charts.text_of(CHARTS[part])) == CHARTS[part]
 
 

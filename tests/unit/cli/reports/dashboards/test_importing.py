@@ -100,7 +100,7 @@ def test_a_refusal_says_what_to_do(status: int, body: Any, error: type[EngineErr
     assert type(raised.value) is error
 
 
-def test_what_was_not_imported_is_listed() -> None:
+def test_objects_that_were_not_imported_are_listed() -> None:
     failures = [
         {"type": "dashboard", "id": "1", "title": "Near-duplicates", "error": {"type": "conflict"}},
         {"type": "search", "id": "2", "meta": {"title": "Only"}, "error": {"type": "missing_references"}},
@@ -130,7 +130,7 @@ def test_nobody_answers() -> None:
         imported(fake.url)
 
 
-def test_what_answers_speaks_no_http() -> None:
+def test_an_answer_that_is_not_http_is_reported() -> None:
     import socket
     import threading
 

@@ -136,7 +136,7 @@ def test_a_space_and_a_tenant_may_be_named_apart() -> None:
         ("http://h", {"tenant": "équipe"}, "cannot be sent in a header"),
     ],
 )
-def test_what_is_no_address_is_refused_and_not_repeated(url: str, named: dict[str, str], message: str) -> None:
+def test_an_invalid_address_is_refused_and_not_repeated(url: str, named: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message) as raised:
         Kibana.at(url, **named)
     assert "sec" not in str(raised.value)

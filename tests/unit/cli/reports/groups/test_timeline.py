@@ -56,7 +56,7 @@ NO_DATES: list[Any] = [
 
 
 @pytest.mark.parametrize("value", NO_DATES)
-def test_what_is_no_date_counts_as_none(value: Any) -> None:
+def test_an_invalid_date_counts_as_none(value: Any) -> None:
     assert timeline(value) == Timeline("day", (), 0, 0, 1)
 
 

@@ -145,7 +145,7 @@ def test_pairs_of_equal_texts_alone_need_no_chart() -> None:
     ]
 
 
-def test_what_was_left_out_is_listed_or_that_nothing_was() -> None:
+def test_omissions_are_listed() -> None:
     text = read(whole()).text
     for shown in ("Only 17 new documents", "1,234 documents without a fingerprint", "1 time a document"):
         assert shown in text

@@ -45,7 +45,7 @@ class Reader(HTMLParser):
             self.text += data
 
 
-def test_what_is_no_markup_is_escaped_and_what_is_stays() -> None:
+def test_text_is_escaped_and_markup_is_not() -> None:
     assert element("p", "a < b", element("b", "c")) == "<p>a &lt; b<b>c</b></p>"
     assert element("p", ["one", Html("<i>two</i>")]) == "<p>one<i>two</i></p>"
     assert element("br") == "<br>"
@@ -127,7 +127,7 @@ def test_the_page_says_all_that_is_known() -> None:
     ("scheme", "missing"),
     [(Scheme.preset("strict"), "Bands of MinHash"), (Scheme(simhash=None), "SimHash")],
 )
-def test_what_the_scheme_does_not_have_is_left_out(scheme: Scheme, missing: str) -> None:
+def test_sections_that_the_scheme_lacks_are_left_out(scheme: Scheme, missing: str) -> None:
     assert missing not in Reader(explanation_page(explained(scheme=scheme))).text
 
 
