@@ -89,7 +89,7 @@ def _end(code: int) -> None:
     from es_simhash.cli import streams
 
     streams.flush()
-    # Python would end by the signal if an interruption passed through its `exec`, whoever caught it.
+    # Python would end by the signal if an interruption passed through its `exec`, even if something caught it.
     if code == _INTERRUPTED or threading.active_count() > 1:
         os._exit(code)
     sys.exit(code)

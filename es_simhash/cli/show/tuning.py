@@ -51,7 +51,7 @@ def _name(level: Level) -> str:
 
 
 def show_tuned(output: Output, tuned: Tuned) -> None:
-    """Print the rules that were tried, and the keys, none of which is worse than another in everything."""
+    """Print the rules that were tried, and the keys, without those that others beat in everything."""
     from es_simhash.quality.tuning_text import describe_rule, describe_tokens
 
     if tuned.tried:
