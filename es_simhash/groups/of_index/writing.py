@@ -184,8 +184,8 @@ class _Writing:
         updates = [(refs[position], settling.update(refs[position], position)) for position in batch]
         run(self._pace.turn(len(updates)), self._engine)
         outcome = run(write(settling, Prepared(updates), pressure, self._patience), self._engine)
-        undone = {(each.index, each.id) for each in outcome.rejected} | set(map(_key, outcome.missing))
-        lost = settling.lost | {position for key, position in settling.positions.items() if key in undone}
+        unwritten = {(each.index, each.id) for each in outcome.rejected} | set(map(_key, outcome.missing))
+        lost = settling.lost | {position for key, position in settling.positions.items() if key in unwritten}
         self._present.update((position, own) for position, own in batch.items() if position not in lost)
         return outcome, lost
 

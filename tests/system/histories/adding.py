@@ -50,8 +50,8 @@ def actions(sources: Iterable[Json]) -> Iterator[Json]:
     given = [source for source in sources if isinstance(source["title"], str)]
     for source in given:
         yield {"_op_type": "index", "_id": source["id"], "_source": source}
-    for place, source in enumerate(given):
-        match place % 6:
+    for position, source in enumerate(given):
+        match position % 6:
             case 1:
                 yield {"_op_type": "update", "_id": source["id"], "doc": {"body": f"{source['body']} again"}}
             case 3:

@@ -16,7 +16,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
 from tests.support import commands
 from tests.system.histories.course import Course
-from tests.system.histories.places import Place
+from tests.system.histories.target import Target
 
 # What is large about an index is small here: its pages, and the time between two attempts.
 _SMALLER: dict[str, Any] = {
@@ -37,13 +37,13 @@ Program: TypeAlias = Callable[..., commands.Run]
 class Ended:
     """How the last of some runs of a command ended, and how many were needed.
 
-    ``events`` is what it printed; ``undone`` has what the reject file names, each with its id.
+    ``events`` is what it printed; ``rejected`` has what the reject file names, each with its id.
     """
 
     code: int
     events: list[Json]
     said: str
-    undone: list[Json]
+    rejected: list[Json]
     runs: int
 
     @property
@@ -52,8 +52,8 @@ class Ended:
         return self.events[-1]
 
     @property
-    def ids_undone(self) -> set[str]:
-        return {each["id"] for each in self.undone}
+    def ids_rejected(self) -> set[str]:
+        return {each["id"] for each in self.rejected}
 
 
 @contextmanager
@@ -68,13 +68,13 @@ def _smaller() -> Iterator[None]:
 
 
 def run(
-    place: Place, course: Course, folder: Path, begin: Callable[[], None], program: Program, arguments: Sequence[str]
+    target: Target, course: Course, folder: Path, begin: Callable[[], None], program: Program, arguments: Sequence[str]
 ) -> Ended:
     """Run a command until it ends by itself, with nothing worse than that some documents were not done.
 
     One that is refused although it met with no fault is the last. Each run begins with a call of ``begin``.
     """
-    with _smaller(), place.meeting(course):
+    with _smaller(), target.meeting(course):
         for runs in range(1, _MOST_RUNS):
             begin()
             before = course.faults

@@ -1,4 +1,4 @@
-"""The embedded engine as a place: its operations are the requests, and to be killed is the only fault."""
+"""The embedded engine as a target: its operations are the requests, and to be killed is the only fault."""
 
 from __future__ import annotations
 

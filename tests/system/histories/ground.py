@@ -16,7 +16,7 @@ from es_simhash.scheme.scheme import Scheme
 from tests.support.rest_engines import new_name
 from tests.system.histories.history import History
 from tests.system.histories.others import FIELDS, SECRET, Others, id_of
-from tests.system.histories.places import Place
+from tests.system.histories.target import Target
 
 DOCUMENTS = Documents(Scheme.preset("default"), FIELDS)
 _OWNER = {"owner": "somebody"}
@@ -54,26 +54,26 @@ class State:
 
 
 @contextmanager
-def index_of(history: History, place: Place) -> Iterator[Others]:
+def index_of(history: History, target: Target) -> Iterator[Others]:
     """An index with the documents of a history, and the others who write to it."""
-    others = Others(place, new_name(), DOCUMENTS, history.shape.excludes and place.is_server)
-    place.perform(CreateIndex(others.index, _body(history, others)))
+    others = Others(target, new_name(), DOCUMENTS, history.shape.excludes and target.is_server)
+    target.perform(CreateIndex(others.index, _body(history, others)))
     try:
         actions = []
         for number, start in enumerate(history.documents):
             source, routing = others.begin(number, start)
             metadata = None if routing is None else {"routing": routing}
             actions.append(Action("index", id_of(number), source, metadata=metadata))
-        results = place.perform(Bulk(others.index, actions, refresh=True))
+        results = target.perform(Bulk(others.index, actions, refresh=True))
         assert not [result.error for result in results if result.error]
         yield others
     finally:
-        place.perform(DeleteIndex(others.index))
+        target.perform(DeleteIndex(others.index))
         if history.verb == "reindex":
             with suppress(MissingError):
-                place.perform(DeleteIndex(others.copy))
+                target.perform(DeleteIndex(others.copy))
         elif history.verb == "pipeline":
-            place.request("DELETE", f"/_ingest/pipeline/{name_of(others.index, DOCUMENTS.prefix)}")
+            target.request("DELETE", f"/_ingest/pipeline/{name_of(others.index, DOCUMENTS.prefix)}")
 
 
 def _body(history: History, others: Others) -> Json:
@@ -92,7 +92,7 @@ def _body(history: History, others: Others) -> Json:
 
 def state_of(others: Others, name: str) -> State | None:
     """The documents of an index with what finds them, its mapping and settings, asked of the node; None without it."""
-    request = others.place.request
+    request = others.target.request
     if request("POST", f"/{name}/_refresh").status == HTTPStatus.NOT_FOUND:
         return None
     searches = [{"term": {field: {"value": value, "_name": f"{field} {id_}"}}} for id_, field, value in others.values()]

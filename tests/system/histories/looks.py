@@ -31,7 +31,7 @@ class Looks:
         """Watch a request of the command."""
         is_refresh, seen = "/_refresh" in path, self._seen
         self._seen = None
-        if not self.others.place.is_server:
+        if not self.others.target.is_server:
             if is_refresh and self.first is None:
                 self.first = self.last = self.others.serial
         elif self.how in path:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from tests.system.histories.history import How, Start, Upset, Write
-from tests.system.histories.places import Place
+from tests.system.histories.target import Target
 
 FIELDS = ("title", "body")
 # A field that the ``_source`` of some indices leaves out.
@@ -26,7 +26,7 @@ _FAMILIES = 4
 def text(serial: int) -> str:
     """A text that there is once: like every fourth of them, and unlike the others."""
     family = serial % _FAMILIES
-    return " ".join([*(f"w{family}x{place * place}" for place in range(40)), f"only{serial}"])
+    return " ".join([*(f"w{family}x{position * position}" for position in range(40)), f"only{serial}"])
 
 
 def family_of(text: str) -> int:
@@ -61,7 +61,7 @@ class Known:
 class Others:
     """Those who write to an index, straight to where it is; ``new`` documents are only in a file, by their ids."""
 
-    place: Place
+    target: Target
     index: str
     documents: Documents
     has_secrets: bool = False
@@ -84,7 +84,7 @@ class Others:
             source |= {"title": None, "body": ""}
         elif start.state == "shared":
             source[self.documents.prefix] = {NOTE: f"note {number}"}
-        routing = f"place {number % 3}" if start.routed and self.place.is_server else None
+        routing = f"place {number % 3}" if start.routed and self.target.is_server else None
         secret = self._secret()
         self.known[number] = Known(source, routing, 1, self.serial, self.serial, secret, as_begun=True)
         return self._as_at_the_start(start.state, source) | _hidden(secret), routing
@@ -166,7 +166,7 @@ class Others:
             if now.source is not None:
                 self._send("DELETE", number, replace(now, source=None))
                 now = self.known[number]
-            now = replace(now, routing=f"place {self.serial}" if self.place.is_server else None)
+            now = replace(now, routing=f"place {self.serial}" if self.target.is_server else None)
         body = self.documents.add_fields(source) if how == "put by helper" else source
         secret = self._secret()
         self._send("PUT", number, replace(now, source=source, secret=secret), body | _hidden(secret))
@@ -197,7 +197,7 @@ class Others:
         )
 
     def _ask(self, method: str, path: str, body: object = None) -> Any:
-        reply = self.place.request(method, f"/{self.index}/{path}", body)
+        reply = self.target.request(method, f"/{self.index}/{path}", body)
         assert reply.status < HTTPStatus.MULTIPLE_CHOICES, reply
         return reply.body
 

@@ -40,7 +40,7 @@ class Outcome:
     @property
     def steps(self) -> int:
         """How many versions of documents are not those of the others, where versions are counted."""
-        if not self.others.place.is_server:
+        if not self.others.target.is_server:
             return 0
         gone = sum(known.steps for known in self.others.known.values())
         return gone + sum(hit["_version"] - known.version for _, known, hit in self.documents())
@@ -72,7 +72,7 @@ def nothing_of_others_is_changed(outcome: Outcome, but: str = "") -> Iterator[st
     """Sources, routing values, what searches find, mapping and settings are theirs, ``but`` for one of the settings."""
     known = {id_of(number) for number, known in outcome.others.known.items() if known.source is not None}
     if known != (there := outcome.after.hits.keys() - outcome.others.new.keys()):
-        yield f"there are {sorted(there)} in place of {sorted(known)}"
+        yield f"there are {sorted(there)} instead of {sorted(known)}"
     for id_, now, hit in outcome.documents():
         yield from differences(id_, now, hit)
     found = {name for hit in outcome.after.hits.values() for name in hit.get("matched_queries", ())}
@@ -80,47 +80,47 @@ def nothing_of_others_is_changed(outcome: Outcome, but: str = "") -> Iterator[st
         if f"{field} {id_}" not in found:
             yield f"{id_} is not found by {field}: {value}"
     if {**outcome.after.settings, but: None} != {**outcome.before.settings, but: None}:
-        yield f"the settings are {outcome.after.settings} in place of {outcome.before.settings}"
+        yield f"the settings are {outcome.after.settings} instead of {outcome.before.settings}"
     if outcome.after.foreign_mapping != outcome.before.foreign_mapping:
-        yield f"the mapping is {outcome.after.foreign_mapping} in place of {outcome.before.foreign_mapping}"
+        yield f"the mapping is {outcome.after.foreign_mapping} instead of {outcome.before.foreign_mapping}"
 
 
 def differences(id_: str, known: Known, hit: Json) -> Iterator[str]:
     """Whether a document, or its copy, is not what the others have made it."""
     if theirs(hit) != known.source:
-        yield f"{id_} has the source {theirs(hit)} in place of {known.source}"
+        yield f"{id_} has the source {theirs(hit)} instead of {known.source}"
     if hit.get("_routing") != known.routing:
-        yield f"{id_} has the routing value {hit.get('_routing')} in place of {known.routing}"
+        yield f"{id_} has the routing value {hit.get('_routing')} instead of {known.routing}"
 
 
 def fingerprints_are_of_texts(
     outcome: Outcome, is_excused: Callable[[Known, Json], bool], state: State | None = None
 ) -> Iterator[str]:
-    """Each document has the fields of its text, or is named as undone."""
+    """Each document has the fields of its text, or is named as rejected."""
     for id_, known, hit in outcome.documents(state):
         is_right = fields_of(hit["_source"]) == own(hit)
-        if not is_right and id_ not in outcome.ended.ids_undone and not is_excused(known, own(hit)):
+        if not is_right and id_ not in outcome.ended.ids_rejected and not is_excused(known, own(hit)):
             yield f"{id_} has not the fields of its text, but is {own(hit).get('status')}"
 
 
 def versions_are_accounted_for(outcome: Outcome) -> Iterator[str]:
     """As many versions came as the command says that it wrote; none of what it says it left alone."""
     written = outcome.ended.summary["written"]
-    if not outcome.others.place.is_server:
+    if not outcome.others.target.is_server:
         return
     if outcome.steps < written:
         yield f"{written} were written, and there were {outcome.steps} changes"
     if outcome.ended.runs == 1 and outcome.steps > written + outcome.unheard:
         yield f"{written} were written, {outcome.unheard} unheard, and there were {outcome.steps} changes"
     for id_, known, hit in outcome.documents():
-        if known.as_begun and id_ in outcome.ended.ids_undone and hit["_version"] != known.version:
-            yield f"{id_} is named as undone, and was written"
+        if known.as_begun and id_ in outcome.ended.ids_rejected and hit["_version"] != known.version:
+            yield f"{id_} is named as rejected, and was written"
 
 
 def the_end_is_reported(outcome: Outcome, is_otherwise_failed: bool = False) -> Iterator[str]:
     """The exit code and the summary agree with what the reject file names."""
     ended = outcome.ended
-    if ended.code != int(bool(ended.undone) or is_otherwise_failed):
-        yield f"the exit code is {ended.code} with {len(ended.undone)} undone: {ended.said}"
-    if ended.summary["rejected"] != len(ended.ids_undone):
-        yield f"{ended.summary['rejected']} are counted as rejected, and {len(ended.ids_undone)} are named"
+    if ended.code != int(bool(ended.rejected) or is_otherwise_failed):
+        yield f"the exit code is {ended.code} with {len(ended.rejected)} rejected: {ended.said}"
+    if ended.summary["rejected"] != len(ended.ids_rejected):
+        yield f"{ended.summary['rejected']} are counted as rejected, and {len(ended.ids_rejected)} are named"

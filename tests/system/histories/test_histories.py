@@ -21,7 +21,7 @@ from tests.system.histories.history import Event, Fault, History, Shape, Start, 
 from tests.system.histories.looks import Looks
 from tests.system.histories.others import Others
 from tests.system.histories.outcome import Outcome
-from tests.system.histories.places import Place
+from tests.system.histories.target import Target
 from tests.system.histories.verbs import VERBS, problems
 from tests.system.histories.wire import Server, wire
 from tools.nodes import Node
@@ -70,7 +70,7 @@ KEPT = {
 
 
 @pytest.fixture(params=ENGINES[1:], scope="module")
-def server(request: pytest.FixtureRequest) -> Iterator[Place]:
+def server(request: pytest.FixtureRequest) -> Iterator[Target]:
     node: Node = request.getfixturevalue(f"{request.param}_node")
     engine = connect(node.url)
     with wire(node) as way:
@@ -79,12 +79,12 @@ def server(request: pytest.FixtureRequest) -> Iterator[Place]:
 
 
 @pytest.mark.parametrize("history", KEPT.values(), ids=KEPT)
-def test_what_ended_badly_once_ends_well(server: Place, history: History) -> None:
+def test_what_ended_badly_once_ends_well(server: Target, history: History) -> None:
     assert problems_of(server, history) == []
 
 
 @pytest.mark.parametrize("verb", COUNTS)
-def test_a_command_leaves_an_index_as_it_says(server: Place, verb: str, request: pytest.FixtureRequest) -> None:
+def test_a_command_leaves_an_index_as_it_says(server: Target, verb: str, request: pytest.FixtureRequest) -> None:
     hold(server, verb, COUNTS[verb], is_soak=request.config.getoption("--soak"))
 
 
@@ -93,7 +93,7 @@ def test_so_it_does_with_the_embedded_engine(verb: str, tmp_path: Path, request:
     hold(Directory(tmp_path), verb, COUNTS[verb] // 2, is_soak=request.config.getoption("--soak"))
 
 
-def hold(place: Place, verb: str, count: int, is_soak: bool) -> None:
+def hold(target: Target, verb: str, count: int, is_soak: bool) -> None:
     """Hold that nothing is wrong after each of many histories."""
 
     @settings(
@@ -104,25 +104,25 @@ def hold(place: Place, verb: str, count: int, is_soak: bool) -> None:
     )
     @given(histories(verb, VERBS[verb].requests, VERBS[verb].states))
     def is_right(history: History) -> None:
-        assert problems_of(place, history) == []
+        assert problems_of(target, history) == []
 
     is_right()
 
 
-def problems_of(place: Place, history: History) -> list[str]:
+def problems_of(target: Target, history: History) -> list[str]:
     """Find the problems after a history, and after one more run, which sees what came too late for the first."""
-    with index_of(history, place) as others:
+    with index_of(history, target) as others:
         looks = Looks(others, VERBS[history.verb].look, VERBS[history.verb].refreshes)
-        first = outcome_of(place, others, history, looks)
+        first = outcome_of(target, others, history, looks)
         found = list(problems(history, first))
         if found or others.serial == looks.last:
             return found
         others.take(first.after.hits)
-        again = outcome_of(place, others, replace(history, events=()), looks)
+        again = outcome_of(target, others, replace(history, events=()), looks)
         return [f"one more run: {problem}" for problem in problems(history, again)]
 
 
-def outcome_of(place: Place, others: Others, history: History, looks: Looks) -> Outcome:
+def outcome_of(target: Target, others: Others, history: History, looks: Looks) -> Outcome:
     """A history, and what there is in the end."""
     before, verb = index_now(others), VERBS[history.verb]
     course = Course(history.events, others.happen, looks.see)
@@ -130,8 +130,8 @@ def outcome_of(place: Place, others: Others, history: History, looks: Looks) -> 
         file = Path(folder, "new.jsonl")
         others.write_new(file, len(history.documents))
         places = {"index": others.index, "copy": others.copy, "file": file, "rejects": "{rejects}"}
-        arguments = [each.format(**places) for each in (*verb.arguments, "--url", place.url)]
-        ended = commands.run(place, course, Path(folder), looks.begin, verb.program, arguments)
+        arguments = [each.format(**places) for each in (*verb.arguments, "--url", target.url)]
+        ended = commands.run(target, course, Path(folder), looks.begin, verb.program, arguments)
     verb.afterwards(others)
     return Outcome(others, before, index_now(others), state_of(others, others.copy), ended, looks, course.unheard)
 

@@ -120,12 +120,12 @@ def _check_copy(outcome: Outcome) -> Iterator[str]:
     if copy is None:
         yield f"there is no copy: {ended.said}"
         return
-    if ended.code != int(bool(ended.undone) or not ended.summary["is_whole"]):
-        yield f"the exit code is {ended.code} with {len(ended.undone)} undone: {ended.said}"
+    if ended.code != int(bool(ended.rejected) or not ended.summary["is_whole"]):
+        yield f"the exit code is {ended.code} with {len(ended.rejected)} rejected: {ended.said}"
     found = dict.fromkeys(copy.hits)
     for id_, known, hit in outcome.documents(copy):
         found.pop(id_)
-        if id_ in ended.ids_undone or known.serial > looks.last:
+        if id_ in ended.ids_rejected or known.serial > looks.last:
             continue
         yield from differences(id_, known, hit)
         if own(hit) != (fields_of(hit["_source"]) or {}):
@@ -184,18 +184,18 @@ def _check_loaded(outcome: Outcome) -> Iterator[str]:
     """All that can be read is there, whatever was refused on the way."""
     ended = outcome.ended
     yield from nothing_of_others_is_changed(outcome)
-    if ended.code != int(bool(ended.undone)):
-        yield f"the exit code is {ended.code} with {len(ended.undone)} undone: {ended.said}"
+    if ended.code != int(bool(ended.rejected)):
+        yield f"the exit code is {ended.code} with {len(ended.rejected)} rejected: {ended.said}"
         return
     if ended.summary["written"] + ended.summary["rejected"] != len(outcome.others.new):
         yield f"{ended.summary} does not account for {len(outcome.others.new)} documents"
     for id_, source in outcome.others.new.items():
         is_readable = fields_of(source) is not None
         hit = outcome.after.hits.get(id_)
-        if (id_ in ended.ids_undone) == is_readable:
-            yield f"{id_} is {'named as' if is_readable else 'not named as'} undone: {ended.undone}"
+        if (id_ in ended.ids_rejected) == is_readable:
+            yield f"{id_} is {'named as' if is_readable else 'not named as'} rejected: {ended.rejected}"
         elif is_readable and (hit is None or hit["_source"] != {**source, PREFIX: fields_of(source)}):
-            yield f"{id_} is {hit} in place of {source}"
+            yield f"{id_} is {hit} instead of {source}"
 
 
 # --- add
@@ -208,19 +208,19 @@ def _check_added(outcome: Outcome) -> Iterator[str]:
     for action in actions:
         expected.add(action)
     yield from nothing_of_others_is_changed(outcome)
-    if ended.code != int(bool(ended.undone)):
-        yield f"the exit code is {ended.code} with {len(ended.undone)} refused: {ended.said}"
+    if ended.code != int(bool(ended.rejected)):
+        yield f"the exit code is {ended.code} with {len(ended.rejected)} refused: {ended.said}"
         return
-    if ended.summary["written"] + len(ended.undone) != len(actions):
+    if ended.summary["written"] + len(ended.rejected) != len(actions):
         yield f"{ended.summary} does not account for {len(actions)} actions"
-    if not ended.ids_undone >= expected.refused or (ended.ids_undone > expected.refused and not outcome.unheard):
-        yield f"{ended.undone} were refused in place of {expected.refused}"
+    if not ended.ids_rejected >= expected.refused or (ended.ids_rejected > expected.refused and not outcome.unheard):
+        yield f"{ended.rejected} were refused instead of {expected.refused}"
     new = {id_: hit for id_, hit in outcome.after.hits.items() if id_ in outcome.others.new}
     if new.keys() != expected.sources.keys():
-        yield f"there are {sorted(new)} in place of {sorted(expected.sources)}"
+        yield f"there are {sorted(new)} instead of {sorted(expected.sources)}"
     for id_, hit in new.items():
         if theirs(hit) != expected.sources.get(id_) or own(hit) != expected.fields[id_]:
-            yield f"{id_} is {hit['_source']} in place of {expected.sources.get(id_)}"
+            yield f"{id_} is {hit['_source']} instead of {expected.sources.get(id_)}"
 
 
 # --- pipeline

@@ -82,8 +82,8 @@ def test_what_is_read_is_the_text_and_our_own_fields() -> None:
 def test_what_somebody_else_has_in_the_place_of_our_fields_is_not_overwritten() -> None:
     prepared = Fingerprinting(DOCUMENTS).prepare([hit({**TEXT, "dedup": "?"}), hit(TEXT)])
     assert len(prepared.updates) == 1
-    [undone] = prepared.rejected
-    assert "has a value of type str where the fields belong" in undone.reason
+    [rejected] = prepared.rejected
+    assert "has a value of type str where the fields belong" in rejected.reason
 
 
 # --- what is asked for

@@ -1,4 +1,4 @@
-"""What histories need of the place where an index is: a server, or a directory of the embedded engine."""
+"""The target of histories: a server, or a directory of the embedded engine."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tools.nodes.web import Reply
 Result = TypeVar("Result")
 
 
-class Place(Protocol):
-    """Where an index is; commands find it by its ``url``. Servers number the versions of documents, and route them."""
+class Target(Protocol):
+    """The engine of an index, with its ``url``. Servers number the versions of documents, and route them."""
 
     @property
     def url(self) -> str: ...
