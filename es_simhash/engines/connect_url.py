@@ -108,9 +108,8 @@ def _revealed_by(error: EngineError) -> str:
 def _engine(server: Server, distribution: str, given: str | None = None) -> Engine:
     match distribution:
         case "elasticsearch":
-            return ElasticsearchEngine(
-                _elasticsearch_client(server, "Elasticsearch"), distribution=given, closes_client=True
-            )
+            client = _elasticsearch_client(server, "Elasticsearch")
+            return ElasticsearchEngine(client, distribution=given, closes_client=True)
         case "opensearch":
             return OpenSearchEngine(_opensearch_client(server, "OpenSearch"), distribution=given, closes_client=True)
     raise _unknown(distribution)
@@ -121,13 +120,11 @@ def _async_engine(server: Server, distribution: str, given: str | None = None) -
         raise MissingExtraError("aiohttp", distribution)
     match distribution:
         case "elasticsearch":
-            return AsyncElasticsearchEngine(
-                _elasticsearch_client(server, "AsyncElasticsearch"), distribution=given, closes_client=True
-            )
+            client = _elasticsearch_client(server, "AsyncElasticsearch")
+            return AsyncElasticsearchEngine(client, distribution=given, closes_client=True)
         case "opensearch":
-            return AsyncOpenSearchEngine(
-                _opensearch_client(server, "AsyncOpenSearch"), distribution=given, closes_client=True
-            )
+            client = _opensearch_client(server, "AsyncOpenSearch")
+            return AsyncOpenSearchEngine(client, distribution=given, closes_client=True)
     raise _unknown(distribution)
 
 

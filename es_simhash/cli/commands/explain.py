@@ -55,7 +55,7 @@ def command(
         with target.opened(output) as engine:
             explanation = _of_documents(index, engine, ids, known, criteria)
     elif index is None and len(files) + len(texts) == _PAIR:
-        explanation = _of_texts(_subjects(files, texts), known, criteria)
+        explanation = _of_texts(_given_texts(files, texts), known, criteria)
     else:
         raise click.UsageError("Give an index and two ids, or without an index two texts by --file and --text.")
     if report_file:
@@ -73,7 +73,7 @@ def _of_documents(
     return Index(index, engine, **known).explain(first, second, **criteria)
 
 
-def _of_texts(subjects: list[ComparedDocument], known: dict[str, Any], criteria: dict[str, Any]) -> Explanation:
+def _of_texts(documents: list[ComparedDocument], known: dict[str, Any], criteria: dict[str, Any]) -> Explanation:
     from es_simhash.plans.explain.explanation import explain
     from es_simhash.plans.explain.field_states import examine
     from es_simhash.plans.find_options import FindRequest
@@ -81,14 +81,14 @@ def _of_texts(subjects: list[ComparedDocument], known: dict[str, Any], criteria:
     from es_simhash.scheme.verification import Verifier
 
     scheme = known["scheme"] or Scheme.preset("default")
-    first, second = (examine(scheme, subject) for subject in subjects)
+    first, second = (examine(scheme, each) for each in documents)
     wanted = FindRequest(**criteria).criteria(scheme)
     # Without an index, the rarity of features is unknown: they all weigh the same.
     verifier = Verifier(scheme, wanted.verification) if wanted.verification else None
     return explain(scheme, wanted, (first, second), verifier=verifier)
 
 
-def _subjects(files: tuple[str, ...], texts: tuple[str, ...]) -> list[ComparedDocument]:
+def _given_texts(files: tuple[str, ...], texts: tuple[str, ...]) -> list[ComparedDocument]:
     from es_simhash.plans.explain.field_states import ComparedDocument
 
     if files.count("-") > 1:

@@ -42,12 +42,12 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
     documents = [
         {
             "name": each.name,
-            "index": each.subject.index,
+            "index": each.document.index,
             "state": each.state,
-            "is_seen": each.subject.is_seen,
+            "is_seen": each.document.is_seen,
             "status": each.made["status"],
-            "scheme": (each.subject.stored or each.made).get("scheme"),
-            "characters": len(each.subject.text),
+            "scheme": (each.document.stored or each.made).get("scheme"),
+            "characters": len(each.document.text),
         }
         for each in explanation.pair
     ]
@@ -82,7 +82,7 @@ def show(output: Output, explanation: Explanation) -> None:
 
 def _show_documents(output: Output, explanation: Explanation) -> None:
     rows = [
-        [each.name, each.subject.index, each.state, each.made["status"], f"{len(each.subject.text):,}"]
+        [each.name, each.document.index, each.state, each.made["status"], f"{len(each.document.text):,}"]
         for each in explanation.pair
     ]
     output.table(["document", "index", "fields", "status", "characters"], rows)

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
-from es_simhash.engines.embedded.storage import check_files, durable_files, failures, mapping_file
+from es_simhash.engines.embedded.storage import check_files, durable_files, mapping_file, system_errors
 from es_simhash.errors import EngineError, IndexStateError, InputError, MissingError
 from es_simhash.plans.operations import FilesChecked
 
@@ -107,7 +107,7 @@ class Catalog:
             shutil.rmtree(unfinished, ignore_errors=True)
             if target.exists():
                 raise _exists(name) from None
-            raise failures.unwritable(target, error) from error
+            raise system_errors.unwritable(target, error) from error
         durable_files.sync_names(self._directory)
         return self.one(name)
 
@@ -119,7 +119,7 @@ class Catalog:
         try:
             index.directory.rename(unfinished)
         except OSError as error:
-            raise failures.unwritable(index.directory, error) from error
+            raise system_errors.unwritable(index.directory, error) from error
         del self._open[name]
         index.store.give_up_writing()
         shutil.rmtree(unfinished)

@@ -16,7 +16,7 @@ from es_simhash.engines.embedded.catalog import Catalog
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.readers import Readers
 from es_simhash.engines.embedded.search import count, sample, search
-from es_simhash.engines.embedded.storage import failures
+from es_simhash.engines.embedded.storage import system_errors
 from es_simhash.errors import EngineError, IndexStateError, InputError
 from es_simhash.plans.operations import (
     Action,
@@ -109,10 +109,10 @@ class EmbeddedEngine:
             except RecursionError:
                 raise InputError("The request is nested too deeply. Flatten it.") from None
             except BaseException as error:
-                if not failures.is_failure(error):
+                if not system_errors.is_failure(error):
                     raise
                 # Failed writes are caught where they occur.
-                raise failures.unreadable(self._directory / _index_of(operation), error) from error
+                raise system_errors.unreadable(self._directory / _index_of(operation), error) from error
             return result
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from es_simhash.engines.embedded.mapping.document_terms import encode, leaves, t
 from es_simhash.engines.embedded.mapping.dynamic_mapping import with_new_fields
 from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
 from es_simhash.engines.embedded.mapping.values import unicode_text
-from es_simhash.engines.embedded.storage import failures, mapping_file
+from es_simhash.engines.embedded.storage import mapping_file, system_errors
 from es_simhash.engines.embedded.storage.mapping_file import StoredMapping
 from es_simhash.engines.embedded.storage.store import Store
 
@@ -85,10 +85,10 @@ class EmbeddedIndex:
         try:
             yield
         except BaseException as error:
-            if not failures.is_failure(error):
+            if not system_errors.is_failure(error):
                 raise
             self._stored = self._saved
-            raise failures.unwritable(self.directory, error, self.store.abandon()) from error
+            raise system_errors.unwritable(self.directory, error, self.store.abandon()) from error
 
     def put(self, id_: str, document: Json, replaces: bool) -> None:
         """Write a document; raise `RejectedError` if it is invalid."""

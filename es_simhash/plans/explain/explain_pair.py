@@ -24,8 +24,8 @@ def explain_pair(
     """Explain why two documents of an index are near-duplicates, or why they are not."""
     if ids[0] == ids[1]:
         raise InputError(f"The document {ids[0]!r} was given twice. Name two.")
-    subjects = yield from _read(index, documents, ids)
-    first, second = (examine(documents.scheme, subject) for subject in subjects)
+    pair = yield from _read(index, documents, ids)
+    first, second = (examine(documents.scheme, each) for each in pair)
     named = yield from _named_by_engine(index, documents, first, second)
     criteria = options.criteria(documents.scheme)
     compare = yield from verifier(index, documents, options, criteria, rarity)
@@ -39,10 +39,10 @@ def _read(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[Com
     # An id alone does not lead to a document with its own routing value, but searches find it.
     body = {"query": {"ids": {"values": list(ids)}}, "size": _SAME_IDS, "_source": source}
     hits = (yield Search(index, body))["hits"]["hits"]
-    return [_subject(index, documents, reply, [hit for hit in hits if hit["_id"] == reply["_id"]]) for reply in found]
+    return [_compared(index, documents, reply, [hit for hit in hits if hit["_id"] == reply["_id"]]) for reply in found]
 
 
-def _subject(index: str, documents: Documents, reply: Json, hits: Sequence[Json]) -> ComparedDocument:
+def _compared(index: str, documents: Documents, reply: Json, hits: Sequence[Json]) -> ComparedDocument:
     if not reply["found"]:
         reply = _only(index, reply["_id"], hits)
     own, document = documents.prefix, reply.get("_source") or {}
@@ -77,7 +77,7 @@ def _named_by_engine(
     index: str, documents: Documents, first: ExaminedDocument, second: ExaminedDocument
 ) -> Plan[list[str] | None]:
     """Return the names of the first one's keys that the engine finds in the second; None if it cannot be asked."""
-    if not (first.is_held and second.is_held and second.subject.is_seen):
+    if not (first.is_held and second.is_held and second.document.is_seen):
         return None
     if not (yield from is_server()):  # the embedded engine knows no named queries
         return None
@@ -88,5 +88,5 @@ def _named_by_engine(
         }
     }
     reply = yield Search(index, {"query": query, "size": _SAME_IDS, "_source": False})
-    hits = [hit for hit in reply["hits"]["hits"] if hit["_index"] == second.subject.index]
+    hits = [hit for hit in reply["hits"]["hits"] if hit["_index"] == second.document.index]
     return [name for hit in hits for name in hit.get("matched_queries", [])]

@@ -47,7 +47,7 @@ def explain(
     With a ``verifier`` the texts decide, as in a search that compares them.
     """
     first, second = pair
-    texts = first.subject.text, second.subject.text
+    texts = first.document.text, second.document.text
     exact = exact_similarity(scheme, texts)
     verified = verifier.to_others(texts[0], [texts[1]])[0] if verifier else None
     held = _verified(_evidence(scheme, criteria, (first.held, second.held), exact, named), verified)

@@ -36,7 +36,7 @@ class ExaminedDocument:
     ``held`` are the fields it is found by: the stored ones, or those made where the stored ones are unusable.
     """
 
-    subject: ComparedDocument
+    document: ComparedDocument
     made: Json
     held: Json
     state: State
@@ -44,7 +44,7 @@ class ExaminedDocument:
     @property
     def name(self) -> str:
         """The name to show."""
-        return self.subject.name
+        return self.document.name
 
     @property
     def is_held(self) -> bool:
@@ -52,21 +52,21 @@ class ExaminedDocument:
         return self.held is not self.made
 
 
-def examine(scheme: Scheme, subject: ComparedDocument) -> ExaminedDocument:
+def examine(scheme: Scheme, document: ComparedDocument) -> ExaminedDocument:
     """Determine the state of a document's fields."""
-    [batch] = scheme.fingerprint_batches([subject.text])
-    [made] = own_fields.write(scheme, scheme.id, [subject.text], batch)
-    stored = subject.stored or {}
+    [batch] = scheme.fingerprint_batches([document.text])
+    [made] = own_fields.write(scheme, scheme.id, [document.text], batch)
+    stored = document.stored or {}
     is_empty = stored.get("status") == "empty" and stored.get("scheme") == scheme.id
     is_usable = stored.get("status") != DEFERRED and (
         is_empty or own_fields.read(scheme, scheme.id, stored) is not None
     )
-    return ExaminedDocument(subject, made, stored if is_usable else made, _state(scheme, subject, made, is_usable))
+    return ExaminedDocument(document, made, stored if is_usable else made, _state(scheme, document, made, is_usable))
 
 
-def _state(scheme: Scheme, subject: ComparedDocument, made: Json, is_usable: bool) -> State:
-    stored = subject.stored or {}
-    if subject.index is None:
+def _state(scheme: Scheme, document: ComparedDocument, made: Json, is_usable: bool) -> State:
+    stored = document.stored or {}
+    if document.index is None:
         return "text"
     if stored.get("status") == DEFERRED:
         return "deferred"

@@ -86,7 +86,7 @@ def judge(held: Evidence, made: Evidence, pair: tuple[ExaminedDocument, Examined
         return Verdict("empty", False, f"No near-duplicates: there is no text in {empty}.")
     if unsound := [each for each in pair if each.state not in ("text", "current")]:
         return _of_unsound(held, made, pair, unsound)
-    if unseen := [each for each in pair if each.subject.is_seen is False]:
+    if unseen := [each for each in pair if each.document.is_seen is False]:
         names = " and ".join(repr(each.name) for each in unseen)
         sentence = f"No near-duplicates yet: searches do not see {names} as written last. Refresh the index."
         return Verdict("unseen", False, sentence, ("Then: " + _of_evidence(made).sentence,))

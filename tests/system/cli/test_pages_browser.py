@@ -36,8 +36,8 @@ def texts() -> dict[str, tuple[str, str]]:
 @pytest.fixture(params=["english", "chinese", "unrelated", "empty"])
 def explanation(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     scheme = Scheme()
-    subjects = [ComparedDocument(f"{EVIL} {i}", text, "index") for i, text in enumerate(texts()[request.param])]
-    first, second = (examine(scheme, subject) for subject in subjects)
+    documents = [ComparedDocument(f"{EVIL} {i}", text, "index") for i, text in enumerate(texts()[request.param])]
+    first, second = (examine(scheme, each) for each in documents)
     path = tmp_path / "page of ü.html"
     found = explain(scheme, Criteria.of(scheme, "both"), (first, second))
     path.write_text(explanation_page(found), encoding="utf-8")

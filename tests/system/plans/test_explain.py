@@ -159,7 +159,7 @@ def test_a_missing_refresh_is_the_reason(engine: Engine, names: Callable[[], str
     index = filled(engine, names())
     index.add([{"_id": "new", "_source": corpus(6)[0]}])
     found = index.explain("0", "new")
-    assert (found.verdict.code, found.pair[1].subject.is_seen) == ("unseen", False)
+    assert (found.verdict.code, found.pair[1].document.is_seen) == ("unseen", False)
     index.refresh()
     assert index.explain("0", "new").verdict.code == "duplicates"
 
@@ -185,7 +185,7 @@ def test_documents_of_several_indices_are_read(engine: Engine, names: Callable[[
     filled(engine, first, {"a": corpus(6)[0]})
     filled(engine, second, {"b": corpus(6)[0]})
     found = Index(f"{first},{second}", engine).explain("a", "b")
-    assert [each.subject.index for each in found.pair] == [first, second]
+    assert [each.document.index for each in found.pair] == [first, second]
     assert found.verdict.code == "duplicates"
 
 

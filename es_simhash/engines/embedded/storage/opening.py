@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 import tantivy
 
-from es_simhash.engines.embedded.storage import failures
+from es_simhash.engines.embedded.storage import system_errors
 from es_simhash.engines.embedded.storage.tantivy_files import META
 from es_simhash.errors import EngineError
 
@@ -25,7 +25,7 @@ def opened(directory: Path) -> tuple[tantivy.Index, bool]:
     try:
         return _with_lock(directory), False
     except (ValueError, OSError) as error:
-        if not failures.is_forbidden(error):
+        if not system_errors.is_forbidden(error):
             raise
     return _without_lock(directory), True
 

@@ -27,11 +27,11 @@ def explained(
     named: list[str] | None = None,
     **criteria: Any,
 ) -> Explanation:
-    subjects = [
+    documents = [
         each if isinstance(each, ComparedDocument) else ComparedDocument(f"text {i}", each)
         for i, each in enumerate((a, b))
     ]
-    first, second = (examine(scheme, subject) for subject in subjects)
+    first, second = (examine(scheme, each) for each in documents)
     return explain(scheme, Criteria.of(scheme, **criteria), (first, second), named)
 
 
