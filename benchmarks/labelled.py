@@ -25,7 +25,7 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity
 from es_simhash.quality.labels import Label, Labels, Member, read_labels
-from es_simhash.quality.pair_outcomes import PairOutcomes, everything
+from es_simhash.quality.pair_outcomes import PairOutcomes, one_bucket
 from es_simhash.quality.predictions import first_positions
 from es_simhash.quality.scores import Confusion
 from es_simhash.quality.truth import Truth, truth_of
@@ -138,7 +138,7 @@ def judged(on: LabelledSet, ranked: Ranked) -> Result:
     """Score ranked pairs."""
     found = PairOutcomes.of(ranked.pairs[ranked.scores >= ranked.threshold], on.truth)
     sides = positions(found.pairs)
-    kinds = {"overall": everything(found.pairs), "equality": by_identity(on.apart)(*sides)}
+    kinds = {"overall": one_bucket(found.pairs), "equality": by_identity(on.apart)(*sides)}
     units = np.unique(on.truth.units, return_inverse=True)[1].reshape(-1)
     scores = found.scores(units, kinds, Bootstrap())
     best, at = _best(on.truth, ranked)

@@ -45,7 +45,7 @@ from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality.buckets import script_of
 from es_simhash.quality.ceiling import similar_pairs
-from es_simhash.quality.evaluation import LEAST, loosened
+from es_simhash.quality.evaluation import LEAST, with_threshold
 from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.predictions import predict_pairs
@@ -142,12 +142,12 @@ def _by_deduplicator(on: LabelledSet, deduplicator: Deduplicator) -> Ranked:
     settings, criteria = deduplicator.settings, deduplicator.criteria
     candidates = float(KeyMatcher.of(settings, criteria, on.texts).meet(on.truth.positives).mean())
     if criteria.similarity is not None:
-        with loosened(deduplicator, min(LEAST, criteria.similarity), None).run(on.documents) as duplicates:
+        with with_threshold(deduplicator, min(LEAST, criteria.similarity), None).run(on.documents) as duplicates:
             near = predict_pairs(duplicates, on.apart)
         return Ranked(near.pairs, near.similarities, criteria.similarity, candidates)
     assert settings.simhash
     assert criteria.distance is not None
-    with loosened(deduplicator, None, settings.simhash.blocks - 1).run(on.documents) as duplicates:
+    with with_threshold(deduplicator, None, settings.simhash.blocks - 1).run(on.documents) as duplicates:
         near = predict_pairs(duplicates, on.apart)
     return Ranked(near.pairs, -near.distances.astype(np.float64), -criteria.distance, candidates)
 

@@ -33,7 +33,7 @@ Jaccards: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Similar:
+class SimilarPairs:
     """All pairs with at least the similarity ``least``; ``is_complete`` unless some may be missing."""
 
     predicted: PredictedPairs
@@ -41,7 +41,9 @@ class Similar:
     is_complete: bool
 
 
-def similar_pairs(settings: Settings, texts: Sequence[str], originals: Integers, most: int = _MOST_POSTINGS) -> Similar:
+def similar_pairs(
+    settings: Settings, texts: Sequence[str], originals: Integers, most: int = _MOST_POSTINGS
+) -> SimilarPairs:
     """Find all similar pairs of texts by the exact Jaccard similarity of their sets of features.
 
     ``originals`` are the `first_positions` of the texts; up to ``most`` postings are counted one by one.
@@ -51,7 +53,7 @@ def similar_pairs(settings: Settings, texts: Sequence[str], originals: Integers,
     # For each posting, those that follow it are counted.
     postings = int((documents * (documents - 1)).sum()) // 2
     if postings <= most:
-        return Similar(_counted(features, feature.reshape(-1), documents), LEAST, True)
+        return SimilarPairs(_counted(features, feature.reshape(-1), documents), LEAST, True)
     return _by_keys(settings, texts, originals)
 
 
@@ -90,11 +92,11 @@ def _counted(features: FeatureBatch, feature: Integers, documents: Integers) -> 
     return PredictedPairs(found, np.concatenate(jaccards), are_exact, np.full(len(found), -1, dtype=np.int64))
 
 
-def _by_keys(settings: Settings, texts: Sequence[str], originals: Integers) -> Similar:
+def _by_keys(settings: Settings, texts: Sequence[str], originals: Integers) -> SimilarPairs:
     minhash = MinHash(size=_SIZE, similarity=LEAST)
     generous = replace(plain(settings), simhash=None, minhash=minhash, verification=None)
     with Deduplicator(generous, similarity=LEAST, verify="exact").run(_numbered(texts)) as duplicates:
-        return Similar(predict_pairs(duplicates, originals), LEAST, False)
+        return SimilarPairs(predict_pairs(duplicates, originals), LEAST, False)
 
 
 def _numbered(texts: Sequence[str]) -> list[tuple[str, str]]:

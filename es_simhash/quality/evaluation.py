@@ -18,11 +18,11 @@ from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity, by_length, by_script
-from es_simhash.quality.ceiling import Similar, similar_pairs
+from es_simhash.quality.ceiling import SimilarPairs, similar_pairs
 from es_simhash.quality.curve import Curve, distance_curve, similarity_curve
 from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.labels import Kind, Labels
-from es_simhash.quality.pair_outcomes import PairOutcomes, PairScores, everything
+from es_simhash.quality.pair_outcomes import PairOutcomes, PairScores, one_bucket
 from es_simhash.quality.predictions import PredictedPairs, first_positions, predict_pairs
 from es_simhash.quality.scores import Contingency, Many, adjusted_rand_index, harmonic_mean
 from es_simhash.quality.truth import Truth, truth_of
@@ -112,7 +112,7 @@ def evaluate(
     return _Evaluating(documents, labels, deduplicator, options or EvaluationOptions()).evaluation()
 
 
-def loosened(deduplicator: Deduplicator, similarity: float | None, distance: int | None) -> Deduplicator:
+def with_threshold(deduplicator: Deduplicator, similarity: float | None, distance: int | None) -> Deduplicator:
     """Return the deduplicator with another threshold, so that all pairs above it keep their similarity or distance."""
     settings = deduplicator.settings
     if deduplicator.decided_by == "doubtful":
@@ -192,7 +192,7 @@ class _Evaluating:
             "equality": by_identity(self._originals),
         }
         sides = positions(pairs)
-        return {"overall": everything(pairs), **{kind: bucketed(*sides) for kind, bucketed in bucketing.items()}}
+        return {"overall": one_bucket(pairs), **{kind: bucketed(*sides) for kind, bucketed in bucketing.items()}}
 
     def _clusters(self, groups: Integers) -> ClusterScores:
         found = np.unique(groups, return_inverse=True)[1].reshape(-1)
@@ -238,10 +238,10 @@ class _Evaluating:
 
     def _run(self, similarity: float | None, distance: int | None) -> PredictedPairs:
         """Deduplicate with another threshold."""
-        with loosened(self._deduplicator, similarity, distance).run(self._documents) as duplicates:
+        with with_threshold(self._deduplicator, similarity, distance).run(self._documents) as duplicates:
             return predict_pairs(duplicates, self._originals)
 
-    def _ceiling(self, similar: Similar, keys: KeyMatcher) -> Ceiling:
+    def _ceiling(self, similar: SimilarPairs, keys: KeyMatcher) -> Ceiling:
         found, threshold = similar.predicted, self._deduplicator.criteria.similarity
         known, right = self._known(found)
         positives = self._truth.positives

@@ -107,6 +107,6 @@ class _Counting:
                 yield name, PairScores(*outcomes, *(estimates[kind, bucket, score] for score in _SCORES))
 
 
-def everything(pairs: Sequence[int] | Numbers) -> Bucketed:
+def one_bucket(pairs: Sequence[int] | Numbers) -> Bucketed:
     """Put all pairs into one bucket."""
     return np.zeros(len(pairs), dtype=np.int64), ("all",)

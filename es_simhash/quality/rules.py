@@ -85,9 +85,11 @@ class RuleSearch:
         known = self._truth.are_known(measured.pairs)
         pairs = measured.pairs[known]
         outcomes = 2 * self._parts(pairs) + self._truth.are_positive(pairs)
-        held = {name: each[known] for name, each in agreements.items()}
+        agreed = {name: each[known] for name, each in agreements.items()}
         rules = [
-            rule for name in MEASURES for rule in self._rules(name, outcomes, measured.similarities[name][known], held)
+            rule
+            for name in MEASURES
+            for rule in self._rules(name, outcomes, measured.similarities[name][known], agreed)
         ]
         return max(rules, key=lambda rule: rule.merit)
 
@@ -97,14 +99,14 @@ class RuleSearch:
         return parts
 
     def _rules(
-        self, measure: Measure, outcomes: Counts, similarities: Similarities, held: Agreements
+        self, measure: Measure, outcomes: Counts, similarities: Similarities, agreed: Agreements
     ) -> Iterator[Rule]:
         steps = np.floor(similarities * _STEPS + 1e-9).astype(np.int64)
         cells = outcomes * (_STEPS + 1) + steps
         for conditions in _choices():
             met = np.ones(len(cells), dtype=np.bool_)
             for name, least in conditions.items():
-                met &= held[name] >= least
+                met &= agreed[name] >= least
             counts = np.bincount(cells[met], minlength=2 * _PARTS * (_STEPS + 1)).reshape(_PARTS, 2, _STEPS + 1)
             threshold, f1 = self._tried(counts)
             yield Rule(replace(Verification(threshold, measure), **conditions), f1)

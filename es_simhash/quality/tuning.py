@@ -128,7 +128,7 @@ def tune_by_labels(
     texts = [text for _, text in documents]
     goal, base = goal or Goal(len(texts)), _base(base)
     truth = truth_of(labels, [id_ for id_, _ in documents], on_reject)
-    judge, originals = RuleSearch(truth), first_positions(texts)
+    search, originals = RuleSearch(truth), first_positions(texts)
     found: list[tuple[Tokens, MeasuredPairs]] = []
     for tokens in FEATURES:
         on_step(f"Comparing all texts by {describe_tokens(tokens)}")
@@ -139,8 +139,8 @@ def tune_by_labels(
     learnt = []
     for tokens, each in found:
         there = np.searchsorted(pairs, each.pairs)
-        held = {name: values[there] for name, values in agreements.items()}
-        learnt.append(_learnt(tokens, each, held, judge.best(each, held), truth, goal))
+        agreed = {name: values[there] for name, values in agreements.items()}
+        learnt.append(_learnt(tokens, each, agreed, search.best(each, agreed), truth, goal))
     learnt.sort(key=lambda each: -each.tried.merit)
     best = learnt[0].tried
     if not len(learnt[0].right):
@@ -190,9 +190,9 @@ class _Learnt:
         )
 
 
-def _learnt(tokens: Tokens, found: MeasuredPairs, held: Agreements, rule: Rule, truth: Truth, goal: Goal) -> _Learnt:
+def _learnt(tokens: Tokens, found: MeasuredPairs, agreed: Agreements, rule: Rule, truth: Truth, goal: Goal) -> _Learnt:
     near = found.similarities[rule.verification.measure] >= rule.verification.similarity
-    for name, agreements in held.items():
+    for name, agreements in agreed.items():
         near &= agreements >= getattr(rule.verification, name)
     right = near & truth.are_positive(found.pairs)
     level = _level(found.jaccards[right], rule.verification.similarity)
