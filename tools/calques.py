@@ -26,6 +26,7 @@ CALQUES = {
     r"None of them": "No …",
     r"There it": "the subject itself",
     r"what (is|was) there": "what exists",
+    r"from this [a-z]+ on": "minimum …, or later",
     r"[Ww](hoso|ho)ever": "anyone who",
 }
 _ANY = re.compile(rf"\b({'|'.join(CALQUES)})\b".replace(" ", r"\s+(?:#\s+)?"))

@@ -307,8 +307,6 @@ def only_one(**given: Any) -> tuple[str, Any]:
     """Return the only value given, with its kind."""
     found = [(kind, value) for kind, value in given.items() if value is not None]
     if len(found) != 1:
-        raise InputError(
-            f"Near-duplicates of {len(found)} things were asked for. Give one of a text, an id, a document."
-        )
+        raise InputError(f"A search needs one of a text, an id or a document, and got {len(found)}. Give exactly one.")
     [(kind, value)] = found
     return kind, value

@@ -259,7 +259,7 @@ class Settings:
 def check_similarity(similarity: float) -> float:
     """Return ``similarity`` if it can be asked for."""
     if isinstance(similarity, bool) or not isinstance(similarity, int | float) or not 0 < similarity <= 1:
-        raise SchemeError(f"Documents cannot match from the similarity {similarity!r} on. Choose one above 0, up to 1.")
+        raise SchemeError(f"The minimum similarity cannot be {similarity!r}. Choose one above 0, up to 1.")
     return similarity
 
 

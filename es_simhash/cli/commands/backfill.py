@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.command(name="backfill", cls=EngineVerb)
 @index_argument
 @filter_option("Only documents that this query, as JSON, selects.")
-@click.option("--since", metavar="FIELD:TIME", help="Only documents with a date from this time on in the field.")
+@click.option("--since", metavar="FIELD:TIME", help="Only documents with this date or a later one in the field.")
 @click.option("--refresh-stale", is_flag=True, help="Also fingerprint texts that changed after their fingerprint.")
 @click.option("--shard", metavar="I/N", help="Process shard I of N, on one of N machines.")
 @click.option("--no-refresh", is_flag=True, help="Turn the index's refreshes off during the run.")

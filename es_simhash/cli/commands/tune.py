@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, dir_okay=False),
     help="Choose the scheme that best separates the labels in this file (see: es-simhash help evaluate).",
 )
-@click.option("--similarity", type=float, metavar="S", help="Find pairs from this similarity on (see --histogram).")
+@click.option("--similarity", type=float, metavar="S", help="Minimum similarity of pairs (see --histogram).")
 @click.option(
     "--documents",
     type=click.IntRange(1),

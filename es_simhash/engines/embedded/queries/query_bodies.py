@@ -53,7 +53,7 @@ def whole_number(body: Mapping[str, Any], key: str, default: int) -> int:
     """Return the number of a key, or its default."""
     value = body.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise EngineError(f"{key} cannot be {value!r}. Give a whole number from 0 on.")
+        raise EngineError(f"{key} cannot be {value!r}. Give a whole number, 0 or more.")
     return value
 
 
@@ -103,7 +103,7 @@ def tokens(field: Field, value: Any) -> list[str]:
 def _check_boost(kind: str, body: Mapping[str, Any]) -> None:
     boost = body.get("boost", 1)
     if isinstance(boost, bool) or not isinstance(boost, int | float) or not 0 <= boost <= float_info.max:
-        raise EngineError(f"The query {kind!r} cannot have boost: {boost!r:.80}. Give a number from 0 on.")
+        raise EngineError(f"The query {kind!r} cannot have boost: {boost!r:.80}. Give a number, 0 or more.")
 
 
 _FORM = re.compile(r"(-?\d+)(%?)")
