@@ -1,9 +1,14 @@
-"""The commands' help in ``docs/cli.md``; ``python -m tools.cli_reference`` writes it anew."""
+"""The verbs' help in ``docs/cli.md``, written by ``python -m tools.cli_reference``."""
 
 from __future__ import annotations
 
+from typing import Any
+from unittest.mock import patch
+
 import click
 
+from es_simhash.cli.commands.help import connection_help
+from es_simhash.cli.options.shared import Verb
 from es_simhash.cli.program import COMMANDS, app
 from tools import ROOT
 
@@ -13,7 +18,7 @@ WIDTH = 100
 
 
 def reference() -> str:
-    """Return a section for each command, in the order of the list of commands."""
+    """Return a section per verb, in the order of the verbs."""
     settings = {**app.context_settings, "max_content_width": WIDTH}
     parent = click.Context(app, info_name="es-simhash", terminal_width=WIDTH, **settings)
     sections = [_section("es-simhash", app.get_help(parent))]
@@ -21,12 +26,16 @@ def reference() -> str:
         command = app.get_command(parent, name)
         assert command
         context = click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
-        sections.append(_section(name, command.get_help(context)))
+        # The options of all verbs stand once on the page.
+        shared: dict[str, Any] = {"shared": ()} if isinstance(command, Verb) else {}
+        with patch.multiple(command, add_help_option=False, **shared):
+            sections.append(_section(name, command.get_help(context)))
+    sections.append(_section("help connection", connection_help(parent)))
     return "\n".join(sections)
 
 
 def with_reference(page: str) -> str:
-    """Return the page with the current help of the commands."""
+    """Replace the help texts of the page."""
     before, rest = page.split(BEGIN)
     after = rest.split(END)[1]
     return f"{before}{BEGIN}\n{reference()}\n{END}{after}"

@@ -24,7 +24,7 @@ def command(ctx: click.Context, topic: str | None, shell: str | None) -> None:
     if shell:
         click.echo(_completion(shell))
     else:
-        click.echo(_connection(ctx) if topic == "connection" else _verb(ctx, topic))
+        click.echo(connection_help(ctx) if topic == "connection" else _verb(ctx, topic))
 
 
 def _verb(ctx: click.Context, name: str | None) -> str:
@@ -39,7 +39,8 @@ def _verb(ctx: click.Context, name: str | None) -> str:
     return found.get_help(click.Context(found, info_name=name, parent=parent))
 
 
-def _connection(ctx: click.Context) -> str:
+def connection_help(ctx: click.Context) -> str:
+    """Format the help for the connection options."""
     formatter = ctx.make_formatter()
     formatter.write_text(
         "Connection options stand before the verb or after it; the one after it wins. Without --url, --cloud-id and "
