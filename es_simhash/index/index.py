@@ -307,6 +307,6 @@ def only_one(**given: Any) -> tuple[str, Any]:
     """Return the only value given, with its kind."""
     found = [(kind, value) for kind, value in given.items() if value is not None]
     if len(found) != 1:
-        raise InputError(f"A search needs one of a text, an id or a document, and got {len(found)}. Give exactly one.")
+        raise InputError(f"A search was given {len(found)} subjects. Give one of a text, an id, a document.")
     [(kind, value)] = found
     return kind, value
