@@ -247,7 +247,7 @@ class Index:
     ) -> GroupsWritten:
         """Store groups on their documents, for searches to use.
 
-        Documents changed or deleted since they were read are left out of their groups, which are then made anew. To
+        Documents changed or deleted since they were read are left out of their groups, which are then made again. To
         continue a run that was stopped, group and write again.
         """
         from es_simhash.groups.of_index.writing import write_groups

@@ -56,11 +56,11 @@ class GroupsWritten:
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """How groups are written.
+    """The options of writing groups.
 
     With ``singles``, documents in no group get one of their own, of size 1, as ``collapse`` needs it. At most
     ``max_rate`` documents a second are written. The engine is waited for ``patience`` seconds while it is away or
-    overloaded. ``accept`` has the codes of the doctor's findings that shall not stop the writing.
+    overloaded. ``accept`` has the codes of findings that do not stop it.
     """
 
     singles: bool = False

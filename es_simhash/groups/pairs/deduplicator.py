@@ -78,7 +78,7 @@ class Deduplicator:
 
     @property
     def decided_by(self) -> Verify:
-        """How similarities are verified."""
+        """The way in which similarities are verified."""
         return self.verify or ("exact" if self.settings.verification else "doubtful")
 
     def run(self, documents: Documents, on_progress: OnProgress | None = None, rank: Rank | None = None) -> Duplicates:

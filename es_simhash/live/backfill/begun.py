@@ -19,7 +19,7 @@ from es_simhash.plans.operations import Count, Plan, Refresh
 
 @dataclass(frozen=True)
 class Begun:
-    """What runs with a scheme have certainly seen: the safe changes of each shard, and the number of fingerprints."""
+    """The state that runs with a scheme have certainly seen: safe changes of each shard, number of fingerprints."""
 
     scheme: str
     changes: list[int]

@@ -20,7 +20,7 @@ from es_simhash.scheme.scheme import Scheme
 
 # The bytes of a key in the index, as measured in docs/benchmarks.md, rounded up.
 _BYTES_A_KEY = 6
-# Fingerprints have the same size whatever the text, once it is long enough.
+# Fingerprints of long enough texts all have the same size.
 _TOKENS = [f"token{number}" for number in range(100)]
 _DEFAULTS = {"high": "90%", "flood_stage": "95%"}
 _UNITS = {"b": 0, "kb": 10, "mb": 20, "gb": 30, "tb": 40, "pb": 50}
@@ -116,7 +116,7 @@ def _of_disk(disk: Disk, needed: int, marks: Watermarks) -> Finding:
     message = f"The node {disk.node!r} has {in_words(disk.free)} free and needs up to {in_words(needed)}"
     remedy = "Make room, or do a part at a time (--filter, --since) and let segments merge in between."
     if left < marks.flood:
-        limit = f"; below {in_words(marks.flood)} it takes no more writes" if marks.flood else ""
+        limit = f"; below {in_words(marks.flood)} it refuses writes" if marks.flood else ""
         return Finding("disk", "stop", f"{message}{limit}.", remedy)
     if left < marks.high:
         return Finding("disk", "warning", f"{message}; below {in_words(marks.high)} it loses its shards.", remedy)

@@ -91,7 +91,7 @@ def check_nested(there: IndexFacts) -> Iterator[Finding]:
         "nested",
         "warning",
         f"The index {there.name!r} has nested documents ({', '.join(paths)}): with each document that is updated, "
-        f"those within it, {cost}, are written anew.",
+        f"those within it, {cost}, are written again.",
         "Run it when the cluster has time, with --max-rate.",
         there.name,
     )

@@ -36,7 +36,7 @@ CODES = {
     "subobjects": Code("the mapping takes no objects (`subobjects: false`)", ("stop",)),
     "dynamic": Code("the mapping takes no unmapped fields (`dynamic: strict` or `false`)", ("note",)),
     "total-fields": Code("how many fields the index may have, and has", ("ok", "warning", "stop")),
-    "nested": Code("nested documents, which are written anew with each update", ("warning",)),
+    "nested": Code("nested documents, which each update writes again", ("warning",)),
     "source": Code("`_source` is whole, so that updates lose nothing", ("ok",)),
     "source-disabled": Code("`_source` is not kept, so there are neither texts nor updates", ("stop",)),
     "source-excludes": Code("`_source` leaves fields out, which every update would lose", ("stop",), True),

@@ -30,7 +30,7 @@ def check_engine(facts: Facts) -> Iterator[Finding]:
     elif facts.engine.version[0] in tested:
         yield Finding("engine", "ok", f"This is {title}.")
     else:
-        remedy = f"Try it on a copy of the index first: what is known to work is {_known_to_work()}."
+        remedy = f"Try it on a copy of the index first: known to work are {_known_to_work()}."
         yield Finding("engine", "warning", f"This is {title}, which es_simhash is not tested with.", remedy)
 
 

@@ -37,7 +37,7 @@ def _losses(there: IndexFacts) -> Iterator[Finding]:
             "source-disabled",
             "stop",
             f"The index {name!r} keeps no _source, so its documents can neither be read nor updated.",
-            "Index the documents anew from where they came, into an index that keeps it.",
+            "Index the documents again from their origin, into an index that keeps it.",
             name,
         )
         return
@@ -46,9 +46,9 @@ def _losses(there: IndexFacts) -> Iterator[Finding]:
         yield Finding(
             "source-excludes",
             "stop",
-            f"The _source of the index {name!r} leaves fields out ({'; '.join(filters)}): each update makes the "
-            "document anew without them, so they can no longer be searched.",
-            "Index the documents anew from where they came, with their fields (load); or accept the loss.",
+            f"The _source of the index {name!r} leaves fields out ({'; '.join(filters)}): each update rebuilds the "
+            "document without them, so they can no longer be searched.",
+            "Index the documents again from their origin, with their fields (load); or accept the loss.",
             name,
         )
     if mode == "synthetic" or (not mode and there.settings.get("index.mode") in ("logsdb", "time_series")):
@@ -56,7 +56,7 @@ def _losses(there: IndexFacts) -> Iterator[Finding]:
             "source-synthetic",
             "warning",
             f"The _source of the index {name!r} may be rebuilt from the index (synthetic): a document that is "
-            "updated is written anew as it then looks, with sorted arrays, say.",
+            "updated is written as it then looks, with sorted arrays, say.",
             "Accept it if the order and the form of values do not matter.",
             name,
         )

@@ -1,1 +1,1 @@
-"""Sweeping through all documents of a live index, whatever happens to the engine meanwhile."""
+"""Sweeping through all documents of a live index, despite failures of the engine."""

@@ -49,7 +49,7 @@ def slices_of(parallel: int, number: int, count: int) -> list[Slice | None]:
 class UpdateOptions(RunOptions):
     """The options of jobs that update documents, beside those of `RunOptions`.
 
-    ``accept`` has the codes of findings that shall not stop the job (see `es_simhash.live.doctor.finding`).
+    ``accept`` has the codes of findings that do not stop the job (see `es_simhash.live.doctor.finding`).
     """
 
     accept: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Reading the documents of an index page by page, whatever happens to the engine meanwhile."""
+"""Reading the documents of an index page by page despite failures of the engine."""
 
 from __future__ import annotations
 

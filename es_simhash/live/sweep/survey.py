@@ -50,5 +50,5 @@ def part_of(index: str, query: Json) -> Plan[Part]:
 
 
 def changed_after(changes: Sequence[int]) -> Json:
-    """Return the query for whatever was changed after these changes of shards."""
+    """Return the query for documents changed after these changes of shards."""
     return {"range": {"_seq_no": {"gt": min(changes)}}}

@@ -1,4 +1,4 @@
-"""The work of a sweep: what is written for the documents that are read. Runners know nothing else of it."""
+"""The work of a sweep, as runners see it: the updates it prepares for the documents that are read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Update: TypeAlias = tuple[DocumentRef, Action]
 class Prepared:
     """The ``updates`` of some documents, and the counts of those that need none.
 
-    Those are ``current``, ``gone`` by now, or ``rejected``. ``unfit`` documents are written, without a fingerprint.
+    Those are ``current``, already ``gone``, or ``rejected``. ``unfit`` documents are written, without a fingerprint.
     """
 
     updates: list[Update] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Work(Settling, Protocol):
 
 
 def settle_by_reading_again(work: Work, updates: Sequence[Update], patience: float) -> Plan[Prepared]:
-    """Read documents that others have changed again, and prepare their updates anew."""
+    """Read documents that others have changed again, and prepare new updates."""
     by_index: dict[str, list[Update]] = defaultdict(list)
     for ref, action in updates:
         by_index[ref.index].append((ref, action))

@@ -20,7 +20,7 @@ _ROUNDS = 10
 
 @dataclass
 class Outcome:
-    """What became of documents: ``written``, ``current``, ``gone`` or rejected; and what was met on the way.
+    """The results for some documents: ``written``, ``current``, ``gone`` or rejected; and what was met on the way.
 
     ``missing`` lists the gone ones that were noticed by writing them.
     """

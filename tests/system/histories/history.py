@@ -13,7 +13,7 @@ State: TypeAlias = Literal["plain", "done", "stale", "deferred", "unreadable", "
 
 # What others do to a document: write it whole, write it whole by our helper, update its text, or one of the fields of
 # its text by our helper, update another field, write back an older copy with another text, or delete it. Deleted ones
-# are written anew by a "put", and "moved" ones at once with another routing value.
+# are written again by a "put", and "moved" ones at once with another routing value.
 How: TypeAlias = Literal["put", "put by helper", "text", "text by helper", "number", "copy", "delete", "move"]
 
 
