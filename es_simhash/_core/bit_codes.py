@@ -57,10 +57,10 @@ def from_ints(values: Iterable[int], bits: int) -> Codes:
     try:
         listed = [operator.index(value) for value in values]
     except TypeError:
-        raise HashError("A code is no whole number. Give integers.") from None
+        raise HashError("A code is not a whole number. Give integers.") from None
     for value in listed:
         if not 0 <= value < 1 << bits:
-            raise HashError(f"{value} is no unsigned integer of {bits} bits. Give values from 0 to 2**{bits} - 1.")
+            raise HashError(f"{value} is not an unsigned integer of {bits} bits. Give values from 0 to 2**{bits} - 1.")
     if words_per_code(bits) == 1:
         return np.array(listed, dtype=np.uint64)
     halves = [(value >> _WORD, value & _WORD_MASK) for value in listed]

@@ -35,7 +35,7 @@ def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
         text.encode()
     except UnicodeEncodeError as error:
         raise DocumentError(
-            f"has a lone surrogate (U+{ord(text[error.start]):04X}) in its text, so it is no Unicode text. "
+            f"has a lone surrogate (U+{ord(text[error.start]):04X}) in its text, so it is not Unicode text. "
             "Decode it again, with the right encoding."
         ) from None
     return text
@@ -48,7 +48,7 @@ def patterns(expressions: Iterable[str]) -> list[re.Pattern[str]]:
         try:
             found.append(re.compile(expression))
         except re.error as error:
-            raise InputError(f"{expression!r} is no regular expression: {error}. Correct it.") from error
+            raise InputError(f"{expression!r} is not a regular expression: {error}. Correct it.") from error
     return found
 
 

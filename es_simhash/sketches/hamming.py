@@ -18,7 +18,7 @@ Distances = npt.NDArray[np.uint8]
 def check_distance(distance: int) -> int:
     """Return ``distance`` if it can be a greatest Hamming distance."""
     if not isinstance(distance, int) or isinstance(distance, bool) or distance < 0:
-        raise SchemeError(f"{distance!r} is no Hamming distance. Choose a whole number from 0.")
+        raise SchemeError(f"{distance!r} is not a Hamming distance. Choose a whole number from 0.")
     return distance
 
 

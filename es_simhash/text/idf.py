@@ -127,7 +127,7 @@ class IdfTable:
             return cls(documents, hashes, weights, unseen)
         except (ValueError, KeyError, TypeError, OverflowError):
             raise FormatError(
-                "These bytes are no idf table, or a damaged one. Save the table again with IdfTable.save."
+                "These bytes are not an idf table, or a damaged one. Save the table again with IdfTable.save."
             ) from None
 
     def save(self, path: str | Path) -> None:

@@ -30,7 +30,7 @@ def load_stop_words(path: str | os.PathLike[str]) -> frozenset[str]:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FormatError(
-            f"Line {line} of the stop words {path} is no valid UTF-8 (byte 0x{data[error.start]:02X} at "
+            f"Line {line} of the stop words {path} is not valid UTF-8 (byte 0x{data[error.start]:02X} at "
             f"position {error.start} of the file). Convert the file to UTF-8."
         ) from error
     words = map(str.strip, lines)

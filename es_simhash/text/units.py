@@ -104,7 +104,7 @@ def _lone_surrogate(texts: Sequence[str]) -> TextError:
             text.encode("utf-16-le")
         except UnicodeEncodeError as error:
             return TextError(
-                f"has the lone surrogate U+{ord(text[error.start]):04X} at character {error.start}: it is no valid "
+                f"has the lone surrogate U+{ord(text[error.start]):04X} at character {error.start}: it is not valid "
                 "Unicode. Decode the source with the right encoding, or with errors='replace'.",
                 position,
             )

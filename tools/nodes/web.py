@@ -15,7 +15,7 @@ _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Reply(NamedTuple):
-    """A status and the decoded JSON body (the bare text where it is no JSON)."""
+    """A status and the decoded JSON body (the bare text where it is not JSON)."""
 
     status: int
     body: Any

@@ -131,7 +131,7 @@ def source_of(record: Json) -> Json:
         return record
     source = record["_source"]
     if not isinstance(source, dict):
-        raise RecordError("The value of _source is no object. Export the documents with their sources.")
+        raise RecordError("The value of _source is not an object. Export the documents with their sources.")
     return source
 
 
@@ -145,7 +145,7 @@ def chosen_id(record: Json, document: Json, id_field: str | None) -> str | None:
         value = value_at(record, field)
     id = as_id(value)
     if id is None:
-        problem = "is missing" if value is None else "is no number and no text of one or more characters"
+        problem = "is missing" if value is None else "is neither a number nor a text of one or more characters"
         raise RecordError(f"The id in the field {field!r} {problem}. Name a field that every document has as its id.")
     return id
 
@@ -165,6 +165,6 @@ def routing_of(record: Json) -> str | None:
     routing = as_id(value)
     if routing is None and value is not None:
         raise RecordError(
-            "The _routing is no number and no text of one or more characters. Correct it, or leave it out."
+            "The _routing is neither a number nor a text of one or more characters. Correct it, or leave it out."
         )
     return routing

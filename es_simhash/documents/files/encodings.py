@@ -1,6 +1,6 @@
 """Text encodings: those whose line feeds are not one byte, such as UTF-16, become UTF-8 before lines are split.
 
-Invalid bytes become a lone surrogate, which is no valid UTF-8 either: so only their line is rejected.
+Invalid bytes become a lone surrogate, which is not valid UTF-8 either: so only their line is rejected.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class _Window:
                 if not (may_go_on and self._grow()):
                     place = error.pos - self.at + 1
                     raise _BrokenArrayError(
-                        f"The element that begins here is no JSON ({error.msg} at its character {place}). {_REMEDY}"
+                        f"The element that begins here is not JSON ({error.msg} at its character {place}). {_REMEDY}"
                     ) from None
             except RecursionError:
                 raise _BrokenArrayError(f"The element that begins here is nested too deeply. {_REMEDY}") from None

@@ -22,11 +22,11 @@ def parse_object(text: str) -> Json:
             _check_surrogates([value])
     except json.JSONDecodeError as error:
         problem = error.msg.removesuffix(" at")  # as some of Python's reasons end
-        raise RecordError(f"This is no JSON ({problem} at character {error.pos + 1}). Correct it.") from None
+        raise RecordError(f"This is not JSON ({problem} at character {error.pos + 1}). Correct it.") from None
     except UnicodeEncodeError as error:
         code = ord(error.object[error.start])
         raise RecordError(
-            f"This has a lone surrogate (\\u{code:04x}), so it is no Unicode text. Write characters in pairs of them."
+            f"This has a lone surrogate (\\u{code:04x}), so it is not Unicode text. Write characters in pairs of them."
         ) from None
     except ValueError:
         # Python bounds the digits of an integer, since reading them takes quadratic time.
@@ -38,7 +38,7 @@ def parse_object(text: str) -> Json:
             f"There is more after the JSON, from character {end + 1} on. Give each document its own line."
         )
     if not isinstance(value, dict):
-        raise RecordError("This is JSON but no object. Write each document as an object: {…}.")
+        raise RecordError("This is JSON but not an object. Write each document as an object: {…}.")
     return value
 
 

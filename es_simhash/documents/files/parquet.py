@@ -30,7 +30,7 @@ def read_parquet(file: DataFile, on_bytes: OnBytes) -> Iterator[Numbered]:
         # Without the buffer a whole column of a row group would be in memory at once.
         opened = parquet_module().ParquetFile(file.path, buffer_size=1 << 20, pre_buffer=False)
     except _damage() as error:
-        file.reject(1, f"The file is no Parquet file, or it is damaged ({_one_line(error)}). Fetch it again.")
+        file.reject(1, f"The file is not a Parquet file, or it is damaged ({_one_line(error)}). Fetch it again.")
         return
     with opened:
         try:

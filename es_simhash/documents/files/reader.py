@@ -182,7 +182,7 @@ def _openable(directory: DataFile) -> Iterator[DataFile]:
         if os.path.isfile(path) and os.access(path, os.R_OK):
             yield file
         else:
-            file.reject(1, "This is no file that can be read. Leave it out, or allow reading it.")
+            file.reject(1, "This file cannot be read. Leave it out, or allow reading it.")
 
 
 def _from_stream(file: DataFile, on_bytes: OnBytes) -> Iterator[FileDocument]:

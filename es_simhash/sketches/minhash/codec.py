@@ -117,7 +117,7 @@ class SignatureCodec:
         # The decoder skips unknown characters, so only what the encoder writes counts as well-formed.
         if len(stored) != self.byte_length or _to_base64url(stored) != text:
             raise FormatError(
-                f"{text!r} is no signature of {self.size} values of {self.value_bits} bits, "
+                f"{text!r} is not a signature of {self.size} values of {self.value_bits} bits, "
                 f"which has {self.text_length} base64url characters. Check with which scheme it was stored."
             )
         return stored

@@ -38,7 +38,7 @@ _LATIN_WORDS_WITH_SIGNS = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
 def cut(text: str, backend: Backend) -> list[str]:
     """Return the words of a Chinese text, its Latin words and numbers included."""
     if backend not in _BACKENDS:
-        raise SchemeError(f"{backend!r} is no library for Chinese words. Choose one of {', '.join(_BACKENDS)}.")
+        raise SchemeError(f"{backend!r} is not a library for Chinese words. Choose one of {', '.join(_BACKENDS)}.")
     check_texts([text])
     return list(chain.from_iterable(map(_words_of_token, _BACKENDS[backend](text))))
 

@@ -27,7 +27,7 @@ Method = Literal["tfidf", "textrank"]
 def keywords(text: str, method: Method = "tfidf", top: int = 22) -> list[tuple[str, float]]:
     """Return the ``top`` keywords of a text with their weights, the heaviest first."""
     if method not in _EXTRACTORS:
-        raise SchemeError(f"{method!r} is no way to find keywords. Choose one of {', '.join(_EXTRACTORS)}.")
+        raise SchemeError(f"{method!r} is not a way to find keywords. Choose one of {', '.join(_EXTRACTORS)}.")
     if not isinstance(top, int) or top < 1:
         raise SchemeError(f"There cannot be {top!r} keywords. Choose a whole number from 1.")
     check_texts([text])

@@ -153,7 +153,7 @@ def tokens_from_json(form: dict[str, Any], functions: Mapping[str, Any]) -> Toke
     try:
         return kind(**settings)
     except TypeError:
-        raise SchemeError(f"{form!r} are no settings of {kind.kind} tokens. Compare with the documentation.") from None
+        raise SchemeError(f"{form!r} are not settings of {kind.kind} tokens. Compare with the documentation.") from None
 
 
 def cut_given(lists: Sequence[Iterable[Any]]) -> Cut:
@@ -196,7 +196,7 @@ def check_stop_words(stop_words: Iterable[str]) -> frozenset[str]:
         raise SchemeError(f"The stop words are {stop_words!r}. Give a set or a list of words.")
     words = frozenset(stop_words)
     if not all(isinstance(word, str) for word in words):
-        raise SchemeError("A stop word is no string. Give a set or a list of words.")
+        raise SchemeError("A stop word is not a string. Give a set or a list of words.")
     return words
 
 

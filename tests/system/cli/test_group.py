@@ -140,7 +140,7 @@ def test_nothing_is_changed_without_write(tmp_path: Path, place: str, index: str
         (["--canonical", "order:lang"], "first, longest, oldest:FIELD"),
         (["--strip", "a"], "Verify exactly"),
         (["--common", "5", "--verify", "exact"], "between 0 and 1"),
-        (["--strip", "(", "--verify", "exact"], "no regular expression"),
+        (["--strip", "(", "--verify", "exact"], "not a regular expression"),
         (["--filter", "x"], "--filter"),
         (["--linkage", "loose"], "loose"),
     ],

@@ -108,7 +108,7 @@ def test_a_report_shows_the_groups_and_their_texts(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--canonical", "tallest"], "first, longest, oldest:FIELD"),
-        (["--strip", "("], "no regular expression"),
+        (["--strip", "("], "not a regular expression"),
         (["--common", "2"], "between 0 and 1"),
         (["--date", "published"], "Add --report"),
         (["--pairs", "x", "--canonical-only", "x"], "--canonical-only and --pairs are the same file"),

@@ -63,7 +63,7 @@ def test_a_record_that_is_no_label_is_reported_with_its_line_and_the_rest_is_rea
         '{"ids": ["p", "q"]}',
         '{"ids": "pq"}',
         '{"other": 1}',
-        "no JSON",
+        "not JSON",
     ]
     labels, rejected = read(tmp_path / "l.jsonl", "\n".join(lines))
     assert pairs(labels) == [("x", "y", True)]

@@ -86,8 +86,8 @@ def test_criteria_are_what_is_asked_for_and_else_the_scheme_s(
         (MINHASH, {"distance": 3}, "has no SimHash"),
         (BOTH, {"similarity": 0}, "minimum similarity cannot be 0"),
         (BOTH, {"similarity": 1.1}, "minimum similarity cannot be 1.1"),
-        (BOTH, {"distance": -1}, "-1 is no Hamming distance"),
-        (BOTH, {"distance": 2.0}, "2.0 is no Hamming distance"),
+        (BOTH, {"distance": -1}, "-1 is not a Hamming distance"),
+        (BOTH, {"distance": 2.0}, "2.0 is not a Hamming distance"),
     ],
 )
 def test_what_cannot_be_found_by_is_refused_with_a_remedy(scheme: Scheme, keywords: Any, remedy: str) -> None:

@@ -244,7 +244,7 @@ def edited(**changes: Any) -> str:
         (edited(html="false"), SchemeError, "html cannot be 'false'"),
         (edited(tokens="ab"), SchemeError, "names no kind"),
         (edited(tokens={"kind": "words", "stop_words": "the"}), SchemeError, "set or a list"),
-        (edited(tokens={"kind": "words", "stop_words": [1]}), SchemeError, "no string"),
+        (edited(tokens={"kind": "words", "stop_words": [1]}), SchemeError, "not a string"),
         ("[" * 100_000, FormatError, "not the JSON form"),
         ('{"format": "es_simhash.scheme/1"}', FormatError, "to have the setting 'floor'"),
         (edited(normalisation={"nfd": True}), FormatError, "nfd"),
@@ -303,7 +303,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: Scheme(html=1), "html cannot be 1"),  # type: ignore[arg-type]
     (lambda: Normalisation(nfkc=1), "True or False"),  # type: ignore[arg-type]
     (lambda: Words(stop_words="the"), "set or a list"),  # type: ignore[arg-type]
-    (lambda: Words(stop_words=frozenset({1})), "no string"),  # type: ignore[arg-type]
+    (lambda: Words(stop_words=frozenset({1})), "not a string"),  # type: ignore[arg-type]
     (lambda: Scheme(tokens=Custom("own", str.split), hash=OWN_HASH), "Rename one"),
     (lambda: Chars(2**70), "1,000,000"),
     (lambda: Scheme(hash=custom_hash("short", len, bits=16), minhash=None), "wider hash"),

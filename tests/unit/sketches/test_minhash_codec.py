@@ -96,7 +96,7 @@ def test_stored_forms_never_change() -> None:
 def test_malformed_texts_are_refused(text: str) -> None:
     codec = SignatureCodec(8, 8)
     assert codec.from_text("AAECAwQFBgc").tolist() == list(range(8))
-    with pytest.raises(FormatError, match="is no signature of 8 values of 8 bits, which has 11 base64url"):
+    with pytest.raises(FormatError, match="is not a signature of 8 values of 8 bits, which has 11 base64url"):
         codec.from_text(text)
 
 

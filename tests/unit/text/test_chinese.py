@@ -113,7 +113,7 @@ def test_a_rjieba_that_gives_other_words_is_refused(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_unknown_library_is_a_scheme_error() -> None:
-    with pytest.raises(SchemeError, match=r"'hanlp' is no library .* Choose one of jieba, rjieba"):
+    with pytest.raises(SchemeError, match=r"'hanlp' is not a library .* Choose one of jieba, rjieba"):
         cut("我们", "hanlp")  # type: ignore[arg-type]
 
 

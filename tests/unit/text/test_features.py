@@ -116,7 +116,7 @@ DAMAGES: list[Callable[[bytes], bytes]] = [
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_table_is_refused(damage: Callable[[bytes], bytes]) -> None:
-    with pytest.raises(FormatError, match="no idf table"):
+    with pytest.raises(FormatError, match="not an idf table"):
         IdfTable.from_bytes(damage(learnt().to_bytes()))
 
 

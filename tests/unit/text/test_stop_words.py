@@ -38,7 +38,7 @@ def test_an_empty_file_has_no_words(path: Path) -> None:
 def test_bad_utf8_is_an_error_that_names_file_and_line(path: Path) -> None:
     path.write_bytes("the\n# 注\n的\n".encode() + "并且".encode("gbk"))
     with pytest.raises(
-        FormatError, match=r"^Line 4 of .*stop_words\.txt is no valid UTF-8.*Convert the file to UTF-8\.$"
+        FormatError, match=r"^Line 4 of .*stop_words\.txt is not valid UTF-8.*Convert the file to UTF-8\.$"
     ):
         load_stop_words(path)
 

@@ -146,7 +146,7 @@ def _check_list(sealed: Seal | None, path: Path) -> None:
     try:
         json.loads(content)
     except ValueError as error:
-        raise DamagedError(f"it is no JSON: {error}") from None
+        raise DamagedError(f"it is not JSON: {error}") from None
     _compare(sealed, path, content)
 
 

@@ -49,7 +49,7 @@ def _meta(directory: Path) -> dict[str, Any]:
     try:
         meta = json.loads((directory / META).read_bytes())
     except ValueError as error:
-        raise DamagedError(f"it is no JSON: {error}") from None
+        raise DamagedError(f"it is not JSON: {error}") from None
     if not isinstance(meta, dict) or not isinstance(meta.get("opstamp"), int):
         raise DamagedError("it has no opstamp")
     return meta

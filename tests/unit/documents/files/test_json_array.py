@@ -46,14 +46,14 @@ def test_an_array_is_read_in_the_encoding_that_is_named(tmp_path: Path, encoding
 @pytest.mark.parametrize(
     ("element", "reason"),
     [
-        (b"1", "no object"),
-        (b'"x"', "no object"),
+        (b"1", "not an object"),
+        (b'"x"', "not an object"),
         (b'{"a": NaN}', "NaN"),
         (b'{"a": 1e999}', "too large"),
         (b'{"a": ' + b"9" * 5000 + b"}", "thousands of digits"),
         (b'{"a": "\\ud800"}', "lone surrogate"),
         (b'{"a": "\xff"}', "not valid utf-8"),
-        (b'{"a": "\0"}', "no JSON"),
+        (b'{"a": "\0"}', "not JSON"),
     ],
 )
 def test_an_element_that_cannot_be_used_is_rejected_and_the_others_are_read(
@@ -69,11 +69,11 @@ def test_an_element_that_cannot_be_used_is_rejected_and_the_others_are_read(
 @pytest.mark.parametrize(
     ("rest", "reason"),
     [
-        (b',\n{"a": }, {"id": 3}]', "no JSON"),
-        (b',\n{"a": "x', "no JSON (Unterminated string"),
-        (b",\n{", "no JSON"),
-        (b",\n]", "no JSON"),
-        (b",\n", "no JSON"),
+        (b',\n{"a": }, {"id": 3}]', "not JSON"),
+        (b',\n{"a": "x', "not JSON (Unterminated string"),
+        (b",\n{", "not JSON"),
+        (b",\n]", "not JSON"),
+        (b",\n", "not JSON"),
         (b'\n{"id": 2}]', "a comma or the end of the array"),
         (b"\n", "the end of the file"),
         (b"]\n[]", "more after the end of the array"),

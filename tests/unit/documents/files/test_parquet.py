@@ -153,7 +153,7 @@ def test_what_is_no_parquet_file_is_rejected(tmp_path: Path, keep: float) -> Non
     path.write_bytes(content[: int(keep * len(content)) if keep < 1 else int(keep)])
     found, rejected = read(path)
     assert not found
-    assert [(bad.line, bad.reason[:27]) for bad in rejected] == [(1, "The file is no Parquet file")]
+    assert [(bad.line, bad.reason[:30]) for bad in rejected] == [(1, "The file is not a Parquet file")]
 
 
 def test_a_file_whose_columns_have_names_that_are_no_utf_8_is_rejected(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ class TestDirectories:
         (tmp_path / "e").symlink_to(tmp_path / "missing")
         found, rejected = read(tmp_path, max_line=100)
         assert [item.id for item in found] == ["g"]
-        reasons = ["empty", "not valid utf-8", "NUL", "more than 100 bytes", "no file that can be read", "breaks off"]
+        reasons = ["empty", "not valid utf-8", "NUL", "more than 100 bytes", "file cannot be read", "breaks off"]
         assert [Path(bad.file).name for bad in rejected] == ["a", "b", "c", "d", "e", "f"]
         assert all(part in bad.reason for part, bad in zip(reasons, rejected, strict=True))
 
