@@ -100,6 +100,17 @@ def test_the_end_of_work_ends_a_sleep() -> None:
         stop.sleep(10_000)
 
 
+def test_the_end_of_work_ends_the_work_within_it_but_not_the_other_way_round() -> None:
+    outer = Stop()
+    before, ended = Stop(outer), Stop(outer)
+    ended.set()
+    outer.check()
+    outer.set()
+    for inner in (before, Stop(outer)):
+        with pytest.raises(StoppedError):
+            inner.check()
+
+
 def test_nothing_is_waited_for_after_the_end_of_work() -> None:
     stop = Stop()
     made = prefetched(str, range(9), stop=stop)
