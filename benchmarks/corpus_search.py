@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 
@@ -73,21 +73,10 @@ def fill(server: Server, contenders: Sequence[Way], corpus: Corpus) -> dict[str,
 # --- latency ---
 
 
-def latencies_of(
-    server: Server, contenders: Sequence[Way], texts: Sequence[str], rounds: int
-) -> dict[str, dict[str, Latency]]:
-    """Measure each way's ``find`` and its ``bare`` request; the first half of the texts warms up."""
-    asked: dict[str, Callable[[str], object]] = {}
-    for way in contenders:
-        asked[f"find {way.name}"] = way.find
-        asked[f"bare {way.name}"] = _bare(server, {text: way.bare(text) for text in texts})
+def latencies_of(contenders: Sequence[Way], texts: Sequence[str], rounds: int) -> dict[str, Latency]:
+    """Measure how long each way takes to find; the first half of the texts warms up."""
     half = len(texts) // 2
-    found = in_turns(asked, texts[half:], rounds, texts[:half])
-    return {kind: {way.name: found[f"{kind} {way.name}"] for way in contenders} for kind in ("find", "bare")}
-
-
-def _bare(server: Server, requests: dict[str, tuple[str, bytes]]) -> Callable[[str], object]:
-    return lambda text: server.http.send("POST", *requests[text])
+    return in_turns({way.name: way.find for way in contenders}, texts[half:], rounds, texts[:half])
 
 
 # --- recall and precision ---

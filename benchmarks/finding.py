@@ -2,10 +2,10 @@
 
 Texts of 1.3 kB with {planted:,} copies in which 1%, 2% or 5% of the words were replaced; the originals are the queries.
 One shard merged to one segment; medians of {rounds} rounds. es_simhash makes the fingerprint and compares the
-candidates; the others return the engine's ranking, unverified. "Bare" is the search request alone, without the one by
-which `min_hash` gets its tokens; "of {batch}" is the time per text when {batch} are searched at once. The best peer is
-the fastest of `more_like_this` and `min_hash` with a recall in all of at least {sure}. `more_like_this` has 50 terms,
-70% of them required (`min_term_freq` 1, `min_doc_freq` 2), `dense_vector` 128 bits.
+candidates; the others return the engine's ranking, unverified. "Of {batch}" is the time per text when {batch} are
+searched at once. The best peer is the fastest of `more_like_this` and `min_hash` with a recall in all of at least
+{sure}. `more_like_this` has 50 terms, 70% of them required (`min_term_freq` 1, `min_doc_freq` 2), `dense_vector` 128
+bits.
 
 "Recall in all" counts planted pairs with an exact Jaccard similarity of at least {similarity}, or for SimHash all pairs
 within the distance. Precision is the share of returned pairs with that similarity. Bytes are those in addition to the
@@ -64,7 +64,7 @@ def _measured(name: str, corpus: Corpus) -> tuple[Table, Table, Table]:
         contenders = ways(server)
         sizes = fill(server, contenders, corpus)
         found = {way.name: what_is_found(way, corpus) for way in contenders}
-        latencies = _latencies(server, contenders, corpus)
+        latencies = _latencies(contenders, corpus)
         bulk = _bulk_rates(server, contenders, corpus)
     columns = (*(f"recall at {edits:.0%}" for edits in EDITS), "recall in all", "precision")
     table = Table("", ["", *columns, "candidates a query", "bytes a document"])
@@ -134,13 +134,13 @@ def _seconds_to_fill(server: Server, way: Way, documents: list[Json]) -> float:
 # --- latency ---
 
 
-def _latencies(server: Server, contenders: Sequence[Way], corpus: Corpus) -> Latencies:
-    """Measure the latency of each way: of a search, of its bare request, and per text of a batch."""
+def _latencies(contenders: Sequence[Way], corpus: Corpus) -> Latencies:
+    """Measure the latency of each way: of a search, and per text of a batch."""
     texts = [corpus.texts[pair.original] for pair in corpus.pairs]
-    single = latencies_of(server, contenders, texts[: 2 * TIMED], ROUNDS)
+    single = latencies_of(contenders, texts[: 2 * TIMED], ROUNDS)
     batches = [texts[first : first + TOGETHER] for first in range(0, len(texts) - TOGETHER + 1, TOGETHER)][:BATCHES]
     together = in_turns({way.name: way.find_many for way in contenders}, batches, ROUNDS, batches[:2])
     return {
-        **single,
+        "find": single,
         f"of {TOGETHER}": {name: latency.shared_by(TOGETHER) for name, latency in together.items()},
     }

@@ -40,7 +40,7 @@ def _texts(sizes: Sequence[int]) -> Table:
         "Texts",
         [
             *("", "documents", "find p50, ms", "× more_like_this"),
-            *("recall in all", "precision", "candidates a query", "bytes a document"),
+            *("recall in all", "precision", "bytes a document"),
         ],
     )
     for size in sizes:
@@ -60,12 +60,12 @@ def _add(table: Table, server: Server, corpus: Corpus) -> None:
     ]
     sizes = fill(server, contenders, corpus)
     texts = [corpus.texts[pair.original] for pair in corpus.pairs[: 2 * TIMED]]
-    latencies = latencies_of(server, contenders, texts, ROUNDS)["find"]
+    latencies = latencies_of(contenders, texts, ROUNDS)
     count = len(corpus.texts)
     for way in contenders:
         found, p50 = what_is_found(way, corpus), latencies[way.name].p50
         table.add(
             *(way.name, f"{count:,}", f"{p50:.2f}", f"{p50 / latencies[MoreLikeThis.name].p50:.2f}"),
-            *(f"{found.recall:.3f}", f"{found.precision:.3f}", f"{found.candidates:.1f}"),
+            *(f"{found.recall:.3f}", f"{found.precision:.3f}"),
             f"{(sizes[way.index] - sizes[MoreLikeThis.index]) / count:.0f}",
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from benchmarks.nodes import SETTINGS, Json, Recorder, Server
+from benchmarks.nodes import SETTINGS, Json, Server
 from es_simhash import Index, Matches, Scheme, SimHash
 from es_simhash.plans.find_options import FindOptions
 
@@ -39,9 +38,9 @@ class Way(ABC):
         """Make the actions that fill it with documents that have a ``body``."""
         return actions
 
-    @abstractmethod
     def body(self, text: str) -> Json:
-        """Make the search request for a text."""
+        """Make the search request for a text, if one is enough."""
+        raise NotImplementedError
 
     def find(self, text: str) -> list[str]:
         """Find the ids for a text, all steps included."""
@@ -57,10 +56,6 @@ class Way(ABC):
         total: int = self.server.http("POST", f"/{self.index}/_search", body)["hits"]["total"]["value"]
         return total
 
-    def bare(self, text: str) -> tuple[str, bytes]:
-        """Make the path and the body of the bare search request."""
-        return f"/{self.index}/_search", json.dumps(self.body(text)).encode()
-
 
 class Ours(Way):
     """`Index.find` with fingerprints of the default scheme."""
@@ -73,8 +68,6 @@ class Ours(Way):
         self.distance = distance
         # Within a distance, or by MinHash; all matches, not only the nearest ten.
         self._options: FindOptions = {"distance": distance, "size": 1000, "verify": "exact" if is_exact else "estimate"}
-        self._recorder = Recorder(server.engine)
-        self._recorded = Index(self.index, self._recorder)
         self._index = Index(self.index, server.client)
 
     def create(self, index: str) -> None:
@@ -88,7 +81,7 @@ class Ours(Way):
 
     def find(self, text: str) -> list[str]:
         """Find the ids of the verified matches."""
-        return [match.id for match in self._find(self._index, text)]
+        return [match.id for match in self._find(text)]
 
     def find_many(self, texts: Sequence[str]) -> object:
         """Find the ids of the verified matches of several texts."""
@@ -96,16 +89,10 @@ class Ours(Way):
 
     def candidates(self, text: str) -> int:
         """Count the documents that are compared."""
-        return self._find(self._index, text).candidates
+        return self._find(text).candidates
 
-    def body(self, text: str) -> Json:
-        """Make the request that `Index.find` sends."""
-        self._recorder.searches.clear()
-        self._find(self._recorded, text)
-        return dict(self._recorder.searches[0].body)
-
-    def _find(self, index: Index, text: str) -> Matches:
-        return index.find(text, **self._options)
+    def _find(self, text: str) -> Matches:
+        return self._index.find(text, **self._options)
 
 
 class MoreLikeThis(Way):
