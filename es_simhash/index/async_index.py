@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.batched import Items, async_chunks
+from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
 from es_simhash.documents.actions import Document
@@ -95,7 +96,7 @@ class AsyncIndex:
         documents: Items[Document],
         *,
         refresh: bool = False,
-        patience: float = 600.0,
+        patience: float = PATIENCE,
         on_progress: OnAdded | None = None,
         on_reject: OnReject | None = None,
     ) -> Written:
@@ -110,7 +111,7 @@ class AsyncIndex:
                 written.add(batch, on_progress, on_reject)
         return written
 
-    async def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = 600.0) -> Written:
+    async def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = PATIENCE) -> Written:
         """See `Index.delete`."""
         deletes = ({"_op_type": "delete", "_id": id_} for id_ in ids)
         return await self.add(deletes, refresh=refresh, patience=patience)

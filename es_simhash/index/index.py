@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.batched import chunks
+from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
@@ -97,7 +98,7 @@ class Index:
         documents: Iterable[Document],
         *,
         refresh: bool = False,
-        patience: float = 600.0,
+        patience: float = PATIENCE,
         on_progress: OnAdded | None = None,
         on_reject: OnReject | None = None,
     ) -> Written:
@@ -120,7 +121,7 @@ class Index:
                 written.add(batch, on_progress, on_reject)
         return written
 
-    def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = 600.0) -> Written:
+    def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = PATIENCE) -> Written:
         """Delete documents by their ids."""
         return self.add(({"_op_type": "delete", "_id": id_} for id_ in ids), refresh=refresh, patience=patience)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from es_simhash._core.batched import chunks
+from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.jobs.file_texts import AbsentFields
 from es_simhash.documents.actions import Document
@@ -46,7 +47,7 @@ class Loader:
     on_reject: OnReject
     on_progress: OnProgress
     op_type: Literal["index", "create"] = "index"
-    patience: float = 600.0
+    patience: float = PATIENCE
     written: Written = field(default_factory=Written)
     absent: AbsentFields = field(init=False)
     _under_way: dict[int, FileDocument] = field(default_factory=dict)

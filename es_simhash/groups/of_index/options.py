@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from es_simhash._core.environment import MEMORY, PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
 from es_simhash.groups.of_index.canonical import FIRST, Canonical
@@ -54,10 +55,10 @@ class GroupOptions:
     common: float | None = None
     max_bucket: int | None = None
     incremental: bool = False
-    memory: int = 256 << 20
+    memory: int = MEMORY
     directory: str | Path | None = None
     state: str | Path | None = None
-    patience: float = 600.0
+    patience: float = PATIENCE
 
     def __post_init__(self) -> None:
         for name, given, choices in (

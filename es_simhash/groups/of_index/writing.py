@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
+from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop, prefetched
 from es_simhash.documents.documents import Documents
@@ -65,7 +66,7 @@ class WriteOptions:
 
     singles: bool = False
     max_rate: float | None = None
-    patience: float = 600.0
+    patience: float = PATIENCE
     accept: Collection[str] = ()
 
 

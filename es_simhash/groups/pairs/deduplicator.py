@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import get_args
 
+from es_simhash._core.environment import MEMORY
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.compare import Verify
 from es_simhash.groups.pairs.condense import needed
@@ -18,7 +19,6 @@ from es_simhash.groups.pairs.worker_pool import default_processes
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.settings import Settings
 
-MEMORY = 256 << 20
 _LEAST_MEMORY = 1 << 20
 # Each of at most nine spools may have this share of the memory.
 _SPOOL_SHARE = 32

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from es_simhash._core.environment import PATIENCE
 from es_simhash.errors import InputError
 from es_simhash.live.doctor.finding import check_accepted
 from es_simhash.plans.operations import Slice
@@ -19,7 +20,7 @@ class RunOptions:
 
     parallel: int = 1
     max_rate: float | None = None
-    patience: float = 600.0
+    patience: float = PATIENCE
 
     def __post_init__(self) -> None:
         if self.parallel < 1:
