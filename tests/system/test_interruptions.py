@@ -202,7 +202,8 @@ def test_an_interrupted_dedup_leaves_no_files_and_no_processes(
 ) -> None:
     lines = [json.dumps({"id": i, "body": f"the text {i // 3} of a file, {i // 2}"}) + "\n" for i in range(6_000)]
     (tmp_path / "news.jsonl").write_text("".join(lines), encoding="utf-8")
-    outputs = [word for name in ("output", "pairs", "kept", "report") for word in (f"--{name}", f"{name}.out")]
+    names = ("output", "pairs", "canonical-only", "report")
+    outputs = [word for name in names for word in (f"--{name}", f"{name}.out")]
     line = ["dedup", "news.jsonl", "--field", "body", "--processes", str(processes), *outputs]
     times = Random(f"{processes} {moment}").randint(1, 20)
     monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
