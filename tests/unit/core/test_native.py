@@ -143,15 +143,16 @@ def _refuse(_: object) -> None:
 
 
 @pytest.fixture
-def anew() -> Iterator[None]:
+def reset(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("ES_SIMHASH_NATIVE", raising=False)
     native.forget()
     yield
     native.forget()
 
 
-@pytest.mark.usefixtures("anew")
+@pytest.mark.usefixtures("reset")
 class TestStarting:
-    """When numba is started, and who profits."""
+    """When numba is started, and which texts profit."""
 
     def test_single_texts_never_start_numba(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(native, "_PAYS", 10_000)
