@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,7 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument
+    from es_simhash.groups.pairs.result import Duplicates
 
 
 @click.command(name="dedup", cls=Verb)
@@ -57,7 +58,6 @@ def command(
 
     Example: es-simhash dedup news.jsonl more.csv.gz --field body --canonical-only unique.jsonl
     """
-    from es_simhash.cli.jobs.dedup import write_canonical, write_groups, write_pairs
     from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
     from es_simhash.documents.files import whole_file
     from es_simhash.documents.sources import patterns
@@ -72,35 +72,40 @@ def command(
     check_outputs(named, date_field, output_format, output.as_json)
     _check_files(files, named)
     noted, stripped = _Noted(canonical, fields, date_field), patterns(strip)
-    chosen = scheme_or_default(scheme)
+    chosen, absent = scheme_or_default(scheme), AbsentFields(fields)
     deduplicator = Deduplicator(chosen, memory=memory, processes=processes, **criteria)
-    absent = AbsentFields(fields)
     printed = "" if groups_file else " What is printed above may not be all."
     with ExitStack() as stack:
         stack.enter_context(saying_if_interrupted(lambda: f"No output files were written.{printed}"))
         # They are opened first, so that hours of work are not in vain; and the input may be one of them.
-        groups_out = stack.enter_context(whole_file(groups_file)) if groups_file else sys.stdout
-        pairs_out = stack.enter_context(whole_file(pairs_file)) if pairs_file else None
-        canonical_out = stack.enter_context(whole_file(canonical_file)) if canonical_file else None
-        report_out = stack.enter_context(whole_file(report_file)) if report_file else None
+        out = {option: stack.enter_context(whole_file(path)) for option, path in named.items() if path}
         with files.opened(output, "Reading") as (found, rejects, advance):
             read = noted.noting(read_texts(found, fields, rejects, absent, stripped))
             documents = ((each.id, text) for each, text in read)
             duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count), noted.rank)
         output.warn(absent.warning)
         with duplicates:
-            write_groups(duplicates, output_format, groups_out)
-            if pairs_out:
-                write_pairs(duplicates, pairs_out)
-            if canonical_out:
-                write_canonical(read_texts(files.read(_forget), fields, _forget), duplicates, canonical_out)
-            if report_out:
+            _write(duplicates, files, fields, output_format, out)
+            if report_out := out.get("--report"):
                 from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
 
                 setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
                 report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
     show_deduplicated(output, duplicates.counts)
     return SOME_FAILED if rejects.count else FINE
+
+
+def _write(
+    duplicates: Duplicates, files: Files, fields: tuple[str, ...], output_format: str, out: Mapping[str, IO[str]]
+) -> None:
+    from es_simhash.cli.jobs.dedup import write_canonical, write_groups, write_pairs
+    from es_simhash.cli.jobs.file_texts import read_texts
+
+    write_groups(duplicates, output_format, out.get("--output", sys.stdout))
+    if pairs_out := out.get("--pairs"):
+        write_pairs(duplicates, pairs_out)
+    if canonical_out := out.get("--canonical-only"):
+        write_canonical(read_texts(files.read(_forget), fields, _forget), duplicates, canonical_out)
 
 
 class _Noted:
