@@ -30,7 +30,7 @@ def test_all_names_what_is_public(name: str) -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    loaded = {(f"es_simhash.{module}", each) for module, names in package._NAMES.items() for each in names}
+    loaded = {(f"es_simhash.{module}", each) for module, names in package._NAMES.items() for each in names.split()}
     assert imported == loaded
     version = {"__version__"} if name == "es_simhash" else set()
     assert sorted({each for _, each in imported} | version) == sorted(package.__all__) == dir(package)
