@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 @scheme_option
 @group_options("single", None, "in the files")
 @click.option(
-    "--processes", type=click.IntRange(1), help="Number of processes for fingerprints.  [default: 2, or the cores]"
+    "--processes",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of processes for fingerprints.  [default: 2, or the cores]",
 )
 @groups_file_options
 @output_file("--canonical-only", "canonical_file", help="Write the documents without their duplicates to this file.")

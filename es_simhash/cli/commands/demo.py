@@ -35,7 +35,9 @@ _AGAIN = [["demo", "--keep-index"], ["demo", "--url", "http://localhost:9200"], 
 
 
 @click.command(name="demo", cls=ConnectionVerb)
-@click.option("--size", type=click.IntRange(100, 10_000), default=2000, show_default=True, help="Number of texts.")
+@click.option(
+    "--size", type=click.IntRange(100, 10_000), default=2000, show_default=True, metavar="N", help="Number of texts."
+)
 @click.option("--keep-index", is_flag=True, help="Keep the index, to try more commands.")
 def command(size: int, keep_index: bool, connection: Given, output: Output) -> None:
     """Create a corpus with planted near-duplicates, load it, find them, and show what was found and missed.

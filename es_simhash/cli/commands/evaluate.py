@@ -39,10 +39,15 @@ if TYPE_CHECKING:
     type=click.IntRange(0),
     default=200,
     show_default=True,
+    metavar="N",
     help="Number of bootstrap samples for intervals.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the samples.")
-@click.option("--examples", type=click.IntRange(0), default=10, show_default=True, help="Number of errors to show.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Random seed of the samples."
+)
+@click.option(
+    "--examples", type=click.IntRange(0), default=10, show_default=True, metavar="N", help="Number of errors to show."
+)
 @output_file("--report", "report_file", help="Write an HTML report to this file.")
 @output_file("--pairs", "pairs_file", help="Write all pairs found to this file, as JSON lines, with their labels.")
 def command(

@@ -43,6 +43,7 @@ _PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "m
     type=click.IntRange(0),
     default=1000,
     show_default=True,
+    metavar="N",
     help="Number of documents to compare afterwards.",
 )
 @run_options

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     type=click.IntRange(0),
     default=2,
     show_default=True,
+    metavar="N",
     help="With --histogram: number of pairs to show of each level.",
 )
 @click.option(
@@ -53,7 +54,9 @@ if TYPE_CHECKING:
     metavar="N",
     help="Number of documents the index will hold.  [default: as many as are read]",
 )
-@click.option("--recall", type=float, default=0.99, show_default=True, help="Share of the similar pairs to find.")
+@click.option(
+    "--recall", type=float, metavar="SHARE", default=0.99, show_default=True, help="Share of the similar pairs to find."
+)
 @click.option(
     "--max-candidates",
     type=float,

@@ -111,10 +111,12 @@ def find_options(command: Command) -> Command:
         click.option(
             "--measure",
             type=click.Choice(["jaccard", "containment", "overlap", "cosine"]),
-            help="Similarity of texts.  [default: as the scheme says]",
+            help="Similarity measure for texts.  [default: as the scheme says]",
         ),
         filter_option("Only matches that this query, as JSON, selects."),
-        click.option("--size", type=click.IntRange(1), default=10, show_default=True, help="Number of matches."),
+        click.option(
+            "--size", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="Number of matches."
+        ),
     )
     for option in reversed(options):
         option(with_wanted)

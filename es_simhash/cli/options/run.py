@@ -16,7 +16,12 @@ accept_option = click.option(
     "--accept", multiple=True, metavar="CODE", help="Continue despite doctor findings with this code; repeatable."
 )
 patience_option = click.option(
-    "--patience", type=float, default=PATIENCE, show_default=True, help="Seconds to wait for a busy engine."
+    "--patience",
+    type=float,
+    default=PATIENCE,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time to wait for a busy engine.",
 )
 max_rate_option = click.option("--max-rate", type=float, metavar="N", help="Write at most N documents per second.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")
@@ -26,7 +31,12 @@ def run_options(command: Command) -> Command:
     """Add the keywords of `RunOptions`, ``rejects`` and ``dry_run``."""
     options = (
         click.option(
-            "--parallel", type=click.IntRange(1), default=1, show_default=True, help="Number of parallel slices."
+            "--parallel",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            metavar="N",
+            help="Number of parallel slices.",
         ),
         max_rate_option,
         patience_option,
