@@ -37,10 +37,10 @@ LINES = (
     "backfill {index} --refresh-stale --parallel 2",
     "group {index} --write --output groups.jsonl --kibana-url http://localhost:5601",
     "dashboard {index} --output dashboard.ndjson",
-    "sample --index {index}",
+    "tune --index {index} --histogram",
     "scripts {index}",
-    "pipeline {index} --install --default",
-    "pipeline {index} --remove",
+    "scripts --pipeline {index} --install --default",
+    "scripts --pipeline {index} --remove",
     "reindex {index} {index}-copy --alias {index}-alias",
     "remove {index} --yes",
 )
