@@ -41,7 +41,7 @@ def compiled(elements: int) -> ModuleType | None:
 
 
 def forget() -> None:
-    """Check again, at the next call, what is installed and wanted, and start counting anew."""
+    """Check again, at the next call, what is installed and wanted, and restart the count."""
     _kernels.cache_clear()
     _Work.elements = 0
 

@@ -39,7 +39,7 @@ def _found(prefix: str, names: frozenset[str], source: Json) -> str | None:
     if not isinstance(own, dict):
         return f"a value of type {type(own).__name__}"
     taken = sorted(name for name in names & own.keys() if own[name] is not None)
-    return f"{', '.join(taken)} of somebody else" if taken and not _is_ours(own) else None
+    return f"{', '.join(taken)} of another program" if taken and not _is_ours(own) else None
 
 
 def _is_ours(own: dict[str, Any]) -> bool:

@@ -156,7 +156,7 @@ def _properties_there(index: str, present: Json, prefix: str) -> Json:
 
 
 def _check_maker(index: str, present: Json, wanted: Json, there: Json) -> None:
-    """Refuse fields of somebody else's where ours belong; without our note, judge by their names."""
+    """Refuse foreign fields where ours belong; without our note, judge by their names."""
     [prefix] = wanted["properties"]
     names = {*wanted["properties"][prefix]["properties"], *group_fields.NAMES}
     paths = {prefix, *(f"{prefix}.{name}" for name in names)}
@@ -169,7 +169,7 @@ def _check_maker(index: str, present: Json, wanted: Json, there: Json) -> None:
     is_ours = there.keys() >= _ALWAYS and there.keys() & _EITHER
     if taken and not is_ours and entries({index: present}, prefix)[index] is None:
         raise MappingError(
-            f"The index {index!r} has an object {prefix!r} of somebody else, with the fields {', '.join(taken)}: "
+            f"The index {index!r} has an object {prefix!r} of another program, with the fields {', '.join(taken)}: "
             "its _meta does not say that they are of fingerprints. Choose another prefix (--prefix)."
         )
 

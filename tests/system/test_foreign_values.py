@@ -52,9 +52,9 @@ VALUES: dict[str, tuple[Json, str]] = {
     "false": ({"dedup": False}, "a value of type bool"),
     "list": ({"dedup": ["mine", "too"]}, "a value of type list"),
     "list of objects": ({"dedup": [{"status": "open"}]}, "a value of type list"),
-    "object": ({"dedup": OPEN}, "group, status of somebody else"),
-    "scheme": ({"dedup": {"scheme": "https", "status": "ok"}}, "scheme, status of somebody else"),
-    "object in a name": ({"dedup": {"group": {"id": 1}}}, "group of somebody else"),
+    "object": ({"dedup": OPEN}, "group, status of another program"),
+    "scheme": ({"dedup": {"scheme": "https", "status": "ok"}}, "scheme, status of another program"),
+    "object in a name": ({"dedup": {"group": {"id": 1}}}, "group of another program"),
     "names with dots": ({"dedup.status": "open", "dedup.group": "a"}, "fields with dots in their names, dedup.group, "),
 }
 each_value = pytest.mark.parametrize(("value", "named"), VALUES.values(), ids=VALUES)
@@ -195,7 +195,7 @@ def test_an_object_that_is_not_parsed_stops_all(place: str, name: str, tmp_path:
 def test_an_object_of_somebody_else_in_the_mapping_stops_all(place: str, name: str, tmp_path: Path) -> None:
     theirs = {"dedup": {"properties": {"status": {"type": "keyword"}, "group": {"type": "keyword"}}}}
     made(place, name, {"properties": theirs}, {"1": TEXT, "2": {**TEXT, "dedup": OPEN}})
-    reported = f"The index {name!r} has an object 'dedup' of somebody else, with the fields group, status"
+    reported = f"The index {name!r} has an object 'dedup' of another program, with the fields group, status"
     refused_everywhere(place, name, tmp_path, ["1", "2"], reported)
     found = lines(run("doctor", name, *FIELDS, "--json", cwd=tmp_path, code=1, ES_SIMHASH_URL=place))
     assert "mapping-conflict" in [each["code"] for each in found if each["level"] == "stop"]
@@ -264,7 +264,7 @@ def test_a_backfill_stops_and_once_that_is_accepted_leaves_such_documents_alone(
     fill(engine, index.name, THEIRS)
     before = of(engine, index.name, *THEIRS, "due")
     with pytest.raises(
-        IndexStateError, match=r"foreign-values: .* of somebody else .*or accept it: --accept foreign-va"
+        IndexStateError, match=r"foreign-values: .* of another program .*or accept it: --accept foreign-va"
     ):
         index.backfill()
     assert of(engine, index.name, *THEIRS, "due") == before
@@ -330,7 +330,7 @@ def test_a_document_that_becomes_theirs_before_its_group_is_written_keeps_what_i
 @pytest.mark.parametrize("place", ENGINES[1:], indirect=True)
 def test_a_pipeline_is_not_put_where_it_would_replace_such_values(engine: Engine, index: Index) -> None:
     fill(engine, index.name, THEIRS)
-    with pytest.raises(MappingError, match=r"of somebody else .*--prefix|dots in their names.*--prefix"):
+    with pytest.raises(MappingError, match=r"of another program .*--prefix|dots in their names.*--prefix"):
         index.pipeline(install=True)
     engine.perform(Bulk(index.name, [Action("delete", id_, None) for id_ in THEIRS], refresh=True))
     assert index.pipeline(install=True).installed

@@ -259,7 +259,8 @@ THEIRS: Json = {"status": {"type": "keyword"}, "group": {"type": "keyword"}, "no
 
 
 def test_a_foreign_object_with_names_of_ours_is_refused() -> None:
-    with pytest.raises(MappingError, match=r"'dedup' of somebody else, with the fields group, status: .*--prefix\)\.$"):
+    problem = r"'dedup' of another program, with the fields group, status: .*--prefix\)\.$"
+    with pytest.raises(MappingError, match=problem):
         merge("i", {"properties": {"dedup": {"properties": THEIRS}}}, WANTED)
     assert merge("i", {"properties": {"dedup": {"properties": {"note": THEIRS["note"]}}}}, WANTED).added == ADDED
 
