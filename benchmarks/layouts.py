@@ -1,7 +1,8 @@
 """Size of fingerprints in an index and latency of a search, by field layout.
 
 English documents of 1.3 kB with a title and a body; one shard merged to one segment. Bytes are those in addition to the
-same index without fingerprints. A search is the bare request that `Index.find` sends; medians of {rounds} rounds.
+same index without fingerprints; keys are in the index proper, the rest mostly in `_source`. A search is the request
+that `Index.find` sends, without comparing candidates; medians of {rounds} rounds.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Measured:
 
     index: str
     size: int
-    field_sizes: dict[str, Json]
+    key_bytes: int
     searches: list[bytes] = field(default_factory=list)
     candidates: list[int] = field(default_factory=list)
 
@@ -53,15 +54,12 @@ class Measured:
 def run(share: float = 1.0) -> Iterator[Table]:
     """Measure all layouts on both servers; bytes are those of the first."""
     texts = topical(int(DOCUMENTS * share), LENGTH)
-    sizes, searches, of_fields = [], [], []
+    sizes, searches = [], []
     for name, server in SERVERS.items():
         plain, measured, latencies = _on_server(name, texts)
         sizes.append(_table_of_sizes(len(texts), plain, measured))
         searches.append((server, _table_of_searches(latencies)))
-        if plain.field_sizes:
-            of_fields.append(_table_of_fields(len(texts), plain, measured))
     yield side_by_side("Layouts", [("", sizes[0]), *searches], sizes[0].note)
-    yield from of_fields
 
 
 def _on_server(name: str, texts: Sequence[str]) -> tuple[Measured, dict[str, Measured], dict[str, Latency]]:
@@ -97,7 +95,9 @@ def _measure(server: Server, label: str, scheme: Scheme, texts: Sequence[str], c
 
 def _sizes(server: Server, index: str) -> Measured:
     server.merge(index)
-    return Measured(index, server.size(index), server.field_sizes(index) if server.name == "elasticsearch" else {})
+    sizes = server.field_sizes(index) if server.name == "elasticsearch" else {}
+    keys = (usage["total_in_bytes"] for name, usage in sizes.items() if name.startswith(("dedup.block", "dedup.band")))
+    return Measured(index, server.size(index), sum(keys))
 
 
 def _search(server: Server, measured: Measured) -> Callable[[int], object]:
@@ -107,9 +107,10 @@ def _search(server: Server, measured: Measured) -> Callable[[int], object]:
 
 def _table_of_sizes(count: int, plain: Measured, measured: dict[str, Measured]) -> Table:
     note = f"{count:,} documents; the plain index takes {plain.size / count:,.0f} bytes a document."
-    table = Table("", ["", "bytes a document", "candidates a query"], note)
+    table = Table("", ["", "bytes a document", "of these, keys", "candidates a query"], note)
     for label, each in measured.items():
-        table.add(label, f"{(each.size - plain.size) / count:.1f}", f"{mean(each.candidates):.1f}")
+        sizes = (each.size - plain.size) / count, each.key_bytes / count
+        table.add(label, *(f"{size:.1f}" for size in sizes), f"{mean(each.candidates):.1f}")
     return table
 
 
@@ -118,28 +119,3 @@ def _table_of_searches(latencies: dict[str, Latency]) -> Table:
     for label, latency in latencies.items():
         table.add(label, f"{latency.p50:.2f}", f"{latency.p90:.2f}")
     return table
-
-
-def _table_of_fields(count: int, plain: Measured, measured: dict[str, Measured]) -> Table:
-    names = ["simhash", "blocks", "bands", "_source", "other fields"]
-    table = Table(
-        "Bytes a document by field on Elasticsearch",
-        ["", *names],
-        "From `_disk_usage`: index and doc values of the fields, and the growth of `_source`, which holds their "
-        "values. `signature`, `content`, `scheme` and `status` take less than 0.1.",
-    )
-    before = _by_kind(plain.field_sizes)
-    for label, each in measured.items():
-        sizes = _by_kind(each.field_sizes)
-        table.add(label, *(f"{(sizes.get(name, 0) - before.get(name, 0)) / count:.1f}" for name in names))
-    return table
-
-
-def _by_kind(field_sizes: dict[str, Json]) -> dict[str, int]:
-    """Sum the bytes of our fields by name, and of all others."""
-    sizes: dict[str, int] = {}
-    for path, usage in field_sizes.items():
-        name = re.sub(r"^(block|band)\d+$", r"\1s", path.removeprefix("dedup."))
-        kind = name if path.startswith("dedup.") or path == "_source" else "other fields"
-        sizes[kind] = sizes.get(kind, 0) + usage["total_in_bytes"]
-    return sizes

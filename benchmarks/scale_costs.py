@@ -19,7 +19,6 @@ _MEMORIES = (256 << 20, 4 << 30, 64 << 30)
 def shards(numbers: Numbers) -> str:
     """Write about the size of the index, and of the part that is read at random."""
     measured = numbers.measured
-    keys = measured.block_bytes + measured.band_bytes
     table = noted(
         "Shards",
         ["documents", "shards", "documents a shard", "keys in the index", "keys a shard", "fields of `strict`"],
@@ -31,8 +30,8 @@ def shards(numbers: Numbers) -> str:
             f"{documents:,}",
             f"{count:,}",
             f"{documents / count:,.0f}",
-            size(documents * keys),
-            size(documents * keys / count),
+            size(documents * measured.key_bytes),
+            size(documents * measured.key_bytes / count),
             size(documents * measured.simhash_bytes),
         )
     return text(

@@ -146,7 +146,7 @@ def layouts(numbers: Numbers) -> str:
         f"Computed: the smallest layout of `plan_bands` that finds {model.RECALL:.0%} of the pairs with at most "
         f"{MOST:,} false candidates, for texts like those of the benchmarks; *values* are those of the signature.",
     )
-    for similarity in (0.6, 0.7, 0.8):
+    for similarity in (0.6, 0.8):
         for documents in SIZES[1:]:
             by_bands.add(f"{similarity}", f"{documents:,}", *_smallest(numbers, similarity, documents))
     blocks = noted(

@@ -55,7 +55,6 @@ def _cell(what: str, section: str, table: str, row: str, column: str) -> Any:
 
 
 _LAYOUTS = "Layouts", "Layouts"
-_BY_FIELD = "Layouts", "Bytes a document by field on Elasticsearch"
 _LATENCY = "Finding", "English on Elasticsearch: latency"
 _FOUND = "Finding", "English: what is found, and at what price"
 _MILLION = "Million", "On Elasticsearch"
@@ -76,8 +75,7 @@ class Measured:
     bytes_of_24_bits: float = _cell("… with keys of 24 bits", *_LAYOUTS, "default: text, keys of 24 bits", _BYTES)
     bytes_of_36_bits: float = _cell("… with keys of 36 bits", *_LAYOUTS, "default: text, keys of 36 bits", _BYTES)
     simhash_bytes: float = _cell("… of SimHash alone", *_LAYOUTS, "strict, with doc values", _BYTES)
-    block_bytes: float = _cell("bytes of the blocks in the index", *_BY_FIELD, "default: text", "blocks")
-    band_bytes: float = _cell("bytes of the bands in the index", *_BY_FIELD, "default: text", "bands")
+    key_bytes: float = _cell("bytes of the keys in the index", *_LAYOUTS, "default: text", "of these, keys")
     layout_documents: float = _cell("documents of these indices", *_LAYOUTS, "", r"^([\d,]+) documents")
     layout_candidates: float = _cell("candidates there, itself among them", *_LAYOUTS, "default: text", _CANDIDATES)
     layout_ms: float = _cell("the bare request there, ms", *_LAYOUTS, "default: text", "Elasticsearch: find p50, ms")
