@@ -24,7 +24,7 @@ from es_simhash.plans.retry import retry_delays
 from es_simhash.scheme.scheme import Scheme
 
 DOCUMENTS = Documents(Scheme(), ["title", "body"])
-TEXT = {"title": "A title", "body": "a text that is long enough to be reported from others"}
+TEXT = {"title": "A title", "body": "a text that is long enough to be distinguished"}
 
 
 def hit(source: Json, **more: Any) -> Json:
