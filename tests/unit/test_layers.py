@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import es_simhash
+from tests import ROOT
 from tests.layers import LAYERS
 
 ORDER = [*LAYERS, "__main__", "__init__"]
@@ -73,3 +75,10 @@ def test_the_core_needs_nothing_but_numpy_to_be_imported(path: Path) -> None:
     allowed = ALLOWED_AT_IMPORT | loaded_when_needed(path)
     outside = {parts[0] for parts in imported(path, everywhere=False)} - set(sys.stdlib_module_names) - {"es_simhash"}
     assert outside <= allowed
+
+
+def test_the_paths_in_the_settings_of_the_project_exist() -> None:
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8") + (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"\b(?:es_simhash|tests|tools)/[\w./*]*\w", settings))
+    assert len(named) > 10
+    assert not [path for path in named if not list(ROOT.glob(path))]
