@@ -48,7 +48,7 @@ SECTIONS = {
     "memory": Section(("numba",)),
     "layouts": Section(("numba", *CLIENTS), SERVERS),
     "finding": Section(("numba", *CLIENTS), SERVERS),
-    "bulk": Section(("numba", *CLIENTS), SERVERS),
+    "bulk": Section(("numba", *CLIENTS), SERVERS, DESIGN_PAGE),
     "backfill": Section(("numba", *CLIENTS), SERVERS),
     "pipeline": Section(("numba", *CLIENTS), SERVERS),
     "grouping": Section(("numba", "opensearch-py"), ("opensearch",)),

@@ -2,8 +2,8 @@
 
 English documents of 1.3 kB go to fresh indices of one shard by ``helpers.bulk``: as they are, through
 `Documents.actions`, and as they are into an index with the default pipeline. Ratios are those to the plain documents of
-the same round, medians of {rounds} rounds; client and server share the machine. The second table of each server has the
-time of the script alone, by simulated pipelines.
+the same round, medians of {rounds} rounds; client and server share the machine. The time of the script alone is that
+of simulated pipelines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from statistics import median
 
 from benchmarks.corpora import topical
 from benchmarks.nodes import SERVERS, Json, Server, documents_of, running
-from benchmarks.tables import Table
+from benchmarks.tables import Table, side_by_side
 from es_simhash import Documents, Index, Scheme
 from es_simhash.documents.painless.ingest_pipeline import pipeline
 
@@ -36,10 +36,12 @@ ALPHABETS = {
 def run(share: float = 1.0) -> Iterator[Table]:
     """Measure both servers."""
     texts = topical(int(DOCUMENTS * share))
-    for name in SERVERS:
+    scripts = []
+    for name, label in SERVERS.items():
         with running(name) as server:
             yield _indexing(server, texts)
-            yield _lengths(server)
+            scripts.append((label, _lengths(server)))
+    yield side_by_side("The script", scripts, "Milliseconds per text, default scheme, by the length of the text.")
 
 
 def _indexing(server: Server, texts: Sequence[str]) -> Table:
@@ -79,11 +81,7 @@ def _filled(server: Server, kind: str, texts: Sequence[str]) -> tuple[float, flo
 
 
 def _lengths(server: Server) -> Table:
-    table = Table(
-        f"The script in {SERVERS[server.name]}",
-        ["", *(f"{length:,} characters" for length in LENGTHS)],
-        "Milliseconds per text, default scheme.",
-    )
+    table = Table("", ["", *(f"{length:,} characters" for length in LENGTHS)])
     body = pipeline("documents", Documents(Scheme(), ["text"]))
     nothing: Json = {"processors": []}
     for name, alphabet in ALPHABETS.items():

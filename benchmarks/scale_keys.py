@@ -110,13 +110,12 @@ def candidates(numbers: Numbers) -> str:
         _PICTURE,
         table,
         f"""
-Keys of texts with nothing in common agree by chance (`es_simhash.sketches.band_candidates`). Two texts of Jaccard
-similarity j have the same value in a row of the signature with probability j, and otherwise the same v bits of it with
-2⁻ᵛ; b bands of r rows meet with 1 − (1 − (j + (1 − j) 2⁻ᵛ)ʳ)ᵇ. The lines for texts are its mean over pairs of the
-benchmarks' texts, mostly with j = .03. A scheme has one hash function, and that may be unlucky: per million
-documents the default bands have {computed} false candidates as computed, {least} to {most} as simulated with several
-hash functions, and {1e6 * (measured.layout_candidates - 1) / measured.layout_documents:,.0f} as measured. Real
-SimHashes are skewed, too: within 5 bits {rounded(measured.found_bits - 2, 3)} candidates were measured among
+Texts with nothing in common agree by chance, others by their [similarity](explanation/keys.md#bands-of-minhash): the
+lines for texts are means over pairs of the benchmarks' texts, mostly with a Jaccard similarity of .03. A scheme has one
+hash function, and that may be unlucky: per million documents the default bands have {computed} false candidates as
+computed, {least} to {most} as simulated with several hash functions, and
+{1e6 * (measured.layout_candidates - 1) / measured.layout_documents:,.0f} as measured. Real SimHashes are skewed, too:
+within 5 bits {rounded(measured.found_bits - 2, 3)} candidates were measured among
 {measured.found_documents:,.0f} documents, {rounded(measured.found_documents * by_bits(5), 3)} computed.
 """,
     )
