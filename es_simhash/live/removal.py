@@ -16,7 +16,7 @@ from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.live.doctor.finding import Finding, of_error, stopped
 from es_simhash.live.doctor.source import losses
 from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.live.sweep.notes import note
+from es_simhash.live.sweep.mapping_notes import note
 from es_simhash.live.sweep.options import UpdateOptions
 from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
 from es_simhash.live.sweep.runner import Pass, Runner

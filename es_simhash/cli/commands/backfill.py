@@ -23,8 +23,8 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents
     from es_simhash.engines.base import Engine
-    from es_simhash.live.backfill.checkpoint import Checkpoint
     from es_simhash.live.backfill.options import BackfillOptions
+    from es_simhash.live.backfill.totals_file import TotalsFile
     from es_simhash.live.sweep.survey import Survey
 
 
@@ -65,7 +65,7 @@ def command(
     options = _options(given)
     with target.opened(output) as engine, RejectFile(rejects) as rejected:
         documents = wanted_documents(engine, index, known)
-        report = Report(output, _checkpoint(target, index, documents, options))
+        report = Report(output, _totals_file(target, index, documents, options))
         backfill = Backfill(engine, index, documents, options, brings_fields=bool(known["fields"]))
         report.begin(backfill.survey, dry_run)
         if dry_run:
@@ -130,12 +130,12 @@ def _shard(text: str) -> tuple[int, int]:
     return int(match[1]) - 1, int(match[2])
 
 
-def _checkpoint(target: Target, index: str, documents: Documents, options: BackfillOptions) -> Checkpoint:
+def _totals_file(target: Target, index: str, documents: Documents, options: BackfillOptions) -> TotalsFile:
     """Open the totals of the backfill with these aims, under the user's state directory."""
-    from es_simhash.live.backfill.checkpoint import Checkpoint
+    from es_simhash.live.backfill.totals_file import TotalsFile
 
     place = target.place if is_server(target.place) else str(Path(target.place).resolve())
     aims = (place, index, documents.prefix, documents.scheme.id, options.filter, options.since, options.shard)
     name = hashlib.sha256(repr(aims).encode()).hexdigest()[:16]
     state = os.environ.get(STATE_HOME) or Path.home() / ".local" / "state"
-    return Checkpoint(Path(state) / "es-simhash" / "backfill" / f"{name}.json", repr(aims))
+    return TotalsFile(Path(state) / "es-simhash" / "backfill" / f"{name}.json", repr(aims))

@@ -20,7 +20,7 @@ from es_simhash.cli.show.progress import (
 )
 
 if TYPE_CHECKING:
-    from es_simhash.live.backfill.checkpoint import Checkpoint
+    from es_simhash.live.backfill.totals_file import TotalsFile
     from es_simhash.live.sweep.progress import Progress
     from es_simhash.live.sweep.survey import Survey
 
@@ -30,7 +30,7 @@ class Report:
     """A report for people as a bar or lines, for programs as events; it stores the totals of several runs."""
 
     output: Output
-    checkpoint: Checkpoint
+    totals_file: TotalsFile
 
     def begin(self, survey: Survey, dry_run: bool) -> None:
         """Print the doctor's findings, the indices, and the number of documents to process in each.
@@ -38,10 +38,10 @@ class Report:
         With ``dry_run``, --quiet does not hide them.
         """
         show_findings(self.output, survey.findings)
-        self.output.result({"event": "plan", **planned(survey), "run": self.checkpoint.before.runs})
+        self.output.result({"event": "plan", **planned(survey), "run": self.totals_file.before.runs})
         if dry_run or not self.output.quiet:
             show_parts(self.output, survey.parts)
-        before = self.checkpoint.before
+        before = self.totals_file.before
         if before.written:
             self.output.note(
                 f"Run {before.runs}: {counted(before.written, 'document was', 'documents were')} written before, "
@@ -54,7 +54,7 @@ class Report:
         with showing_progress(self.output, "Backfilling", total, _more) as show:
 
             def show_and_store(progress: Progress) -> None:
-                self.checkpoint.update(progress)
+                self.totals_file.update(progress)
                 show(progress)
 
             yield show_and_store
@@ -65,7 +65,7 @@ class Report:
 
     def end(self, progress: Progress, rejects: str) -> None:
         """Print the result; keep the totals unless everything is done."""
-        totals = self.checkpoint.totals(progress)
+        totals = self.totals_file.totals(progress)
         done = {**counts(progress), **rates(progress), **_megabytes_per_second(progress)}
         done["seconds"] = round(progress.seconds, 3)
         done["unsettled"] = progress.unsettled
@@ -84,9 +84,9 @@ class Report:
                 "Run it again when the writers have stopped, or have them write fingerprints as well."
             )
         if progress.rejected or progress.left_out or progress.unsettled:
-            self.checkpoint.write(progress)
+            self.totals_file.write(progress)
         else:
-            self.checkpoint.remove()
+            self.totals_file.remove()
 
 
 def _more(progress: Progress) -> tuple[str, dict[str, Any]]:

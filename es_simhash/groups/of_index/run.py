@@ -35,7 +35,7 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.text_similarity import CompareTexts, verifier
 from es_simhash.live.sweep.changes import make_visible
-from es_simhash.live.sweep.notes import noted
+from es_simhash.live.sweep.mapping_notes import noted
 from es_simhash.live.sweep.reading import MOST_LOSSES, Reading
 from es_simhash.plans.closed_indices import closed_ones
 from es_simhash.plans.operations import Count, GetMappings, Slice

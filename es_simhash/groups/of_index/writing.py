@@ -23,7 +23,7 @@ from es_simhash.groups.of_index.result import Grouped
 from es_simhash.live.doctor.finding import Finding, check_accepted, refusal, stopped
 from es_simhash.live.doctor.source import losses
 from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.live.sweep.notes import note, note_where_allowed, noted
+from es_simhash.live.sweep.mapping_notes import note, note_where_allowed, noted
 from es_simhash.live.sweep.progress import Pace
 from es_simhash.live.sweep.work import Prepared, Update, read_again
 from es_simhash.live.sweep.writing import Outcome, write

@@ -9,7 +9,7 @@ from es_simhash.engines.base import Engine, StoppableEngine, leave, run
 from es_simhash.errors import EngineError
 from es_simhash.live.backfill.fingerprinting import Fingerprinting
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.backfill.passes import passes, settings_for
+from es_simhash.live.backfill.plan import passes, settings_for
 from es_simhash.live.backfill.survey import survey
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.live.sweep.progress import OnProgress, Progress, Tally

@@ -16,8 +16,8 @@ from es_simhash.errors import (
     MissingError,
     SchemeMismatchError,
 )
-from es_simhash.live.backfill.begun import begun
 from es_simhash.live.backfill.options import BackfillOptions, due_query
+from es_simhash.live.backfill.unfinished_runs import begun
 from es_simhash.live.doctor.examine import examine
 from es_simhash.live.doctor.facts import Due
 from es_simhash.live.doctor.finding import Finding, accepting, of_error, stopped

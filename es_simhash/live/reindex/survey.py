@@ -9,10 +9,10 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import IndexStateError, InputError, MappingError, MissingError
 from es_simhash.live.doctor.rights import check_rights_in_new
-from es_simhash.live.reindex import settings
+from es_simhash.live.reindex import copied_settings
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.reindex.options import ReindexOptions
-from es_simhash.live.sweep.notes import noted, with_note
+from es_simhash.live.sweep.mapping_notes import noted, with_note
 from es_simhash.live.sweep.survey import changed_after
 from es_simhash.plans.foreign_values import refuse_foreign
 from es_simhash.plans.init import new_index
@@ -64,7 +64,7 @@ def survey(
     if copy is None:
         yield from check_rights_in_new(destination)
         mappings = _without_ours(there, documents.prefix)
-        create = new_index(name, wanted, {"settings": settings.copied(present), "mappings": mappings})
+        create = new_index(name, wanted, {"settings": copied_settings.copied(present), "mappings": mappings})
         create["mappings"]["_meta"] = with_note(create["mappings"]["_meta"], ORIGIN, origin)
         of_copy = create["settings"]
     else:
@@ -86,8 +86,8 @@ def survey(
         create,
         change,
         since,
-        settings.meanwhile(of_copy, options.fast),
-        settings.left_out(present) if create else [],
+        copied_settings.meanwhile(of_copy, options.fast),
+        copied_settings.left_out(present) if create else [],
         aliases,
     )
 

@@ -25,7 +25,7 @@ from es_simhash.errors import (
     SchemeMismatchError,
 )
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.reindex import settings
+from es_simhash.live.reindex import copied_settings
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.sweep.progress import Progress
@@ -405,8 +405,8 @@ def test_what_a_server_sets_itself_is_no_setting_of_a_copy() -> None:
         "index.routing.allocation.initial_recovery._id": "x",
     }
     ours = {"index.blocks.write": "true", "index.lifecycle.name": "hot", "index.lifecycle.rollover_alias": "a"}
-    assert settings.copied({**kept, **server, **ours}) == kept
-    assert settings.left_out({**kept, **server, **ours}) == sorted(ours)
+    assert copied_settings.copied({**kept, **server, **ours}) == kept
+    assert copied_settings.left_out({**kept, **server, **ours}) == sorted(ours)
 
 
 # --- aliases

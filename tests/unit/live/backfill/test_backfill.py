@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.live.backfill.checkpoint import Checkpoint
 from es_simhash.live.backfill.fingerprinting import Fingerprinting, ReadDocument
 from es_simhash.live.backfill.options import BackfillOptions, changed_query, due_query
+from es_simhash.live.backfill.totals_file import TotalsFile
 from es_simhash.live.sweep.progress import Pace, Progress, Tally
 from es_simhash.live.sweep.writing import Outcome
 from es_simhash.plans.bulk import RequestSize
@@ -171,29 +171,29 @@ def test_what_is_met_again_counts_only_where_it_was_written() -> None:
 
 def test_totals_go_on_from_run_to_run_until_all_is_done(tmp_path: Path) -> None:
     path = tmp_path / "state" / "file.json"
-    first = Checkpoint(path, "articles")
+    first = TotalsFile(path, "articles")
     first.write(Progress("articles", 10, written=4))
-    second = Checkpoint(path, "articles")
+    second = TotalsFile(path, "articles")
     assert (second.before.runs, second.before.written) == (2, 4)
     assert second.totals(Progress("articles", 6, written=6)).written == 10
     second.remove()
-    assert Checkpoint(path, "articles").before.written == 0
+    assert TotalsFile(path, "articles").before.written == 0
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"key": "articles"}', '{"key": "articles", "totals": {"x": 1}}'])
 def test_a_damaged_file_of_totals_costs_nothing_but_the_totals(tmp_path: Path, content: str) -> None:
     (tmp_path / "file.json").write_text(content)
-    assert Checkpoint(tmp_path / "file.json", "articles").before.written == 0
+    assert TotalsFile(tmp_path / "file.json", "articles").before.written == 0
 
 
 def test_totals_of_another_backfill_are_not_taken(tmp_path: Path) -> None:
-    Checkpoint(tmp_path / "file.json", "articles").write(Progress("articles", 10, written=4))
+    TotalsFile(tmp_path / "file.json", "articles").write(Progress("articles", 10, written=4))
     assert json.loads((tmp_path / "file.json").read_text())["key"] == "articles"
-    assert Checkpoint(tmp_path / "file.json", "others").before.written == 0
+    assert TotalsFile(tmp_path / "file.json", "others").before.written == 0
 
 
 def test_totals_are_written_now_and_then_only(tmp_path: Path) -> None:
-    checkpoint = Checkpoint(tmp_path / "file.json", "articles")
-    checkpoint.update(Progress("articles", 10, written=1))
-    checkpoint.update(Progress("articles", 10, written=2))
-    assert Checkpoint(tmp_path / "file.json", "articles").before.written == 1
+    totals_file = TotalsFile(tmp_path / "file.json", "articles")
+    totals_file.update(Progress("articles", 10, written=1))
+    totals_file.update(Progress("articles", 10, written=2))
+    assert TotalsFile(tmp_path / "file.json", "articles").before.written == 1

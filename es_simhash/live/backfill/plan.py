@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.live.backfill.begun import begin, begun, end, fingerprints
 from es_simhash.live.backfill.options import BackfillOptions, changed_query, due_query
+from es_simhash.live.backfill.unfinished_runs import begin, begun, end, fingerprints
 from es_simhash.live.sweep.changes import Changes, changes_of, make_visible
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.runner import Pass

@@ -22,7 +22,7 @@ class Totals:
     seconds: float = 0.0
 
 
-class Checkpoint:
+class TotalsFile:
     """The totals of one backfill, whose ``key`` names index, scheme and shard; a file with another key is ignored."""
 
     def __init__(self, path: Path, key: str) -> None:
