@@ -18,10 +18,6 @@ documentation in three versions, many rewritten; and three made by `python -m be
 `py_package_versions`, source files; `fastapi_docs`, pages in English, Japanese, Chinese, Korean and Russian, two
 versions each; `bible_chapters`, two translations, that is paraphrase, *which this library does not find*. Thresholds
 and settings were chosen on the first two, and those of `code` on `py_package_versions`.
-
-When to use which preset: `default` for prose and pages of any language; `short` for titles and the like, at the price
-of many more candidates; `records` where numbers distinguish texts; `code` for source code; `strict` for near-identical
-copies in the fewest bytes; `chinese-keywords` where word order does not matter.
 """
 
 from __future__ import annotations

@@ -88,27 +88,11 @@ of shards.
 
 def candidates(numbers: Numbers) -> str:
     """Write about the number of candidates."""
-    rates = {
-        "SimHash within 3 bits, 6 blocks": by_bits(3),
-        "SimHash within 5 bits, 6 blocks": by_bits(5),
-        "SimHash within 5 bits, 8 blocks (preset `short`)": by_bits(5, 8),
-        "MinHash, default bands, texts with nothing in common": model.false_share(DEFAULT.layout, UNLIKE),
-        "MinHash, default bands, texts": numbers.false_share(DEFAULT.layout),
-        f"MinHash, {in_words(numbers.largest)}, texts": numbers.false_share(numbers.largest),
-    }
-    table = noted(
-        "Documents at which a query reaches this many false candidates",
-        ["search", "100 candidates", "1,000", "10,000"],
-        "Computed.",
-    )
-    for search, rate in rates.items():
-        table.add(search, *(documents_for(most, rate) for most in (100, 1_000, 10_000)))
     simulated = {name: cells for name, *cells in numbers.simulated[FALSE_BY_BANDS].rows}
     computed, _, least, most, _ = simulated[in_words(DEFAULT.layout)]
     measured = numbers.measured
     return text(
         _PICTURE,
-        table,
         f"""
 Texts with nothing in common agree by chance, others by their [similarity](explanation/keys.md#bands-of-minhash): the
 lines for texts are means over pairs of the benchmarks' texts, mostly with a Jaccard similarity of .03. A scheme has one
