@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import TypeAlias
 
 import pytest
@@ -142,8 +143,8 @@ def test_an_interrupted_check_changes_nothing(terminals: Start, tmp_path: Path) 
     assert terminals("load", "news", "news.jsonl", "--field", "body").ended() == 0
     check = terminals("check", "news", "-", "--json")
     assert check.process.stdin
-    check.process.stdin.write(lines(120))
-    check.process.stdin.flush()
+    # The terminal is read meanwhile, or the command could not go on reading.
+    Thread(target=check.process.stdin.write, args=(lines(150),), daemon=True).start()
     check.await_text('"id": "99"')
     check.process.send_signal(signal.SIGINT)
     assert check.ended() == 130, check.shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -67,8 +68,7 @@ def test_every_command_works(
 ) -> None:
     node: Node = request.getfixturevalue(f"{distribution}_node")
     monkeypatch.chdir(tmp_path)
-    rows = [f'{{"_id": "{each["_id"]}", "title": "{each["title"]}", "body": "{each["body"]}"}}' for each in DOCUMENTS]
-    Path("news.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    Path("news.jsonl").write_text("\n".join(map(json.dumps, DOCUMENTS)), encoding="utf-8")
     index, runner = new_name(), CliRunner()
     with reticent(node) as url:
         variables = {"ES_SIMHASH_URL": url, "XDG_STATE_HOME": str(tmp_path)}

@@ -88,8 +88,10 @@ def documents() -> dict[str, Json]:
 
 
 def cased(text: str, number: int) -> str:
-    """The text with other letters in capitals for each number, which fingerprints do not see."""
-    return "".join(letter.upper() if number >> place & 1 else letter for place, letter in enumerate(text))
+    """Swap the case of other letters for each number, which fingerprints ignore."""
+    letters = [place for place, letter in enumerate(text) if letter.isalpha()]
+    swapped = {place for bit, place in enumerate(letters) if number >> bit & 1}
+    return "".join(letter.swapcase() if place in swapped else letter for place, letter in enumerate(text))
 
 
 def text_of(document: Json) -> str:
