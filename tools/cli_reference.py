@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from contextlib import ExitStack
+from textwrap import fill
+from typing import Any, TypeAlias
 from unittest.mock import patch
 
 import click
@@ -15,23 +18,61 @@ from tools import ROOT
 PAGE = ROOT / "docs" / "cli.md"
 BEGIN, END = "<!-- commands -->\n", "<!-- end of commands -->\n"
 WIDTH = 100
+# An option as help shows it, and its meaning; and in how many verbs it is the same if the page is to have it once.
+Definition: TypeAlias = tuple[str, str]
+_SHARED = 3
 
 
 def reference() -> str:
-    """Return a section per verb, in the order of the verbs."""
+    """Return a section per verb, in the order of the verbs, after one with the options that several verbs share."""
     settings = {**app.context_settings, "max_content_width": WIDTH}
     parent = click.Context(app, info_name="es-simhash", terminal_width=WIDTH, **settings)
-    sections = [_section("es-simhash", app.get_help(parent))]
-    for name in COMMANDS:
-        command = app.get_command(parent, name)
-        assert command
-        context = click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
-        # The options of all verbs stand once on the page.
-        shared: dict[str, Any] = {"shared": ()} if isinstance(command, Verb) else {}
-        with patch.multiple(command, add_help_option=False, **shared):
-            sections.append(_section(name, command.get_help(context)))
-    sections.append(_section("help connection", connection_help(parent)))
+    contexts = [_context(name, parent) for name in COMMANDS]
+    shared = _shared_options(contexts)
+    sections = [
+        _section("es-simhash", app.get_help(parent)),
+        _section("Options of several commands", _definitions(shared, parent)),
+        *(_section(context.info_name or "", _help(context, shared)) for context in contexts),
+        _section("help connection", connection_help(parent)),
+    ]
     return "\n".join(sections)
+
+
+def _context(name: str, parent: click.Context) -> click.Context:
+    command = app.get_command(parent, name)
+    assert command
+    return click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
+
+
+def _shared_options(contexts: list[click.Context]) -> list[Definition]:
+    """Return the options that at least three verbs have with the same help, each name once."""
+    definitions = [option.get_help_record(context) for context in contexts for option in _options(context)]
+    often = [each for each, count in Counter(definitions).most_common() if each and count >= _SHARED]
+    return list({definition[0]: definition for definition in reversed(often)}.values())[::-1]
+
+
+def _help(context: click.Context, shared: list[Definition]) -> str:
+    """Return the help of a verb, with no more than the names of shared options, and without those of all verbs."""
+    command = context.command
+    named = [option for option in _options(context) if option.get_help_record(context) in shared]
+    of_all: dict[str, Any] = {"shared": ()} if isinstance(command, Verb) else {}
+    with ExitStack() as stack:
+        stack.enter_context(patch.multiple(command, add_help_option=False, **of_all))
+        for option in named:
+            stack.enter_context(patch.object(option, "hidden", True))
+        text = command.get_help(context).rstrip()
+    names = ", ".join(option.opts[0] for option in named)
+    return f"{text}\n\n{fill(f'Also: {names}.', WIDTH)}" if names else text
+
+
+def _options(context: click.Context) -> list[click.Option]:
+    return [each for each in context.command.params if isinstance(each, click.Option)]
+
+
+def _definitions(definitions: list[Definition], context: click.Context) -> str:
+    formatter = context.make_formatter()
+    formatter.write_dl(definitions)
+    return formatter.getvalue()
 
 
 def with_reference(page: str) -> str:
