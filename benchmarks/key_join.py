@@ -23,7 +23,7 @@ from benchmarks.tables import Table
 DOCUMENTS, BANDS, SHARED = 1_000_000, 32, 6
 MEMORY = 256
 _AT_ONCE = 10_000
-_BYTES_A_NUMBER = 128  # as es_simhash.groups.pairs.linking reckons
+_BYTES_A_NUMBER = 128  # as es_simhash.groups.pairs.document_links reckons
 __doc__ = __doc__.format(memory=MEMORY)
 
 Keys = npt.NDArray[np.uint32]

@@ -7,7 +7,7 @@ from benchmarks.scale_model import DEFAULT, SIZES, Finding
 from benchmarks.scale_numbers import SIMHASH, Numbers, noted, text
 from benchmarks.scale_simulation import in_words
 from benchmarks.scale_words import rounded, size
-from es_simhash.groups.pairs.linking import ALL, FEW
+from es_simhash.groups.pairs.document_links import ALL, FEW
 from es_simhash.plans.find_options import MOST_CANDIDATES
 
 _MEMORIES = (256 << 20, 4 << 30, 64 << 30)

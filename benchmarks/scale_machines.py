@@ -12,7 +12,7 @@ import numpy.typing as npt
 from benchmarks.tables import Table
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import POSITION_BITS, Linker, entries, positions
-from es_simhash.groups.pairs.linking import ALL, FEW
+from es_simhash.groups.pairs.document_links import ALL, FEW
 from es_simhash.groups.union_find import Groups, UnionFind
 
 MACHINES = "Keys and pairs by machine"

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from benchmarks.scale_measured import Measured
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.choose_keys import with_bands_for
-from es_simhash.groups.pairs.linking import ALL, FEW
+from es_simhash.groups.pairs.document_links import ALL, FEW
 from es_simhash.plans.find_options import MOST_CANDIDATES
 from es_simhash.scheme.settings import MinHash
 from es_simhash.sketches.bands import BITS_A_DIGIT, Bands

@@ -25,7 +25,7 @@ from benchmarks.tables import Table
 from es_simhash import Scheme
 from es_simhash._core.arrays import spread
 from es_simhash._core.bit_codes import Codes, extract
-from es_simhash.groups.pairs.linking import ALL
+from es_simhash.groups.pairs.document_links import ALL
 from es_simhash.quality.ceiling import plain_features
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import Blocks

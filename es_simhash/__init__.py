@@ -11,9 +11,9 @@ from es_simhash._version import __version__
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
-    from es_simhash.documents.distinct import canonical_only, collapsed
     from es_simhash.documents.documents import Documents
     from es_simhash.documents.rejected import Rejected
+    from es_simhash.documents.without_duplicates import canonical_only, collapsed
     from es_simhash.engines.connect import connect, connect_async
     from es_simhash.errors import DocumentError, EngineError, EsSimhashError, InputError, SchemeError
     from es_simhash.groups.of_index.canonical import Canonical
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.plans.find_options import FindOptions
     from es_simhash.quality.evaluation import evaluate
-    from es_simhash.quality.key_options import Goal
+    from es_simhash.quality.key_choice import Goal
     from es_simhash.quality.labels import Labels
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Words
 
 _NAMES = {
-    "documents.distinct": "canonical_only collapsed",
+    "documents.without_duplicates": "canonical_only collapsed",
     "documents.documents": "Documents",
     "documents.rejected": "Rejected",
     "engines.connect": "connect connect_async",
@@ -57,7 +57,7 @@ _NAMES = {
     "plans.find_options": "FindOptions",
     "quality.evaluation": "evaluate",
     "quality.labels": "Labels",
-    "quality.key_options": "Goal",
+    "quality.key_choice": "Goal",
     "quality.tuning": "tune_by_labels tune_by_similarity",
     "scheme.fingerprint": "Fingerprint Fingerprints",
     "scheme.presets": "PRESETS",

@@ -15,7 +15,7 @@ from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.buckets import script_of
-from es_simhash.quality.key_options import Goal, KeyOption, Probe, choose, key_options
+from es_simhash.quality.key_choice import Goal, KeyOption, Probe, choose, key_options
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.measures import MeasuredPairs, measure_pairs
 from es_simhash.quality.predictions import first_positions

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.explain.excerpts import Piece
-from es_simhash.quality.key_options import KeyOption
+from es_simhash.quality.key_choice import KeyOption
 from es_simhash.quality.similarity_histogram import Histogram, Level
 from es_simhash.quality.tuning import Tried, Tuned
 from es_simhash.text.tokens.kinds import tokens_to_json

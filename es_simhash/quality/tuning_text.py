@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from es_simhash.quality.key_options import Goal, KeyOption
+from es_simhash.quality.key_choice import Goal, KeyOption
 from es_simhash.scheme.settings import Verification
 from es_simhash.scheme.verification_conditions import CONDITIONS
 from es_simhash.text.tokens.kinds import Chars, Tokens, Words

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
 from es_simhash._core.bit_codes import Codes
-from es_simhash.groups.pairs import choose_keys, linking
+from es_simhash.groups.pairs import choose_keys, document_links
 from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
 from es_simhash.groups.pairs.spool import Rows
 from es_simhash.spark.condensing import CondensedColumns
@@ -30,7 +30,7 @@ def candidates(documents: DataFrame, kept: CondensedColumns, masks: list[Codes])
     keyed = documents.select("position", *kept.columns).mapInArrow(
         partial(_keys, kept, masks), "key long, position long"
     )
-    pairs = _linked(keyed, linking.ALL, linking.FEW)
+    pairs = _linked(keyed, document_links.ALL, document_links.FEW)
     return pairs.groupBy("first", "second").agg(sf.sum("left_out").alias("left_out"))
 
 

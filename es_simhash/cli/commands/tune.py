@@ -120,7 +120,7 @@ def _tune(
     examples: int,
 ) -> None:
     from es_simhash.documents.files import whole_file
-    from es_simhash.quality.key_options import Goal
+    from es_simhash.quality.key_choice import Goal
     from es_simhash.quality.labels import read_labels
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.quality.tuning_json import tuning_json

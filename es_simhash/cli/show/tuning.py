@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.quality.key_options import KeyOption
+    from es_simhash.quality.key_choice import KeyOption
     from es_simhash.quality.similarity_histogram import Histogram, Level
     from es_simhash.quality.tuning import Tuned
 

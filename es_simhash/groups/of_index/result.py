@@ -13,13 +13,13 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
+from es_simhash.groups.of_index.canonical_order import Ranking
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.group_names import names
-from es_simhash.groups.of_index.ranking import Ranking
 from es_simhash.groups.of_index.stored_fingerprints import content_number
 from es_simhash.groups.pairs.compare import Pairs
+from es_simhash.groups.pairs.document_links import HotKey, Links
 from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
-from es_simhash.groups.pairs.linking import HotKey, Links
 from es_simhash.groups.pairs.nearness import Diameter, Nearness, values_of
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.spool import Spools

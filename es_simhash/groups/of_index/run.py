@@ -18,17 +18,17 @@ from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import ReaderLostError
 from es_simhash.groups.of_index import stored_fingerprints
+from es_simhash.groups.of_index.canonical_order import Ranking
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.document_texts import DocumentReader, DocumentTexts
 from es_simhash.groups.of_index.options import GroupOptions
-from es_simhash.groups.of_index.ranking import Ranking
 from es_simhash.groups.of_index.result import Grouped, LinkedDocuments
 from es_simhash.groups.of_index.saved_parts import SavedParts, concatenated
 from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
 from es_simhash.groups.pairs.compare import Comparison, Pairs
 from es_simhash.groups.pairs.condense import needed
+from es_simhash.groups.pairs.document_links import Bounds, Links, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.linking import Bounds, Links, link
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.sorting import Numbers

@@ -24,7 +24,7 @@ from es_simhash.live.doctor.finding import Finding, check_accepted, refusal, sto
 from es_simhash.live.doctor.source import losses
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.mapping_notes import note, note_where_allowed, noted
-from es_simhash.live.sweep.progress import Pace
+from es_simhash.live.sweep.pace import Pace
 from es_simhash.live.sweep.work import Prepared, Update, read_again
 from es_simhash.live.sweep.writing import Outcome, write
 from es_simhash.plans.bulk import RequestSize

@@ -13,9 +13,9 @@ from es_simhash._core.arrays import Integers
 from es_simhash.errors import DocumentError
 from es_simhash.groups.pairs.compare import Comparison, Verify
 from es_simhash.groups.pairs.condense import needed
+from es_simhash.groups.pairs.document_links import Bounds, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
-from es_simhash.groups.pairs.linking import Bounds, link
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts, Duplicates
 from es_simhash.groups.pairs.spool import Spools, Strings

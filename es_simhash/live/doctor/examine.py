@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from es_simhash.documents.documents import Documents
-from es_simhash.live.doctor import blocks, disk, fields, rights, server, source
+from es_simhash.live.doctor import blocks, disk, engine, index_settings, mapping, rights, source
 from es_simhash.live.doctor.facts import Due, Facts, IndexFacts, gather
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import Plan
@@ -24,25 +24,25 @@ def examine(
 
 
 def _findings(index: str, facts: Facts) -> Iterator[Finding]:
-    yield from server.check_engine(facts)
-    yield from server.check_names(index, facts)
+    yield from engine.check_engine(facts)
+    yield from engine.check_names(index, facts)
     yield from blocks.check_cluster(facts)
     for there in facts.indices:
         yield from blocks.check_index(there)
         if not blocks.is_closed(there):  # nothing more can be learned about a closed index
             yield from _of_index(there, facts)
     if facts.documents:
-        yield from fields.check_texts(facts, facts.documents)
+        yield from mapping.check_texts(facts, facts.documents)
         yield from disk.check_disks(facts, facts.documents.scheme)
     yield from rights.check_rights(facts)
 
 
 def _of_index(there: IndexFacts, facts: Facts) -> Iterator[Finding]:
     if facts.documents:
-        yield from fields.check_mapping(there, facts.documents)
-    yield from fields.check_dynamic(there)
+        yield from mapping.check_mapping(there, facts.documents)
+    yield from mapping.check_dynamic(there)
     yield from source.check_source(there)
-    yield from fields.check_nested(there)
-    yield from server.check_pipelines(there)
-    yield from server.check_changes(facts, there)
-    yield from server.check_speed(there)
+    yield from mapping.check_nested(there)
+    yield from index_settings.check_pipelines(there)
+    yield from index_settings.check_changes(facts, there)
+    yield from index_settings.check_speed(there)

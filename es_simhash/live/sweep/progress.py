@@ -1,4 +1,4 @@
-"""The progress of a long job, and its pace."""
+"""The progress of a long job."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TypeAlias
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.live.sweep.survey import Part
 from es_simhash.live.sweep.writing import Outcome
-from es_simhash.plans.operations import Plan, Wait
 
 
 @dataclass
@@ -94,22 +93,3 @@ class Tally:
         if self._on_reject:
             self._on_reject(rejected)
         return True
-
-
-class Pace:
-    """A limit of documents a second for all threads together."""
-
-    def __init__(self, limit: float | None) -> None:
-        self._limit = limit
-        self._next = time.monotonic()
-        self._lock = Lock()
-
-    def turn(self, documents: int) -> Plan[None]:
-        """Wait until this number of documents may be written."""
-        if self._limit is None or not documents:
-            return
-        with self._lock:
-            now = time.monotonic()
-            turn = max(self._next, now)
-            self._next = turn + documents / self._limit
-        yield Wait(turn - now)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
 from es_simhash.engines.base import Engine, StoppableEngine, run
-from es_simhash.live.sweep.progress import Pace, Tally
+from es_simhash.live.sweep.pace import Pace
+from es_simhash.live.sweep.progress import Tally
 from es_simhash.live.sweep.reading import Reading, close_all, common_reader
 from es_simhash.live.sweep.writing import Outcome, write
 from es_simhash.plans.bulk import RequestSize

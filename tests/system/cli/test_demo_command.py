@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from es_simhash.cli.app import run
 from es_simhash.cli.demo import trial
 from es_simhash.cli.demo.corpus import KINDS, make_corpus
+from es_simhash.cli.main import run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import MissingError
 from es_simhash.plans.operations import DeleteIndex, GetMappings

@@ -15,7 +15,7 @@ from benchmarks.scale_model import DEFAULT, UNLIKE, Finding, KeyBytes
 from benchmarks.scale_numbers import Numbers
 from benchmarks.scale_words import duration, prose, rounded, size
 from benchmarks.tables import Table, tables_of
-from es_simhash.groups.pairs import linking
+from es_simhash.groups.pairs import document_links
 from es_simhash.groups.pairs.sorting import Numbers as Sorted
 from es_simhash.groups.pairs.sorting import sorted_pieces
 from es_simhash.sketches.bands import Bands
@@ -218,7 +218,7 @@ def test_passes_are_how_often_sorting_reads(documents: int) -> None:
     memory = 2_000 * model.SORTED_BYTES
     assert sum(map(len, sorted_pieces(read, documents, 1 << 64, memory // model.SORTED_BYTES))) == documents
     assert reads == model.passes(documents, memory)
-    assert model.SORTED_BYTES == linking._BYTES_A_NUMBER
+    assert model.SORTED_BYTES == document_links._BYTES_A_NUMBER
 
 
 def test_pairs_of_a_document_are_those_that_linking_makes() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.environment import CONFIG
-from es_simhash.cli.app import run
+from es_simhash.cli.main import run
 from es_simhash.cli.options.files import json_object
 from es_simhash.cli.options.places import deployment, is_server, server_at
 from es_simhash.cli.options.profiles import SETTINGS, profile_named

@@ -12,7 +12,7 @@ from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions, evaluate
-from es_simhash.quality.key_options import Goal
+from es_simhash.quality.key_choice import Goal
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.tuning import Tuned, features_for, tune_by_labels, tune_by_similarity
 from es_simhash.testing.corpus import corpus

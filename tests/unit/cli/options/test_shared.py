@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from es_simhash.cli.app import run
+from es_simhash.cli.main import run
 from es_simhash.cli.options.connection import Target
 from es_simhash.cli.options.shared import CONNECTION, OUTPUT, EngineVerb, Verb
 from es_simhash.cli.program import COMMANDS, app

@@ -160,7 +160,7 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
         ample = pairs(found)
         counts = found.counts
     # Less than anyone can ask for, so that a few documents need files and pieces.
-    monkeypatch.setattr("es_simhash.groups.pairs.linking._BYTES_A_NUMBER", LITTLE // 50)
+    monkeypatch.setattr("es_simhash.groups.pairs.document_links._BYTES_A_NUMBER", LITTLE // 50)
     monkeypatch.setattr("es_simhash.groups.pairs.text_similarity._SHARE", LITTLE // 50)
     monkeypatch.setattr("es_simhash.groups.pairs.deduplicator._SPOOL_SHARE", LITTLE)
     with run(texts, memory=LITTLE, **options) as found:
@@ -235,7 +235,7 @@ def test_features_of_a_text_are_made_a_few_times_however_many_texts_share_its_ke
 
 
 def test_near_duplicates_are_found_behind_a_boilerplate_that_all_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("es_simhash.groups.pairs.linking.ALL", 4)
+    monkeypatch.setattr("es_simhash.groups.pairs.document_links.ALL", 4)
     boilerplate = " ".join(words(np.random.default_rng(6), 120))
     texts = [f"{boilerplate} {text}" for text in families(6, 50, 1)]
     with run(texts, similarity=0.9) as found:

@@ -16,7 +16,8 @@ from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.fingerprinting import Fingerprinting, ReadDocument
 from es_simhash.live.backfill.options import BackfillOptions, changed_query, due_query
 from es_simhash.live.backfill.totals_file import TotalsFile
-from es_simhash.live.sweep.progress import Pace, Progress, Tally
+from es_simhash.live.sweep.pace import Pace
+from es_simhash.live.sweep.progress import Progress, Tally
 from es_simhash.live.sweep.writing import Outcome
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.operations import Slice, Wait

@@ -16,9 +16,10 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InputError
 from es_simhash.index import Index
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.doctor import blocks, disk, fields, rights, server, source
+from es_simhash.live.doctor import blocks, disk, engine, index_settings, rights, source
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts, ShardCopy
 from es_simhash.live.doctor.finding import CODES, Finding, accepting
+from es_simhash.live.doctor.mapping import check_dynamic, check_mapping, check_nested, check_texts
 from es_simhash.plans.operations import (
     Action,
     Bulk,
@@ -82,47 +83,47 @@ def facts(*indices: IndexFacts, **reported: Any) -> Facts:
     ],
 )
 def test_an_engine_that_is_not_tested_is_warned_of(distribution: str, version: tuple[int, ...], level: str) -> None:
-    found = list(server.check_engine(facts(engine=EngineInfo(distribution, version))))
+    found = list(engine.check_engine(facts(engine=EngineInfo(distribution, version))))
     assert levels(found) == [("engine", level)]
     assert ".".join(map(str, version)) in found[0].message
 
 
 def test_what_a_name_stands_for_is_reported_unless_it_is_an_index() -> None:
-    assert levels(server.check_names("articles", facts(there()))) == []
-    found = the_one(list(server.check_names("a-*", facts(there("a-1"), there("a-2")))), "indices")
+    assert levels(engine.check_names("articles", facts(there()))) == []
+    found = the_one(list(engine.check_names("a-*", facts(there("a-1"), there("a-2")))), "indices")
     assert "2 indices: a-1, a-2." in found.message
     stream = facts(there(".ds-logs-1"), behind={"data_streams": [{"name": "logs"}]})
-    assert "data streams (logs)" in " ".join(each.message for each in server.check_names("logs", stream))
+    assert "data streams (logs)" in " ".join(each.message for each in engine.check_names("logs", stream))
 
 
 def test_many_indices_are_not_all_listed() -> None:
-    [found] = server.check_names("a-*", facts(*(there(f"a-{i}") for i in range(25))))
+    [found] = engine.check_names("a-*", facts(*(there(f"a-{i}") for i in range(25))))
     assert "and 15 more." in found.message
 
 
 def test_faster_settings_are_proposed_for_large_indices_only() -> None:
     large = there(due=200_000, settings={"index.number_of_replicas": "1"})
-    found = the_one(list(server.check_speed(large)), "speed")
+    found = the_one(list(index_settings.check_speed(large)), "speed")
     assert "--no-replicas" in found.remedy
     assert "--no-refresh" in found.remedy
-    assert levels(server.check_speed(replace(large, due=99))) == []
-    assert levels(server.check_speed(replace(large, settings={}))) == []  # the embedded engine
+    assert levels(index_settings.check_speed(replace(large, due=99))) == []
+    assert levels(index_settings.check_speed(replace(large, settings={}))) == []  # the embedded engine
     settled = {"index.number_of_replicas": "0", "index.refresh_interval": "-1"}
-    assert levels(server.check_speed(replace(large, settings=settled))) == []
+    assert levels(index_settings.check_speed(replace(large, settings=settled))) == []
 
 
 def test_pipelines_are_reported() -> None:
-    found = list(server.check_pipelines(there(settings={"index.default_pipeline": "clean"})))
+    found = list(index_settings.check_pipelines(there(settings={"index.default_pipeline": "clean"})))
     assert levels(found) == [("pipeline", "note")]
     assert "default_pipeline 'clean'" in found[0].message
-    assert levels(server.check_pipelines(there(settings={"index.final_pipeline": "_none"}))) == []
+    assert levels(index_settings.check_pipelines(there(settings={"index.final_pipeline": "_none"}))) == []
 
 
 def test_changes_of_others_that_cannot_be_noticed_are_warned_of_on_servers() -> None:
     unknown = there(copies=None)
-    assert levels(server.check_changes(facts(unknown), unknown)) == [("changes-unknown", "warning")]
-    assert levels(server.check_changes(facts(engine=EngineInfo("embedded", (0,))), unknown)) == []
-    assert levels(server.check_changes(facts(), there())) == []
+    assert levels(index_settings.check_changes(facts(unknown), unknown)) == [("changes-unknown", "warning")]
+    assert levels(index_settings.check_changes(facts(engine=EngineInfo("embedded", (0,))), unknown)) == []
+    assert levels(index_settings.check_changes(facts(), there())) == []
 
 
 # --- blocks
@@ -161,12 +162,12 @@ def test_a_block_of_the_cluster_concerns_all_indices() -> None:
 
 
 def test_a_mapping_that_has_or_takes_the_fields_is_fine() -> None:
-    found = the_one(list(fields.check_mapping(there(), DOCUMENTS)), "mapping")
+    found = the_one(list(check_mapping(there(), DOCUMENTS)), "mapping")
     assert (
         f"can take the {len(DOCUMENTS.scheme.mapping()['properties']['dedup']['properties'])} fields" in found.message
     )
     has = there(mapping=DOCUMENTS.scheme.mapping("dedup", ["body"]))
-    assert "has the fields" in the_one(list(fields.check_mapping(has, DOCUMENTS)), "mapping").message
+    assert "has the fields" in the_one(list(check_mapping(has, DOCUMENTS)), "mapping").message
 
 
 @pytest.mark.parametrize(
@@ -181,13 +182,13 @@ def test_a_mapping_that_has_or_takes_the_fields_is_fine() -> None:
     ],
 )
 def test_a_mapping_that_cannot_take_the_fields_stops(mapping: Json, code: str) -> None:
-    found = list(fields.check_mapping(there(mapping=mapping), DOCUMENTS))
+    found = list(check_mapping(there(mapping=mapping), DOCUMENTS))
     assert levels(found) == [(code, "stop")]
     assert "articles" in found[0].message
 
 
 def test_an_error_becomes_a_finding_with_its_last_sentence_as_the_remedy() -> None:
-    [found] = fields.check_mapping(there(mapping={"properties": {"dedup": {"type": "keyword"}}}), DOCUMENTS)
+    [found] = check_mapping(there(mapping={"properties": {"dedup": {"type": "keyword"}}}), DOCUMENTS)
     assert found.remedy == "Choose another prefix (--prefix)."
 
 
@@ -208,7 +209,7 @@ NEW = len(DOCUMENTS.scheme.mapping()["properties"]["dedup"]["properties"]) + 1
 def test_the_fields_must_fit_below_the_limit(present: int, limit: int, level: str) -> None:
     mapping = {"properties": {f"f{i}": {"type": "keyword"} for i in range(present)}}
     index = there(mapping=mapping, settings={"index.mapping.total_fields.limit": str(limit)})
-    found = the_one(list(fields.check_mapping(index, DOCUMENTS)), "total-fields")
+    found = the_one(list(check_mapping(index, DOCUMENTS)), "total-fields")
     assert found.level == level
     assert f"{present:,} of at most {limit:,}" in found.message
     assert f"{NEW} more" in found.message
@@ -217,23 +218,23 @@ def test_the_fields_must_fit_below_the_limit(present: int, limit: int, level: st
 def test_fields_that_are_there_need_no_room() -> None:
     mapping = DOCUMENTS.scheme.mapping("dedup", ["body"])
     index = there(mapping=mapping, settings={"index.mapping.total_fields.limit": str(NEW)})
-    assert the_one(list(fields.check_mapping(index, DOCUMENTS)), "total-fields").level == "warning"
+    assert the_one(list(check_mapping(index, DOCUMENTS)), "total-fields").level == "warning"
 
 
 @pytest.mark.parametrize(
     ("dynamic", "reported"), [("strict", 1), ("false", 1), (False, 1), ("true", 0), ("runtime", 0)]
 )
 def test_a_mapping_without_new_fields_is_noted(dynamic: Any, reported: int) -> None:
-    assert levels(fields.check_dynamic(there(mapping={"dynamic": dynamic}))) == [("dynamic", "note")] * reported
+    assert levels(check_dynamic(there(mapping={"dynamic": dynamic}))) == [("dynamic", "note")] * reported
 
 
 def test_nested_documents_are_warned_of_with_their_number() -> None:
     mapping = {"properties": {"a": {"properties": {"b": {"type": "nested", "properties": {}}}}}}
     copies = [ShardCopy("n1", True, 350, 9), ShardCopy("n2", False, 350, 9)]
-    found = the_one(list(fields.check_nested(there(mapping=mapping, documents=100, copies=copies))), "nested")
+    found = the_one(list(check_nested(there(mapping=mapping, documents=100, copies=copies))), "nested")
     assert "(a.b)" in found.message
     assert "2.5 on average" in found.message
-    assert levels(fields.check_nested(there())) == []
+    assert levels(check_nested(there())) == []
 
 
 # --- what is lost by an update
@@ -269,20 +270,20 @@ def test_a_source_that_is_not_whole_is_reported(
 
 def test_a_field_that_is_an_object_is_warned_of() -> None:
     index = there(mapping={"properties": {"body": {"properties": {"text": {"type": "text"}}}}})
-    assert levels(fields.check_texts(facts(index), DOCUMENTS)) == [("text-fields", "warning")]
-    assert levels(fields.check_texts(facts(there()), DOCUMENTS)) == [("text-fields", "ok")]
+    assert levels(check_texts(facts(index), DOCUMENTS)) == [("text-fields", "warning")]
+    assert levels(check_texts(facts(there()), DOCUMENTS)) == [("text-fields", "ok")]
 
 
 def test_fields_without_text_stop_where_no_other_has_any() -> None:
     both = Documents(Scheme(), ["body", "bdoy"])
     half, none = replace(there("a"), unseen=["bdoy"]), replace(there("b"), unseen=["body", "bdoy"])
     mapped = replace(half, mapping={"properties": {"bdoy": {"type": "text"}}})
-    assert levels(fields.check_texts(facts(mapped), both)) == [("text-fields", "ok")]
-    assert levels(fields.check_texts(facts(half), both)) == [("text-fields", "warning")]
-    assert levels(fields.check_texts(facts(none), both)) == [("text-fields", "stop")]
-    found = list(fields.check_texts(facts(half, none), both))
+    assert levels(check_texts(facts(mapped), both)) == [("text-fields", "ok")]
+    assert levels(check_texts(facts(half), both)) == [("text-fields", "warning")]
+    assert levels(check_texts(facts(none), both)) == [("text-fields", "stop")]
+    found = list(check_texts(facts(half, none), both))
     assert [(each.level, each.index) for each in found] == [("stop", "b"), ("warning", None)]
-    assert levels(fields.check_texts(facts(half, there("c")), both)) == [("text-fields", "ok")]
+    assert levels(check_texts(facts(half, there("c")), both)) == [("text-fields", "ok")]
 
 
 # --- disks

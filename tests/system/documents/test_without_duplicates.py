@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents import distinct
+from es_simhash.documents import without_duplicates
 from es_simhash.engines.base import Engine
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.writing import WriteOptions
@@ -50,7 +50,7 @@ def ids(found: list[Json]) -> list[str]:
 
 def test_canonical_documents_and_those_without_a_group(index: Index) -> None:
     write(index)
-    body = {**EVERYTHING, "query": {"bool": {"filter": [distinct.canonical_only()]}}, "sort": ["_doc"]}
+    body = {**EVERYTHING, "query": {"bool": {"filter": [without_duplicates.canonical_only()]}}, "sort": ["_doc"]}
     body.pop("sort")
     assert sorted(ids(hits(index, body))) == [f"original {i}" for i in range(4)]
 
@@ -58,7 +58,7 @@ def test_canonical_documents_and_those_without_a_group(index: Index) -> None:
 @servers
 def test_the_best_hit_of_each_group_and_the_number_of_groups(index: Index) -> None:
     write(index, singles=True)
-    body = distinct.collapsed({**EVERYTHING, "aggs": {"most": {"max": {"field": "number"}}}})
+    body = without_duplicates.collapsed({**EVERYTHING, "aggs": {"most": {"max": {"field": "number"}}}})
     reply = index.engine.perform(Search(index.name, body))
     assert ids(reply["hits"]["hits"]) == ["copy 0", "copy 1", "original 2", "original 3"]
     assert reply["aggregations"]["groups"]["value"] == 4
@@ -69,4 +69,4 @@ def test_the_best_hit_of_each_group_and_the_number_of_groups(index: Index) -> No
 def test_without_singles_a_server_takes_all_documents_without_a_group_for_one_group(index: Index) -> None:
     """Why `collapsed` wants every document to be in a group."""
     write(index)
-    assert ids(hits(index, distinct.collapsed(EVERYTHING))) == ["copy 0", "copy 1", "original 2"]
+    assert ids(hits(index, without_duplicates.collapsed(EVERYTHING))) == ["copy 0", "copy 1", "original 2"]
