@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -38,16 +38,18 @@ def numbers() -> Iterator[Number]:
     most = {"fingerprint": 4, "add": 8, "find": 8, "backfill": 9, "group": 10, "dedup": 10}
     yield from (Number(f"doors: {way}", len(doors(way)), most[way]) for way in WAYS)
     yield from _shape()
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    yield Number(
-        "words of README and docs", sum(len(page.read_text(encoding="utf-8").split()) for page in pages), 38_000
-    )
+    yield Number("words of the README", _words([ROOT / "README.md"]), 1_250)
+    yield Number("words of docs", _words((ROOT / "docs").rglob("*.md")), 38_000)
     verbs = [app.get_command(click.Context(app), verb) for verb in COMMANDS]
     slots = [len(verb.params) for verb in verbs if verb]
     yield Number("verbs", len(slots), 20)
     yield Number("option slots", sum(slots), 280)
     yield from _sizes()
     yield Number("calques", len(list(calques())), 0)
+
+
+def _words(pages: Iterable[Path]) -> int:
+    return sum(len(page.read_text(encoding="utf-8").split()) for page in pages)
 
 
 def _entries() -> list[str]:
