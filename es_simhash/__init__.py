@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from es_simhash.documents.without_duplicates import canonical_only, collapsed
     from es_simhash.engines.connect import connect, connect_async
     from es_simhash.errors import DocumentError, EngineError, EsSimhashError, InputError, SchemeError
-    from es_simhash.groups.of_index.canonical import Canonical
+    from es_simhash.groups.canonical import Canonical
     from es_simhash.groups.of_index.options import GroupOptions
     from es_simhash.groups.of_index.writing import WriteOptions
     from es_simhash.groups.pairs.deduplicator import Deduplicator
@@ -46,7 +46,7 @@ _NAMES = {
     "documents.rejected": "Rejected",
     "engines.connect": "connect connect_async",
     "errors": "DocumentError EngineError EsSimhashError InputError SchemeError",
-    "groups.of_index.canonical": "Canonical",
+    "groups.canonical": "Canonical",
     "groups.of_index.options": "GroupOptions",
     "groups.of_index.writing": "WriteOptions",
     "groups.pairs.deduplicator": "Deduplicator",

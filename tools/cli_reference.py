@@ -11,7 +11,7 @@ from unittest.mock import patch
 import click
 
 from es_simhash.cli.commands.help import connection_help
-from es_simhash.cli.options.shared import Verb
+from es_simhash.cli.options.connection import Verb
 from es_simhash.cli.program import COMMANDS, app
 from tools import ROOT
 

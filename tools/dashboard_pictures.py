@@ -20,7 +20,7 @@ from es_simhash.cli.reports.dashboards.inspection import inspect_index
 from es_simhash.cli.reports.dashboards.saved_objects import Panel, panels, placed
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import run
-from es_simhash.groups.of_index.canonical import canonical_named
+from es_simhash.groups.canonical import canonical_named
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search

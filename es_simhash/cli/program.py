@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from es_simhash._version import __version__
-from es_simhash.cli.options.shared import CONNECTION, OUTPUT
+from es_simhash.cli.options.connection import CONNECTION, OUTPUT
 from es_simhash.cli.show import exits
 
 # The module of each verb in `es_simhash.cli.commands`, and its summary.

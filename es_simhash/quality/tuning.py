@@ -19,7 +19,7 @@ from es_simhash.quality.key_choice import Goal, KeyOption, Probe, choose, key_op
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.measures import MeasuredPairs, measure_pairs
 from es_simhash.quality.predictions import first_positions
-from es_simhash.quality.rules import SIMPLER, Agreements, Rule, RuleSearch, agreements_of
+from es_simhash.quality.rule_search import SIMPLER, Agreements, Rule, RuleSearch, agreements_of
 from es_simhash.quality.synthetic_pairs import synthetic_pairs
 from es_simhash.quality.truth import Truth, truth_of
 from es_simhash.quality.tuning_text import capitalized, describe_keys, describe_rule, describe_tokens

@@ -9,8 +9,8 @@ from contextlib import redirect_stderr, redirect_stdout
 import click
 import pytest
 
-from es_simhash.cli.options.connection import Target
-from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.program import app
 from es_simhash.cli.show import exits
 from es_simhash.cli.show.output import Output

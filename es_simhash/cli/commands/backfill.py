@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.environment import STATE_HOME
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import filter_option, index_argument, index_options, wanted_documents
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import accept_option, run_options
-from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.backfill import Report
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output

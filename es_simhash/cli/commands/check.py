@@ -9,10 +9,10 @@ import click
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.commands.find import match_as_json, similarity_of
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
-from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 

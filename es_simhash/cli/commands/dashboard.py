@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import ConnectionVerb
 from es_simhash.cli.options.index import index_argument, prefix_option
 from es_simhash.cli.options.kibana import KibanaTarget, kibana_options
 from es_simhash.cli.options.places import is_server
-from es_simhash.cli.options.shared import ConnectionVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:

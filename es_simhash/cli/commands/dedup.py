@@ -11,10 +11,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from es_simhash.cli.options.connection import Verb
 from es_simhash.cli.options.files import Files, input_options, output_file
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
-from es_simhash.cli.options.shared import Verb
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.groups import show_deduplicated
 from es_simhash.cli.show.output import Output
@@ -101,7 +101,7 @@ def command(
 def _write(
     duplicates: Duplicates, files: Files, fields: tuple[str, ...], output_format: str, out: Mapping[str, IO[str]]
 ) -> None:
-    from es_simhash.cli.jobs.dedup import write_canonical, write_groups, write_pairs
+    from es_simhash.cli.jobs.dedup_output import write_canonical, write_groups, write_pairs
     from es_simhash.cli.jobs.file_texts import read_texts
 
     write_groups(duplicates, output_format, out.get("--output", sys.stdout))
@@ -115,7 +115,7 @@ class _Noted:
     """The values of documents that ``--canonical`` and ``--date`` need, noted while documents are read."""
 
     def __init__(self, canonical: str, fields: tuple[str, ...], date_field: str | None) -> None:
-        from es_simhash.groups.of_index.canonical import canonical_named
+        from es_simhash.groups.canonical import canonical_named
 
         self._canonical = canonical_named(canonical, fields)
         if canonical == "longest" and not fields:

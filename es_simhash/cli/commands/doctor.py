@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_argument, index_options
-from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
 from es_simhash.cli.show.output import Output
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.environment import PATIENCE
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.group import group_options
 from es_simhash.cli.options.index import scheme_or_default, warn_of_indices_without_fields
-from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.options.source import Source, source_options
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.evaluation import show
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.evaluate import Gathered
+    from es_simhash.cli.jobs.labelled_documents import Gathered
     from es_simhash.documents.rejected import OnReject
     from es_simhash.scheme.settings import Settings
 
@@ -108,11 +108,11 @@ def command(
 def _gather_files(
     source: Source, _target: Target, output: Output, canonical: str, strip: tuple[str, ...], rejects: OnReject, /
 ) -> tuple[Settings, Gathered]:
-    from es_simhash.cli.jobs.evaluate import gather_files
     from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
+    from es_simhash.cli.jobs.labelled_documents import gather_files
     from es_simhash.documents.files import total_bytes
     from es_simhash.documents.sources import patterns
-    from es_simhash.groups.of_index.canonical import canonical_named
+    from es_simhash.groups.canonical import canonical_named
 
     scheme, absent, files = scheme_or_default(source.scheme), AbsentFields(source.fields), source.files
     with output.progress("Reading", total_bytes(files.paths)) as advance:
@@ -126,9 +126,9 @@ def _gather_files(
 def _gather_index(
     source: Source, target: Target, output: Output, canonical: str, strip: tuple[str, ...], rejects: OnReject, /
 ) -> tuple[Settings, Gathered]:
-    from es_simhash.cli.jobs.evaluate import gather_index
+    from es_simhash.cli.jobs.labelled_documents import gather_index
     from es_simhash.documents.sources import patterns
-    from es_simhash.groups.of_index.canonical import canonical_named
+    from es_simhash.groups.canonical import canonical_named
     from es_simhash.index import Index
 
     assert source.index

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import with_error
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import text_file_option, text_in
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
-from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from es_simhash.cli.options.connection import Verb
 from es_simhash.cli.options.files import text_file_option, text_in
 from es_simhash.cli.options.index import scheme_option, scheme_or_default
-from es_simhash.cli.options.shared import Verb
 from es_simhash.cli.show.output import Output
 
 

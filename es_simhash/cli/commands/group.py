@@ -9,20 +9,20 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options
 from es_simhash.cli.options.index import filter_option, index_argument, prefix_option
 from es_simhash.cli.options.kibana import kibana_url_option
 from es_simhash.cli.options.run import accept_option, max_rate_option, patience_option
-from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.groups import show_grouped, were_written
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.group import Link
+    from es_simhash.cli.jobs.group_output import Link
     from es_simhash.groups.of_index.options import GroupOptions
     from es_simhash.groups.of_index.result import Grouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
@@ -101,7 +101,7 @@ _FILES = ("groups_file", "pairs_file", "delete_script", "output_format")
 
 
 def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
-    from es_simhash.groups.of_index.canonical import canonical_named
+    from es_simhash.groups.canonical import canonical_named
     from es_simhash.groups.of_index.options import GroupOptions
 
     names = [
@@ -176,7 +176,7 @@ def _write_files(
     delete_script: str | None,
     output_format: str,
 ) -> None:
-    from es_simhash.cli.jobs.group import write_deletes, write_groups, write_pairs
+    from es_simhash.cli.jobs.group_output import write_deletes, write_groups, write_pairs
     from es_simhash.documents.files import whole_file
 
     with ExitStack() as stack:

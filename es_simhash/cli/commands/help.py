@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from es_simhash.cli.options.shared import CONNECTION, ConnectionOption
+from es_simhash.cli.options.connection import CONNECTION, ConnectionOption
 
 _SHELLS = ("bash", "zsh", "fish")
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_argument, prefix_option
-from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:

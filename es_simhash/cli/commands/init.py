@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import json_object_in
 from es_simhash.cli.options.index import index_argument, index_options
 from es_simhash.cli.options.run import dry_run_option
-from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import saying_if_interrupted
 from es_simhash.cli.show.output import Output
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import documents_of, index_argument, index_options
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import dry_run_option, patience_option
-from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, Interrupted, print_stderr, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 

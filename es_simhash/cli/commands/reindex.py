@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_options
 from es_simhash.cli.options.run import run_options
-from es_simhash.cli.options.shared import EngineVerb
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import counts, rates, showing_progress

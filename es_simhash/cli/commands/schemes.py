@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash.cli.options.connection import Verb
 from es_simhash.cli.options.index import field_option, prefix_option, read_scheme
-from es_simhash.cli.options.shared import Verb
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.environment import PATIENCE
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.index import scheme_named, wanted_documents
-from es_simhash.cli.options.shared import EngineVerb
 from es_simhash.cli.options.source import Source, source_options
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.tuning import show_histogram, show_tuned
@@ -161,11 +161,11 @@ def _read(
 def _read_files(
     source: Source, _target: Target, output: Output, rejects: RejectFile, size: int | None
 ) -> tuple[Scheme | None, Sampled]:
-    from es_simhash.cli.jobs.evaluate import gather_files
     from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
+    from es_simhash.cli.jobs.labelled_documents import gather_files
     from es_simhash.cli.jobs.sample import Sampled, sample_of_files
     from es_simhash.documents.files import total_bytes
-    from es_simhash.groups.of_index.canonical import canonical_named
+    from es_simhash.groups.canonical import canonical_named
 
     scheme, absent, files = scheme_named(source.scheme), AbsentFields(source.fields), source.files
     with output.progress("Reading", total_bytes(files.paths)) as advance:

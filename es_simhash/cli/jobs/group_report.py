@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from es_simhash._core.json_paths import Json, values_at
-from es_simhash.cli.jobs.group import Link
+from es_simhash.cli.jobs.group_output import Link
 from es_simhash.cli.reports.groups.report import Collector, Omitted, Setup, SharedKey
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.of_index.document_texts import DocumentReader

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.jobs.evaluate import OnProgress, hits_of, with_texts
+from es_simhash.cli.jobs.labelled_documents import OnProgress, hits_of, with_texts
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine

@@ -1,179 +1,102 @@
-"""The engine that connection options, a profile and the environment name."""
+"""The options that verbs share, before or after the verb; the one after it wins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import click
 
-from es_simhash._core.environment import API_KEY, PASSWORD, PROFILE, URLS
 from es_simhash.cli.options.given import Given
-from es_simhash.cli.options.logins import PASSWORDS, WAYS, Login, login_at
-from es_simhash.cli.options.places import Server, deployment, is_server, server_at
-from es_simhash.cli.options.profiles import profile_named
-from es_simhash.cli.show.exits import print_stderr
+from es_simhash.cli.options.profiles import DISTRIBUTIONS
+from es_simhash.cli.options.target import target_of
 from es_simhash.cli.show.output import Output
 
-if TYPE_CHECKING:
-    from es_simhash.engines.base import Engine
 
-DEFAULT_DIRECTORY = ".es-simhash"
+class ConnectionOption(click.Option):
+    """An option that only ``es-simhash help connection`` lists."""
 
-_PLACES = ("url", "cloud_id")
-_TLS = ("ca_certs", "insecure")
-_FOR_SERVERS = (*WAYS, *PASSWORDS, *_TLS, "distribution")
+    def get_help_record(self, ctx: click.Context) -> None:
+        """Keep it out of each verb's help."""
 
-
-@dataclass(frozen=True)
-class Target:
-    """The engine of a command: ``place`` is a server's address or a directory, ``source`` what named it."""
-
-    place: str
-    source: str
-    distribution: str | None = None
-    login: Login | None = None
-    tls: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def description(self) -> str:
-        """The engine and what named it, without any secret."""
-        kind = "the server" if self.place.startswith(("http://", "https://")) else "the embedded engine in"
-        return f"{kind} {self.place} ({self.source}){f', {self.login.who}' if self.login else ''}"
-
-    def connect(self) -> Engine:
-        """Connect to the engine; ask for a password that was not given."""
-        from es_simhash.engines.connect import connect
-
-        login = self.login.options() if self.login else {}
-        return connect(self.place, distribution=self.distribution, **login, **self.tls)  # type: ignore[arg-type]
-
-    def announce(self, output: Output) -> None:
-        """Print which engine is used, and warn if its certificate is not checked."""
-        output.note(f"Using {self.description}.")
-        if self.tls.get("verify_certs") is False:
-            print_stderr(
-                f"Warning: the certificate of {self.place} is not checked (insecure): anyone in between can read "
-                "and change everything. Name the right certificates with --ca-certs instead."
-            )
-
-    @contextmanager
-    def opened(self, output: Output) -> Iterator[Engine]:
-        """Announce the engine, connect to it, and close it afterwards."""
-        self.announce(output)
-        engine = self.connect()
-        try:
-            yield engine
-        finally:
-            engine.close()
+    def record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return what help says of it."""
+        return super().get_help_record(ctx)
 
 
-def target_of(options: Given, variables: Mapping[str, str]) -> Target:
-    """Return the target that the command line names, else a profile, the environment, or the default."""
-    origins = [*_deliberate(options, variables), _environment(variables)]
-    named = next((origin for origin in origins if origin.one_of(_PLACES, "targets")), None)
-    if named is None:
-        return _embedded(DEFAULT_DIRECTORY, "the default", origins)
-    if "cloud_id" in named.values:
-        server, source = deployment(named.values["cloud_id"]), named.name("cloud_id")
-    elif is_server(named.values["url"]):
-        server, source = server_at(named.values["url"]), named.name("url")
-    else:
-        return _embedded(named.values["url"], named.name("url"), origins)
-    # A login in a URL is for this URL only, so that of an unused variable is not sent.
-    origins = [origin.with_values(**server.login) if origin is named else origin for origin in origins]
-    *deliberate, environment = origins
-    login = login_at(server.address, deliberate, environment)
-    distribution = _distribution(source if "cloud_id" in named.values else None, login, origins)
-    return Target(server.address, source, distribution, login, _tls(server.address, origins))
+_FILE = click.Path(exists=True, dir_okay=False)
+CONNECTION = (
+    click.Option(
+        ["--url"],
+        metavar="URL|DIR",
+        help="URL of the server, or directory of an embedded index (see: es-simhash help connection).",
+    ),
+    click.Option(["--profile"], metavar="NAME", help="Settings in config.toml (or set ES_SIMHASH_PROFILE)."),
+    ConnectionOption(["--cloud-id"], metavar="ID", help="A deployment in Elastic Cloud, instead of a URL."),
+    ConnectionOption(
+        ["--user"],
+        metavar="NAME",
+        help="User to log in as; the password is asked for, or read from a file or ES_SIMHASH_PASSWORD.",
+    ),
+    ConnectionOption(["--password-file"], type=_FILE, help="A file with the password."),
+    ConnectionOption(["--api-key"], metavar="KEY", help="Log in with this API key (or set ES_SIMHASH_API_KEY)."),
+    ConnectionOption(["--api-key-file"], type=_FILE, help="A file with the API key."),
+    ConnectionOption(
+        ["--aws-sigv4"], metavar="REGION", help="Sign requests for this region of AWS, with boto3's credentials."
+    ),
+    ConnectionOption(["--ca-certs"], type=_FILE, help="Certificate authorities to trust, as a PEM file."),
+    ConnectionOption(["--insecure"], is_flag=True, help="Accept any certificate: nothing is secret then."),
+    ConnectionOption(
+        ["--distribution"], type=click.Choice(DISTRIBUTIONS), help="Distribution of a server that does not report it."
+    ),
+)
+OUTPUT = (
+    click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, one object per line."),
+    click.Option(["--quiet", "-q"], is_flag=True, help="Print only results and errors."),
+)
 
 
-def target_beside(
-    server: Server, source: str, options: Given, variables: Mapping[str, str]
-) -> tuple[Target | None, Target]:
-    """Return the target, or None, and another server beside it.
+class Verb(click.Command):
+    """A command that prints; it gets its `Output` as ``output``."""
 
-    Both use the same login and certificates, except for a login in a URL.
-    """
-    own = Given(server.login, lambda _: source)
-    origins = [own, *_deliberate(options, variables), _environment(variables)]
-    *deliberate, environment = origins
-    is_named = any(origin.one_of(_PLACES, "targets") for origin in origins)
-    login = login_at(server.address, deliberate, environment)
-    # Certificates may be for the target alone.
-    tls = {} if is_named and server.address.startswith("http://") else _tls(server.address, origins)
-    return target_of(options, variables) if is_named else None, Target(server.address, source, login=login, tls=tls)
+    shared: ClassVar[tuple[click.Option, ...]] = OUTPUT
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return its own parameters, the shared ones, and ``--help``."""
+        own = super().get_params(ctx)
+        return [*self.params, *self.shared, *own[len(self.params) :]]
 
-def _deliberate(options: Given, variables: Mapping[str, str]) -> list[Given]:
-    """Return the command line, and the profile if it applies: a target overrides a default profile."""
-    chosen = options.one_of((*_PLACES, "profile"), "targets")
-    profile = options.values["profile"] if chosen == "profile" else variables.get(PROFILE)
-    if chosen in _PLACES or not profile:
-        return [options]
-    return [options, profile_named(profile, variables)]
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it with the objects that the shared options describe."""
+        given = dict(ctx.parent.params) if ctx.parent else {}
+        given = {str(option.name): given.get(str(option.name)) for option in (*CONNECTION, *OUTPUT)}
+        after = {name: ctx.params.pop(name) for name in given if name in ctx.params}
+        given |= {name: value for name, value in after.items() if value is not None and value is not False}
+        ctx.params["output"] = Output(bool(given.pop("as_json")), bool(given.pop("quiet")))
+        ctx.params.update(self.connected(Given.of(given, lambda name: f"--{name.replace('_', '-')}")))
+        return super().invoke(ctx)
 
-
-def _environment(variables: Mapping[str, str]) -> Given:
-    """Return the settings of environment variables, except empty ones."""
-    names = {"api_key": API_KEY, "password": PASSWORD}
-    if url := next((name for name in URLS if variables.get(name)), None):
-        names["url"] = url
-    values = {setting: variables.get(name) or None for setting, name in names.items()}
-    return Given.of(values, names.__getitem__)
+    def connected(self, connection: Given) -> Mapping[str, Any]:
+        """Refuse connection options before the verb."""
+        if idle := connection.names(connection.values):
+            raise click.UsageError(f"{self.name} works without an engine. Drop {' and '.join(idle)}.")
+        return {}
 
 
-def _embedded(directory: str, source: str, origins: Sequence[Given]) -> Target:
-    target = Target(directory, source)
-    *deliberate, _ = origins
-    if idle := [name for origin in deliberate for name in origin.names(_FOR_SERVERS)]:
-        raise click.UsageError(
-            f"{' and '.join(idle)} would be for a server, but this is {target.description}. "
-            f"Drop {'it' if len(idle) == 1 else 'them'}, or name a server with --url."
-        )
-    return target
+class ConnectionVerb(Verb):
+    """A verb that takes connection options, and gets them as ``connection``."""
+
+    shared = (*CONNECTION, *OUTPUT)
+
+    def connected(self, connection: Given) -> Mapping[str, Any]:
+        """Pass the options on."""
+        return {"connection": connection}
 
 
-def _tls(address: str, origins: Sequence[Given]) -> Mapping[str, Any]:
-    """Return the options for the server's certificate that differ from the defaults."""
-    for origin in origins:
-        way = origin.one_of(_TLS, "ways to check certificates")
-        if way is None:
-            continue
-        if address.startswith("http://"):
-            raise click.UsageError(
-                f"{origin.name(way)} is about certificates, and {address} has none. Write https://, or drop it."
-            )
-        if way == "insecure":
-            return {"verify_certs": False, "ssl_show_warn": False}
-        return {"ca_certs": _checked_certificates(origin.values[way])}
-    return {}
+class EngineVerb(ConnectionVerb):
+    """A verb that works on an engine, and gets its `Target` as ``target``."""
 
-
-def _checked_certificates(path: str) -> str:
-    """Return the path of a file with certificates; refuse one that cannot be read as such."""
-    import ssl
-
-    try:
-        ssl.create_default_context(cafile=path)
-    except OSError:
-        raise click.UsageError(
-            f"{path} cannot be read as certificates. Name a file with certificates as PEM."
-        ) from None
-    return path
-
-
-def _distribution(cloud_id: str | None, login: Login | None, origins: Sequence[Given]) -> str | None:
-    """Return the distribution of the server, if settings name it; refuse contradictions."""
-    named = {cloud_id: "elasticsearch"} if cloud_id else {}
-    if login and login.distribution:
-        named[login.source] = login.distribution
-    if origin := next((origin for origin in origins if "distribution" in origin.values), None):
-        named[origin.name("distribution")] = origin.values["distribution"]
-    if len(set(named.values())) > 1:
-        raise click.UsageError(
-            f"{', but '.join(f'{name} is for {what}' for name, what in named.items())}. Drop one of them."
-        )
-    return next(iter(named.values()), None)
+    def connected(self, connection: Given) -> Mapping[str, Any]:
+        """Resolve the options to a target."""
+        return {"target": target_of(connection, os.environ)}

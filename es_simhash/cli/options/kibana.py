@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from es_simhash._core.urls import credentials
-from es_simhash.cli.options.connection import Target, target_beside, target_of
 from es_simhash.cli.options.given import URL_PASSWORD, URL_USER, Given
 from es_simhash.cli.options.places import Server
+from es_simhash.cli.options.target import Target, target_beside, target_of
 
 if TYPE_CHECKING:
     from es_simhash.cli.reports.dashboards.kibana import Kibana

@@ -13,9 +13,9 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.mapping.document_terms import version_of
-from es_simhash.engines.embedded.queries.compiler import Compiler
 from es_simhash.engines.embedded.queries.more_like_this import FindDocument
-from es_simhash.engines.embedded.queries.term_queries import TermQueries, constant
+from es_simhash.engines.embedded.queries.query_types import Compiler
+from es_simhash.engines.embedded.queries.tantivy_queries import TermQueries, constant
 from es_simhash.errors import ReaderLostError
 from es_simhash.plans.operations import HitPage, Reader, ReadPage, Slice
 

@@ -12,10 +12,10 @@ import tantivy
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.engines.embedded.index import EmbeddedIndex
-from es_simhash.engines.embedded.queries.compiler import Compiler
 from es_simhash.engines.embedded.queries.more_like_this import FindDocument
 from es_simhash.engines.embedded.queries.query_bodies import whole_number
-from es_simhash.engines.embedded.queries.term_queries import TermQueries, constant
+from es_simhash.engines.embedded.queries.query_types import Compiler
+from es_simhash.engines.embedded.queries.tantivy_queries import TermQueries, constant
 from es_simhash.errors import EngineError
 from es_simhash.plans.operations import Sample
 

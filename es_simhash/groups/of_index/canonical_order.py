@@ -7,7 +7,7 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
-from es_simhash.groups.of_index.canonical import Canonical
+from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.document_texts import DocumentReader
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 from es_simhash._core.environment import MEMORY, PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
-from es_simhash.groups.of_index.canonical import FIRST, Canonical
+from es_simhash.groups.canonical import FIRST, Canonical
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.settings import Settings

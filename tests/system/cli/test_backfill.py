@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.target import Target
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError, UnreachableError
 from es_simhash.live.sweep.temporary_settings import are_changed

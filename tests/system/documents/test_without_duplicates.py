@@ -33,7 +33,7 @@ def index(engine: Engine) -> Iterator[Index]:
 
 
 def write(index: Index, singles: bool = False) -> None:
-    from es_simhash.groups.of_index.canonical import Canonical
+    from es_simhash.groups.canonical import Canonical
 
     with index.group(GroupOptions(canonical=Canonical.newest("number"))) as grouped:
         index.write_groups(grouped, WriteOptions(singles=singles))

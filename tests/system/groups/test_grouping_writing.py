@@ -14,7 +14,7 @@ import pytest
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError
-from es_simhash.groups.of_index.canonical import Canonical
+from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
 from es_simhash.index import AsyncIndex, Index

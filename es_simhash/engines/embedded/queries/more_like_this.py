@@ -15,7 +15,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.mapping.document_terms import leaves
 from es_simhash.engines.embedded.mapping.index_mapping import Field
 from es_simhash.engines.embedded.queries import query_bodies
-from es_simhash.engines.embedded.queries.term_queries import TermQueries, boosted, some_of
+from es_simhash.engines.embedded.queries.tantivy_queries import TermQueries, boosted, some_of
 from es_simhash.errors import EngineError
 
 # Finds a document by index (None: the searched one) and id.

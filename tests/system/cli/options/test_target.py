@@ -13,7 +13,7 @@ from unittest.mock import Mock
 import pytest
 import trustme
 
-from es_simhash.cli.options.connection import Target
+from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
 from es_simhash.engines.base import Engine
 from es_simhash.engines.elasticsearch import ElasticsearchEngine
@@ -287,6 +287,6 @@ def test_insecure_in_a_process_of_its_own_shows_only_our_warning(server: tuple[s
 
 def test_nothing_but_click_is_loaded_before_a_target_is_used() -> None:
     heavy = ["numpy", "rich", "tomllib", "ssl", "urllib3", "boto3", "elasticsearch", "opensearchpy", "tantivy"]
-    code = f"import sys, es_simhash.cli.options.connection; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, es_simhash.cli.options.target; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

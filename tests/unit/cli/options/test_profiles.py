@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
+from es_simhash.cli.options.connection import CONNECTION
 from es_simhash.cli.options.given import Given
 from es_simhash.cli.options.profiles import SETTINGS, config_file, profile_named
-from es_simhash.cli.options.shared import CONNECTION
 from tests.support.cli_targets import target_of
 
 SECRET = "m4rk3r"

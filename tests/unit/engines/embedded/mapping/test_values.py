@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from es_simhash._core.dates import looks_like_a_date, milliseconds
 from es_simhash.engines.embedded.mapping import values
-from es_simhash.engines.embedded.queries import term_queries
+from es_simhash.engines.embedded.queries import tantivy_queries
 
 LONGS = st.integers(-(2**63), 2**63 - 1)
 DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
@@ -66,25 +66,25 @@ def test_keywords_are_written_as_in_json() -> None:
 @given(DIGITS, DIGITS, DIGITS)
 def test_a_pattern_of_a_range_matches_what_lies_in_it(a: str, b: str, digits: str) -> None:
     low, high = sorted((a, b))
-    assert bool(re.fullmatch(term_queries.range_pattern(low, high), digits)) == (low <= digits <= high)
+    assert bool(re.fullmatch(tantivy_queries.range_pattern(low, high), digits)) == (low <= digits <= high)
 
 
 @given(DIGITS, st.integers(-2, 2))
 def test_a_pattern_of_a_range_is_exact_at_its_ends(digits: str, step: int) -> None:
     near = f"{min(max(int(digits, 16) + step, 0), 0xFFFF):04x}"
-    assert bool(re.fullmatch(term_queries.range_pattern(digits, "ffff"), near)) == (near >= digits)
-    assert bool(re.fullmatch(term_queries.range_pattern("0000", digits), near)) == (near <= digits)
+    assert bool(re.fullmatch(tantivy_queries.range_pattern(digits, "ffff"), near)) == (near >= digits)
+    assert bool(re.fullmatch(tantivy_queries.range_pattern("0000", digits), near)) == (near <= digits)
 
 
 @given(st.text())
 def test_a_literal_matches_itself(text: str) -> None:
-    assert re.fullmatch(term_queries.literal_pattern(text), text)
-    assert re.fullmatch(term_queries.prefix_pattern(text), text + "x\n")
+    assert re.fullmatch(tantivy_queries.literal_pattern(text), text)
+    assert re.fullmatch(tantivy_queries.prefix_pattern(text), text + "x\n")
 
 
 def test_a_wildcard_can_be_escaped() -> None:
-    assert re.fullmatch(term_queries.wildcard_pattern(r"a\*b?c*"), "a*b\ncde")
-    assert not re.fullmatch(term_queries.wildcard_pattern(r"a\*b?c*"), "axbxc")
+    assert re.fullmatch(tantivy_queries.wildcard_pattern(r"a\*b?c*"), "a*b\ncde")
+    assert not re.fullmatch(tantivy_queries.wildcard_pattern(r"a\*b?c*"), "axbxc")
 
 
 @given(st.datetimes(timezones=st.sampled_from([timezone.utc, timezone(timedelta(hours=-5, minutes=-30))])))

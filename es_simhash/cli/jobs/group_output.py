@@ -8,7 +8,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import IO, Any, TypeAlias
 
-from es_simhash.cli.jobs.dedup import COLUMNS, nearness_of
+from es_simhash.cli.jobs.dedup_output import COLUMNS, nearness_of
 from es_simhash.documents.files.csv_tables import write_rows
 from es_simhash.groups.of_index.result import Group, Grouped
 

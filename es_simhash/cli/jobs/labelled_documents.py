@@ -15,7 +15,7 @@ from es_simhash.documents.rejected import OnReject
 from es_simhash.documents.sources import text_of
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
-from es_simhash.groups.of_index.canonical import Canonical
+from es_simhash.groups.canonical import Canonical
 from es_simhash.index import Index
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.reading import Reading

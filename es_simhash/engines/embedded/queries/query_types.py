@@ -12,7 +12,7 @@ from es_simhash.engines.embedded.mapping.index_mapping import Field, IndexMappin
 from es_simhash.engines.embedded.queries import more_like_this, query_bodies, ranges
 from es_simhash.engines.embedded.queries.more_like_this import FindDocument, MoreLikeThis
 from es_simhash.engines.embedded.queries.query_bodies import minimum_should_match
-from es_simhash.engines.embedded.queries.term_queries import (
+from es_simhash.engines.embedded.queries.tantivy_queries import (
     TermQueries,
     boosted,
     constant,

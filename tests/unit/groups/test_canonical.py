@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from es_simhash._core.dates import timestamp
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
-from es_simhash.groups.of_index.canonical import Canonical, canonical_named
+from es_simhash.groups.canonical import Canonical, canonical_named
 from es_simhash.groups.of_index.group_names import names
 
 DAY = 86_400.0
