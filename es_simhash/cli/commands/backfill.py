@@ -16,7 +16,7 @@ from es_simhash.cli.options.index import filter_option, index_argument, index_op
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import accept_option, run_options
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.backfill import Report
+from es_simhash.cli.show.backfill import BackfillOutput
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
@@ -65,7 +65,7 @@ def command(
     options = _options(given)
     with target.opened(output) as engine, RejectFile(rejects) as rejected:
         documents = wanted_documents(engine, index, known)
-        report = Report(output, _totals_file(target, index, documents, options))
+        report = BackfillOutput(output, _totals_file(target, index, documents, options))
         backfill = Backfill(engine, index, documents, options, brings_fields=bool(known["fields"]))
         report.begin(backfill.survey, dry_run)
         if dry_run:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Report:
+class BackfillOutput:
     """A report for people as a bar or lines, for programs as events; it stores the totals of several runs."""
 
     output: Output

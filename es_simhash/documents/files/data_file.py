@@ -46,7 +46,7 @@ _HASH_DIGITS = 16
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadOptions:
     """The options of all files that are read together."""
 
     id_field: str | None
@@ -62,7 +62,7 @@ class DataFile:
 
     path: str
     format: str
-    options: Options
+    options: ReadOptions
     id: str | None = None
 
     @property

@@ -10,7 +10,7 @@ import io
 from typing import Any
 
 from es_simhash.documents.files.compression import Stream
-from es_simhash.documents.files.data_file import Options, RecordError
+from es_simhash.documents.files.data_file import ReadOptions, RecordError
 from es_simhash.errors import InputError
 
 INVALID_TO_SURROGATE = "es_simhash.invalid_to_surrogate"
@@ -33,14 +33,14 @@ def line_encoding_of(encoding: str) -> str:
     return encoding if "\n".encode(encoding) == b"\n" else "utf-8"
 
 
-def with_line_feeds(stream: Stream, options: Options) -> Stream:
+def with_line_feeds(stream: Stream, options: ReadOptions) -> Stream:
     """Return the stream in the encoding of its lines."""
     if options.line_encoding == options.encoding:
         return stream
     return io.BufferedReader(_AsUtf8(stream, options.encoding), _BLOCK)
 
 
-def decoded(raw: bytes, options: Options) -> str:
+def decoded(raw: bytes, options: ReadOptions) -> str:
     """Decode a line; refuse one that is invalid or has NULs."""
     try:
         text = raw.decode(options.line_encoding)

@@ -22,7 +22,14 @@ from es_simhash.documents.files.compression import (
     zstd,
 )
 from es_simhash.documents.files.csv_tables import read_table
-from es_simhash.documents.files.data_file import STANDARD_INPUT, DataFile, FileDocument, Numbered, Options, RecordError
+from es_simhash.documents.files.data_file import (
+    STANDARD_INPUT,
+    DataFile,
+    FileDocument,
+    Numbered,
+    ReadOptions,
+    RecordError,
+)
 from es_simhash.documents.files.encodings import check_encoding, line_encoding_of, with_line_feeds
 from es_simhash.documents.files.formats import check_format, compression_by_name, format_of
 from es_simhash.documents.files.json_array import read_json
@@ -72,7 +79,7 @@ def read_documents(
     ``on_progress`` is called now and then with how many of the `total_bytes` have been read from disk.
     """
     encoding = check_encoding(encoding)
-    options = Options(id_field, encoding, line_encoding_of(encoding), max_line, on_reject)
+    options = ReadOptions(id_field, encoding, line_encoding_of(encoding), max_line, on_reject)
     files = [_checked(path, format and check_format(format), options) for path in _as_list(paths)]
     return _documents(files, _Progress(on_progress))
 
@@ -116,7 +123,7 @@ def _as_list(paths: AnyPath | Iterable[AnyPath]) -> list[str]:
     return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
 
 
-def _checked(path: str, format: str | None, options: Options) -> DataFile:
+def _checked(path: str, format: str | None, options: ReadOptions) -> DataFile:
     """Return the file with its format, if it can be read."""
     if path == STANDARD_INPUT:
         if format == "parquet":
@@ -137,7 +144,7 @@ def _checked(path: str, format: str | None, options: Options) -> DataFile:
     return file
 
 
-def _checked_directory(path: str, format: str | None, options: Options) -> DataFile:
+def _checked_directory(path: str, format: str | None, options: ReadOptions) -> DataFile:
     if format not in {None, "text"}:
         raise InputError(f"{path!r} is a directory, which cannot be read as {format}. Give the files in it.")
     check_directory(path, only_texts=format == "text")
