@@ -12,7 +12,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.deduplication import Rank
+from es_simhash.groups.pairs.deduplication_steps import Rank
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.sorting import Numbers

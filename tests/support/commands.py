@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from es_simhash.cli import main
+from es_simhash.cli import process
 
 _SETTING_VARIABLES = ("ES_SIMHASH_", "ELASTICSEARCH_", "OPENSEARCH_", "AWS_", "XDG_")
 
@@ -41,7 +41,7 @@ def run(*arguments: str, cwd: Path | None = None, code: int | None = 0, stdin: s
         redirect_stdout(out),
         redirect_stderr(err),
     ):
-        done = main.run(list(arguments))
+        done = process.run(list(arguments))
     return _as_expected(Run(done, _text(out), _text(err)), code, arguments)
 
 

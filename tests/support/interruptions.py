@@ -29,7 +29,7 @@ _MARK = "ES_SIMHASH_TEST_RUN"
 _INTERRUPTING_ITSELF = """
 import os, signal, sys
 from importlib import import_module
-from es_simhash.cli.main import main
+from es_simhash.cli.process import main
 
 pipe, first, module, owner, method, times = (sys.argv.pop(1) for _ in range(6))
 exec(first)

@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 import pytest
 
-from es_simhash.cli import main
+from es_simhash.cli import process
 from tests import ROOT
 from tests.support.cli_lines import alone
 from tests.support.documentation import Block, Command, Page, commands, requests
@@ -96,7 +96,7 @@ def _ours(arguments: list[str]) -> tuple[int, str]:
     """Run a command in this process, which has already loaded what another would load for a second."""
     printed = io.StringIO()
     with redirect_stdout(printed), redirect_stderr(printed):
-        code = main.run(arguments)
+        code = process.run(arguments)
     return code, printed.getvalue()
 
 

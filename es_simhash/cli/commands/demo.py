@@ -17,8 +17,8 @@ from uuid import uuid4
 import click
 
 from es_simhash.cli.options.connection import ConnectionVerb
-from es_simhash.cli.options.given import Given
 from es_simhash.cli.options.places import is_server
+from es_simhash.cli.options.setting_origins import Given
 from es_simhash.cli.options.target import Target, target_of
 from es_simhash.cli.show.exits import Interrupted, print_stderr, saying_if_interrupted
 from es_simhash.cli.show.output import Output

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.groups.report import Collector, Omitted, Setup
+from es_simhash.cli.reports.groups.collector import Collector, Omitted, Setup
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.documents.files import FileDocument
 from es_simhash.groups.of_index.result import Group, Member

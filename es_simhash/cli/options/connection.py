@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import click
 
-from es_simhash.cli.options.given import Given
 from es_simhash.cli.options.profiles import DISTRIBUTIONS
+from es_simhash.cli.options.setting_origins import Given
 from es_simhash.cli.options.target import target_of
 from es_simhash.cli.show.output import Output
 

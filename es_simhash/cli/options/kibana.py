@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from es_simhash._core.urls import credentials
-from es_simhash.cli.options.given import URL_PASSWORD, URL_USER, Given
 from es_simhash.cli.options.places import Server
+from es_simhash.cli.options.setting_origins import URL_PASSWORD, URL_USER, Given
 from es_simhash.cli.options.target import Target, target_beside, target_of
 
 if TYPE_CHECKING:

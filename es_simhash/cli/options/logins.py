@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from es_simhash.cli.options.given import URL_PASSWORD, URL_USER, Given
+from es_simhash.cli.options.setting_origins import URL_PASSWORD, URL_USER, Given
 
 USERS = ("user", URL_USER)
 WAYS = (*USERS, "api_key", "api_key_file", "aws_sigv4")

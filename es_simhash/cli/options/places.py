@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import click
 
 from es_simhash._core.urls import is_url
-from es_simhash.cli.options.given import URL_PASSWORD, URL_USER
+from es_simhash.cli.options.setting_origins import URL_PASSWORD, URL_USER
 from es_simhash.errors import InputError
 
 

@@ -22,8 +22,8 @@ from typing import Any
 import click
 
 from es_simhash._core.environment import CONFIG, CONFIG_HOME
-from es_simhash.cli.options.given import Given
 from es_simhash.cli.options.places import is_server
+from es_simhash.cli.options.setting_origins import Given
 
 DISTRIBUTIONS = ("elasticsearch", "opensearch")
 

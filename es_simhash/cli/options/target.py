@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.environment import API_KEY, PASSWORD, PROFILE, URLS
-from es_simhash.cli.options.given import Given
 from es_simhash.cli.options.logins import PASSWORDS, WAYS, Login, login_at
 from es_simhash.cli.options.places import Server, deployment, is_server, server_at
 from es_simhash.cli.options.profiles import profile_named
+from es_simhash.cli.options.setting_origins import Given
 from es_simhash.cli.show.exits import print_stderr
 from es_simhash.cli.show.output import Output
 

@@ -11,7 +11,7 @@ from es_simhash._core.environment import MEMORY
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.compare import Verify
 from es_simhash.groups.pairs.condense import needed
-from es_simhash.groups.pairs.deduplication import Choices, Deduplication, Documents, OnProgress, Rank
+from es_simhash.groups.pairs.deduplication_steps import Choices, Deduplication, Documents, OnProgress, Rank
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.spool import Spools

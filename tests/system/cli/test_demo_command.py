@@ -16,7 +16,7 @@ import pytest
 
 from es_simhash.cli.demo import trial
 from es_simhash.cli.demo.corpus import KINDS, make_corpus
-from es_simhash.cli.main import run
+from es_simhash.cli.process import run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import MissingError
 from es_simhash.plans.operations import DeleteIndex, GetMappings

@@ -104,7 +104,7 @@ def test_a_run_that_was_killed_while_it_wrote_is_gone_on_with(tmp_path: Path, pl
     command = [sys.executable, "-m", "es_simhash", "group", index, "--url", place, "--write", "--quiet"]
     # One document a request, and so slowly that there is time to kill it in between.
     program = (
-        "import sys, es_simhash.groups.of_index.writing as writing; from es_simhash.cli.main import main; "
+        "import sys, es_simhash.groups.of_index.writing as writing; from es_simhash.cli.process import main; "
         "writing._AT_ONCE = 1; main([*sys.argv[1:], '--max-rate', '2'])"
     )
     slowly = [sys.executable, "-c", program, *command[3:]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from es_simhash.cli.reports.groups.report import GroupReport, Omitted, SharedKey
+from es_simhash.cli.reports.groups.collector import GroupReport, Omitted, SharedKey
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.of_index.result import Group
 from es_simhash.testing.corpus import corpus, edited

@@ -86,7 +86,7 @@ def test_what_an_expression_finds_is_left_out_of_texts(tmp_path: Path) -> None:
 def test_reports_are_imported_only_if_asked_for(tmp_path: Path) -> None:
     (tmp_path / "news.jsonl").write_text("".join(json.dumps(each) + "\n" for each in DOCUMENTS), encoding="utf-8")
     script = (
-        "import sys; from es_simhash.cli.main import run\n"
+        "import sys; from es_simhash.cli.process import run\n"
         "assert run(['dedup', 'news.jsonl', '--field', 'body', *sys.argv[1:]]) == 0\n"
         "sys.exit('es_simhash.cli.reports' in sys.modules)"
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.main import run
+from es_simhash.cli.process import run
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings

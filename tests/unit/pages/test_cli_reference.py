@@ -39,7 +39,7 @@ def test_no_command_is_loaded_for_the_help_of_all() -> None:
     import sys
 
     program = (
-        "import sys; from es_simhash.cli.main import run; run(['--help'])\n"
+        "import sys; from es_simhash.cli.process import run; run(['--help'])\n"
         "print([name for name in sys.modules if name.startswith(('numpy', 'rich', 'es_simhash.cli.commands.'))])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 from es_simhash._core.humanize import counted
+from es_simhash.cli.reports.groups.collector import GroupReport, Setup
 from es_simhash.cli.reports.groups.histograms import Similarities
-from es_simhash.cli.reports.groups.report import GroupReport, Setup
 from es_simhash.cli.reports.groups.timeline import Timeline, Unit
 from es_simhash.cli.reports.html.column_chart import Column, below, between, chart
 from es_simhash.cli.reports.html.largest_groups import groups, name_of, pieces

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 import pytest
 
-from es_simhash.cli.main import run
 from es_simhash.cli.options.connection import CONNECTION, OUTPUT, EngineVerb, Verb
 from es_simhash.cli.options.target import Target
+from es_simhash.cli.process import run
 from es_simhash.cli.program import COMMANDS, app
 from es_simhash.cli.show.output import Output
 from tests.support.commands import only

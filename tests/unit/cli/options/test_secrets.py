@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from es_simhash.cli.main import run
+from es_simhash.cli.process import run
 from es_simhash.scheme.scheme import Scheme
 from tests.support.http_server import Answer, serving
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.cli.reports.groups.report import GroupReport, Omitted, SharedKey
+from es_simhash.cli.reports.groups.collector import GroupReport, Omitted, SharedKey
 from es_simhash.cli.reports.html.column_chart import Column, below, between, chart
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.pairs.nearness import Diameter

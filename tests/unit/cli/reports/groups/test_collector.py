@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.groups.report import Collector, Omitted, SharedKey, ShownKey
+from es_simhash.cli.reports.groups.collector import Collector, Omitted, SharedKey, ShownKey
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.plans.explain.excerpts import Piece
 from es_simhash.scheme.query import Criteria
