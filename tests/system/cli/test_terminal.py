@@ -12,10 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 import pytest
 
@@ -138,13 +139,19 @@ def test_an_interrupted_dedup_leaves_no_files(terminals: Start, tmp_path: Path) 
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("groups", "of before")]
 
 
+def fill(pipe: IO[bytes], content: bytes) -> None:
+    """Write to a command that may end before it has read everything."""
+    with suppress(BrokenPipeError):
+        pipe.write(content)
+
+
 def test_an_interrupted_check_changes_nothing(terminals: Start, tmp_path: Path) -> None:
     (tmp_path / "news.jsonl").write_bytes(lines(10))
     assert terminals("load", "news", "news.jsonl", "--field", "body").ended() == 0
     check = terminals("check", "news", "-", "--json")
     assert check.process.stdin
     # The terminal is read meanwhile, or the command could not go on reading.
-    Thread(target=check.process.stdin.write, args=(lines(150),), daemon=True).start()
+    Thread(target=fill, args=(check.process.stdin, lines(150)), daemon=True).start()
     check.await_text('"id": "99"')
     check.process.send_signal(signal.SIGINT)
     assert check.ended() == 130, check.shown
