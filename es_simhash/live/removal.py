@@ -24,8 +24,8 @@ from es_simhash.live.sweep.survey import Survey, part_of
 from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.closed_indices import closed_index, closed_ones
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
+from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
-from es_simhash.plans.retry import retry
 from es_simhash.scheme.mapping import entries
 
 # The most passes over an index; the rest is for the next run.

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TypeAlias
 
 from es_simhash.errors import EngineError, TooLargeError, UnavailableError, UnreachableError
+from es_simhash.plans.operation_retry import retry_delays
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Wait
-from es_simhash.plans.retry import retry_delays
 
 _MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from es_simhash.errors import IndexStateError
+from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import GetResource, GetSettings, Plan
-from es_simhash.plans.retry import attempt
 
 # A setting of closed indices.
 CLOSED = "index.verified_before_close"

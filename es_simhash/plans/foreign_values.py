@@ -11,8 +11,8 @@ from typing import Any
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import MappingError
+from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import Plan, Search
-from es_simhash.plans.retry import attempt
 from es_simhash.scheme.json_form import is_identity
 from es_simhash.scheme.own_fields import DEFERRED
 

@@ -9,8 +9,8 @@ from es_simhash._core.json_paths import Json, values_at
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import MappingError
 from es_simhash.plans.derived_fields import Derived, derived
+from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import Plan, Sample, Search
-from es_simhash.plans.retry import attempt
 from es_simhash.scheme.mapping import entries
 
 # A few documents nearly always show all fields; for a field that none of them has, many are read.

@@ -19,8 +19,8 @@ from es_simhash.groups.pairs.sorting import distinct
 from es_simhash.groups.pairs.spool import Spools, Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, sample_of, text_comparer
 from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import GetDocuments
-from es_simhash.plans.retry import retry
 from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.verification import Similarities, Verifier
 

@@ -29,8 +29,8 @@ from es_simhash.live.sweep.work import Prepared, Update, read_again
 from es_simhash.live.sweep.writing import Outcome, write
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.foreign_values import foreign_in
+from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, GetMappings, Plan, PutMapping, Refresh
-from es_simhash.plans.retry import retry
 from es_simhash.scheme import group_fields, mapping
 from es_simhash.scheme.own_fields import content_hash
 

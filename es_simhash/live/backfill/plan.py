@@ -13,8 +13,8 @@ from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.runner import Pass
 from es_simhash.live.sweep.survey import Part
 from es_simhash.live.sweep.temporary_settings import change, set_back
+from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh
-from es_simhash.plans.retry import retry
 
 # The most passes over an index for documents left out or changed meanwhile; the rest is for the next run. One of
 # several machines cannot distinguish the changes of the other machines from those of strangers.

@@ -14,8 +14,8 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError
 from es_simhash.plans.derived_fields import Derived
 from es_simhash.plans.foreign_values import look_for_foreign
+from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetResource, GetSettings, Plan
-from es_simhash.plans.retry import attempt
 from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change

@@ -12,8 +12,8 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.work import Prepared, Update, read_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
+from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, Plan
-from es_simhash.plans.retry import retry
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from es_simhash.live.sweep.reading import Reading
 from es_simhash.live.sweep.runner import Pass
 from es_simhash.live.sweep.temporary_settings import are_changed, change, set_back
 from es_simhash.plans.init import make_index
+from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import (
     Count,
     DeleteIndex,
@@ -30,7 +31,6 @@ from es_simhash.plans.operations import (
     Refresh,
     UpdateAliases,
 )
-from es_simhash.plans.retry import retry
 from es_simhash.scheme.mapping import merge
 
 # The most passes over the source for documents changed meanwhile, and the most comparisons with the copy.

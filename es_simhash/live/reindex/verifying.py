@@ -10,8 +10,8 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Count, GetDocuments, GetInfo, Plan, Refresh, Search, Slice
-from es_simhash.plans.retry import retry
 
 _EVERYTHING: Json = {"match_all": {}}
 _AT_A_TIME = 50

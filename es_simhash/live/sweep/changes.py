@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
+from es_simhash.plans.operation_retry import attempt, retry
 from es_simhash.plans.operations import GetResource, Plan, Refresh
-from es_simhash.plans.retry import attempt, retry
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.live.sweep.options import RunOptions
+from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import CloseReader, HitPage, OpenReader, Plan, Reader, ReadPage, Refresh, Slice
-from es_simhash.plans.retry import retry
 
 _FIRST_SIZE, _MOST = 100, 1_000
 # The size of a page in characters of JSON: large enough that requests cost little, small enough for any memory.

@@ -10,8 +10,8 @@ from typing import Protocol, TypeAlias
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, GetDocuments, Plan
-from es_simhash.plans.retry import retry
 
 # A document, and the action that changes it.
 Update: TypeAlias = tuple[DocumentRef, Action]

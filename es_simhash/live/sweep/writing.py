@@ -11,8 +11,8 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.work import Prepared, Settling, Update
 from es_simhash.plans.bulk import RequestSize, send
+from es_simhash.plans.operation_retry import retry_delays
 from es_simhash.plans.operations import ActionResult, Bulk, Plan, Wait
-from es_simhash.plans.retry import retry_delays
 
 # How often a document is read again if others keep changing it before it is written.
 _ROUNDS = 10

@@ -22,8 +22,8 @@ from tests.system.histories.target import Target
 _SMALLER: dict[str, Any] = {
     "es_simhash.live.sweep.reading._FIRST_SIZE": 4,
     "es_simhash.live.sweep.reading._MOST": 4,
-    "es_simhash.plans.retry._FIRST": 0.002,
-    "es_simhash.plans.retry._LONGEST": 0.004,
+    "es_simhash.plans.operation_retry._FIRST": 0.002,
+    "es_simhash.plans.operation_retry._LONGEST": 0.004,
     "es_simhash.plans.bulk._MOST_LENGTH": 4_000,
     "es_simhash.index.index.WRITES": 8,
 }

@@ -20,8 +20,8 @@ from es_simhash.live.sweep.pace import Pace
 from es_simhash.live.sweep.progress import Progress, Tally
 from es_simhash.live.sweep.writing import Outcome
 from es_simhash.plans.bulk import RequestSize
+from es_simhash.plans.operation_retry import retry_delays
 from es_simhash.plans.operations import Slice, Wait
-from es_simhash.plans.retry import retry_delays
 from es_simhash.scheme.scheme import Scheme
 
 DOCUMENTS = Documents(Scheme(), ["title", "body"])
