@@ -79,7 +79,9 @@ def terminals(tmp_path: Path) -> Iterator[Start]:
         terminal.process.kill()
         terminal.process.wait()
         assert terminal.process.stdin
-        terminal.process.stdin.close()
+        # What a command has not read before its end cannot be written any more.
+        with suppress(BrokenPipeError):
+            terminal.process.stdin.close()
         os.close(terminal.screen)
 
 
