@@ -1,0 +1,18 @@
+//! The kernels as a Python module.
+
+mod fingerprinter;
+mod texts;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod es_simhash_native {
+    #[pymodule_export]
+    use crate::fingerprinter::Fingerprinter;
+    #[pymodule_export]
+    use crate::texts::Refused;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,58 @@
+//! Python's strings, read so that other threads may run while they are worked on.
+
+use es_simhash_kernels::text::Text;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+use pyo3::{create_exception, ffi, intern};
+
+create_exception!(es_simhash_native, Refused, PyValueError, "An item cannot be used: the numpy way says why.");
+
+/// The texts of a list. They stay alive as long as this does, even if the list changes.
+pub struct Texts<'py> {
+    strings: Vec<Bound<'py, PyString>>,
+}
+
+impl<'py> Texts<'py> {
+    pub fn of(list: &Bound<'py, PyList>) -> PyResult<Self> {
+        let strings = list.iter().map(|item| item.cast_into::<PyString>().map_err(|_| Refused::new_err(())));
+        Ok(Self { strings: strings.collect::<PyResult<_>>()? })
+    }
+
+    /// Read all texts: ASCII where it lies, others as code points in `arena`.
+    pub fn read<'a>(&'a self, arena: &'a mut Vec<u32>) -> PyResult<Vec<Text<'a>>> {
+        let mut ends = Vec::with_capacity(self.strings.len());
+        for string in &self.strings {
+            if !is_ascii(string)? {
+                append_code_points(string, arena)?;
+            }
+            ends.push(arena.len());
+        }
+        let mut start = 0;
+        let mut texts = Vec::with_capacity(self.strings.len());
+        for (string, end) in self.strings.iter().zip(ends) {
+            if start == end {
+                texts.push(Text::Ascii(string.to_str()?.as_bytes()));
+            } else {
+                texts.push(Text::Wide(&arena[start..end]));
+            }
+            start = end;
+        }
+        Ok(texts)
+    }
+}
+
+fn is_ascii(string: &Bound<'_, PyString>) -> PyResult<bool> {
+    string.call_method0(intern!(string.py(), "isascii"))?.is_truthy()
+}
+
+fn append_code_points(string: &Bound<'_, PyString>, arena: &mut Vec<u32>) -> PyResult<()> {
+    let length = string.len()?;
+    let first = arena.len();
+    arena.resize(first + length, 0);
+    let target = arena[first..].as_mut_ptr();
+    // SAFETY: the string is one, and `target` has room for the `length` code points that it has.
+    #[allow(unsafe_code)]
+    let written = unsafe { ffi::PyUnicode_AsUCS4(string.as_ptr(), target, length as ffi::Py_ssize_t, 0) };
+    if written.is_null() { Err(PyErr::fetch(string.py())) } else { Ok(()) }
+}

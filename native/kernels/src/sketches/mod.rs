@@ -1,0 +1,4 @@
+//! From features to fingerprints.
+
+pub mod one_permutation;
+pub mod simhash;

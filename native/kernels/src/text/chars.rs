@@ -1,0 +1,84 @@
+//! Hashed character n-grams: every window of n code points; a shorter text is its own only n-gram.
+
+use super::hashing::poly64::{BASE, fmix64, four, polynomial};
+use crate::for_each_cpu;
+
+/// Zeros that must follow the units of a text, so that each unit begins a whole word.
+pub const PADDING: usize = 4;
+
+/// Append the polynomials of the n-grams of a text of UTF-16 units to `polynomials`.
+///
+/// `units` is followed by `PADDING` zeros, which are no part of the text.
+pub fn polynomials(units: &[u16], n: usize, has_pairs: bool, polynomials: &mut Vec<u64>) {
+    let length = units.len() - PADDING;
+    if length == 0 {
+        return;
+    }
+    if has_pairs {
+        return of_pairs(&units[..length], n, polynomials);
+    }
+    if length < n {
+        polynomials.push(polynomial(&units[..length]));
+        return;
+    }
+    let first = polynomials.len();
+    polynomials.resize(first + length - n + 1, 0);
+    windows(units, n, &mut polynomials[first..]);
+}
+
+/// n-grams of texts with code points beyond U+FFFF, which are two units each.
+fn of_pairs(units: &[u16], n: usize, polynomials: &mut Vec<u64>) {
+    let starts: Vec<usize> = (0..units.len()).filter(|&i| !(0xDC00..0xE000).contains(&units[i])).collect();
+    if starts.len() <= n {
+        polynomials.push(polynomial(units));
+        return;
+    }
+    for (i, &start) in starts.iter().enumerate().take(starts.len() - n + 1) {
+        let end = starts.get(i + n).copied().unwrap_or(units.len());
+        polynomials.push(polynomial(&units[start..end]));
+    }
+}
+
+for_each_cpu! {
+    /// Write the polynomials of all windows of `n` units.
+    fn windows(units: &[u16], n: usize, polynomials: &mut [u64]) {
+        let count = polynomials.len();
+        let length = (n as u64).wrapping_mul(BASE);
+        for_words(units, 0, n, count, polynomials, |_, word| length.wrapping_add(word));
+        let mut done = 4;
+        while done < n {
+            for_words(units, done, n - done, count, polynomials, |p, word| p.wrapping_mul(BASE).wrapping_add(word));
+            done += 4;
+        }
+    }
+}
+
+/// Combine each polynomial with the word that begins `from` units after its window does, cut to `left` units.
+#[inline(always)]
+fn for_words(
+    units: &[u16],
+    from: usize,
+    left: usize,
+    count: usize,
+    polynomials: &mut [u64],
+    combine: impl Fn(u64, u64) -> u64,
+) {
+    let kept = if left >= 4 { u64::MAX } else { (1 << (16 * left)) - 1 };
+    let [a, b, c, d] = [0, 1, 2, 3].map(|i| &units[(from + i).min(units.len())..]);
+    // The last windows end before the words of the others do.
+    let whole = count.min(d.len());
+    let (a, b, c, d) = (&a[..whole], &b[..whole], &c[..whole], &d[..whole]);
+    for i in 0..whole {
+        let word = four([a[i], b[i], c[i], d[i]]) & kept;
+        polynomials[i] = combine(polynomials[i], word);
+    }
+}
+
+for_each_cpu! {
+    /// Mix polynomials to hashes, in place.
+    pub fn mix(polynomials: &mut [u64]) {
+        for p in polynomials {
+            *p = fmix64(*p);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The hash functions of tokens.
+
+pub mod poly64;

@@ -1,0 +1,37 @@
+//! poly64, the default hash of a token (defined in `es_simhash.text.hashing.poly64`).
+
+pub const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
+pub const SECOND: u64 = 0x6A09_E667_F3BC_C909;
+const FACTORS: [u64; 2] = [0xFF51_AFD7_ED55_8CCD, 0xC4CE_B9FE_1A85_EC53];
+
+/// The finaliser of MurmurHash3, a bijection.
+#[inline(always)]
+pub fn fmix64(mut x: u64) -> u64 {
+    x = (x ^ (x >> 33)).wrapping_mul(FACTORS[0]);
+    x = (x ^ (x >> 33)).wrapping_mul(FACTORS[1]);
+    x ^ (x >> 33)
+}
+
+/// The polynomial of a token of UTF-16 units.
+#[inline(always)]
+pub fn polynomial(token: &[u16]) -> u64 {
+    let mut p = token.len() as u64;
+    for word in token.chunks(4) {
+        p = p.wrapping_mul(BASE).wrapping_add(word_of(word));
+    }
+    p
+}
+
+/// Up to four units as a number, the first one lowest.
+#[inline(always)]
+fn word_of(units: &[u16]) -> u64 {
+    if let Ok(units) = <[u16; 4]>::try_from(units) {
+        return four(units);
+    }
+    units.iter().rev().fold(0, |word, &unit| word << 16 | u64::from(unit))
+}
+
+#[inline(always)]
+pub fn four(units: [u16; 4]) -> u64 {
+    u64::from(units[0]) | u64::from(units[1]) << 16 | u64::from(units[2]) << 32 | u64::from(units[3]) << 48
+}
