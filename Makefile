@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := chinese,elasticsearch,fast,html,murmur3,native,opensearch,parquet,zstd
+EXTRAS := chinese,elasticsearch,fast,html,murmur3,opensearch,parquet,zstd
 INSTALLED := $(VENV)/.installed
+NATIVE_INSTALLED := $(VENV)/.native-installed
+NATIVE_SOURCES := $(shell git ls-files native)
 DEMO_INSTALLED := $(VENV)/.demo-installed
 BENCH_INSTALLED := $(VENV)/.bench-installed
 MUTANTS_INSTALLED := $(VENV)/.mutants-installed
@@ -14,7 +16,7 @@ LOWEST := $(VENV)-lowest
 LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test quick test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
+.PHONY: demo test quick native test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -33,7 +35,19 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group dev
 	touch $@
 
-$(BENCH_INSTALLED): $(INSTALLED)
+# The compiled kernels (native/README.md), where there is a Rust compiler. Without one, numpy does all.
+native: $(NATIVE_INSTALLED)
+
+$(NATIVE_INSTALLED): $(INSTALLED) $(NATIVE_SOURCES)
+	@if command -v cargo > /dev/null; then \
+		$(BIN)/python -m pip install --quiet ./native && touch $@; \
+	elif [ "$$CI" = true ]; then \
+		echo "The compiled kernels are not tested: cargo is missing. Install Rust, see https://rustup.rs" >&2; exit 1; \
+	else \
+		echo "The compiled kernels are left out: cargo is missing."; \
+	fi
+
+$(BENCH_INSTALLED): $(NATIVE_INSTALLED)
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
@@ -52,14 +66,18 @@ types: $(INSTALLED)
 quick: $(INSTALLED)
 	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 tests/unit
 
+# What the compiled kernels do is tested by numpy's way, too.
+BOTH_WAYS := $(addprefix tests/unit/,text sketches scheme documents groups quality test_golden.py)
+
 # In two processes (tests/support/sharing_out.py), since each often waits for its node.
-pytest: $(INSTALLED)
+pytest: $(NATIVE_INSTALLED)
 	$(BIN)/python -m pytest -n 2
+	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 $(BOTH_WAYS)
 
 # Also on the servers before the current ones, and through the client of Elasticsearch 8.
 test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min
 
-pytest-all: $(INSTALLED)
+pytest-all: $(NATIVE_INSTALLED)
 	$(BIN)/python -m pytest --all-nodes
 
 pytest-client8: $(CLIENT8_INSTALLED)

@@ -18,7 +18,6 @@ from typing import Any
 from benchmarks.corpora import chinese, english
 from benchmarks.tables import Table, side_by_side
 from es_simhash import Chars, MinHash, Scheme, Words
-from es_simhash._core import native
 
 ROUNDS = 7
 __doc__ = __doc__.format(rounds=ROUNDS)
@@ -89,27 +88,26 @@ def _table(documents: Sequence[str], contenders: list[Contender]) -> Table:
 
 
 def ours(label: str, scheme: Scheme, share: float = 1.0) -> list[Contender]:
-    """Measure es_simhash with numpy alone, and with numba where it is installed."""
+    """Measure es_simhash with numpy alone, and with the compiled kernels where they are installed."""
 
     def fingerprint(documents: Sequence[str]) -> None:
         for _ in scheme.fingerprint_batches(documents):
             pass
 
-    return _with_and_without_numba(label, fingerprint, share)
+    return _with_and_without_native(label, fingerprint, share)
 
 
-def _with_and_without_numba(label: str, fingerprint: Run, share: float = 1.0) -> list[Contender]:
+def _with_and_without_native(label: str, fingerprint: Run, share: float = 1.0) -> list[Contender]:
     def run_with(wanted: bool) -> Run:
         def run(documents: Sequence[str]) -> None:
             os.environ["ES_SIMHASH_NATIVE"] = str(int(wanted))
-            native.forget()
             fingerprint(documents)
 
         return run
 
     contenders = [Contender(f"es_simhash {label}, numpy", run_with(False), share)]
-    if _installed("numba"):
-        contenders.append(Contender(f"es_simhash {label}, numba", run_with(True), share))
+    if _installed("es_simhash_native"):
+        contenders.append(Contender(f"es_simhash {label}, compiled", run_with(True), share))
     return contenders
 
 
@@ -124,7 +122,7 @@ def _given_tokens() -> list[Contender]:
         for _ in scheme.fingerprint_batches_of_tokens(document.split() for document in documents):
             pass
 
-    return [*_with_and_without_numba("lists", of_lists, 0.4), *ours("texts", scheme, 0.4)]
+    return [*_with_and_without_native("lists", of_lists, 0.4), *ours("texts", scheme, 0.4)]
 
 
 # --- SimHash ---

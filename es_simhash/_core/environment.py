@@ -9,6 +9,7 @@ PASSWORD = "ES_SIMHASH_PASSWORD"
 PROFILE = "ES_SIMHASH_PROFILE"
 CONFIG = "ES_SIMHASH_CONFIG"
 NATIVE = "ES_SIMHASH_NATIVE"
+CPU = "ES_SIMHASH_CPU"
 CONFIG_HOME = "XDG_CONFIG_HOME"
 STATE_HOME = "XDG_STATE_HOME"
 
@@ -24,7 +25,8 @@ MEANINGS = {
     PASSWORD: "the password of `--user`, or of the user in the URL",
     PROFILE: "the profile to use if no target is given",
     CONFIG: "another file of profiles",
-    NATIVE: "`0` to do without numba, `1` to start it at the first text",
+    NATIVE: "`0` to do without the compiled kernels",
+    CPU: "`avx2` or `baseline`: the instructions that compiled kernels use at most, to compare them",
     CONFIG_HOME: "the directory of configurations, which holds the file of profiles: `~/.config` by default",
     STATE_HOME: "the directory in which a backfill keeps the counts of all its runs: `~/.local/state` by default",
     "NO_COLOR": "any value: no colours",

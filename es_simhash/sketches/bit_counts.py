@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, offsets_from_counts, positions_in_rows
-from es_simhash._core.native import compiled
 
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
@@ -34,8 +33,6 @@ _EVERY_4TH = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 def bit_counts(hashes: Words, offsets: Integers) -> Counts:
     """Count how many of each document's 64-bit hashes set each bit: shape (documents, 64), bit 0 (of value 1) first."""
-    if kernels := compiled(len(hashes)):
-        return cast("Counts", kernels.bit_counts(hashes, offsets))
     counts = np.empty((len(offsets) - 1, 64), dtype=np.int64)
     for first, after in _chunks(offsets):
         bounds = offsets[first : after + 1]

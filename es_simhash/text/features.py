@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import rows_of
-from es_simhash._core.native import compiled
 from es_simhash.errors import WeightError
 
 if TYPE_CHECKING:
@@ -65,8 +64,6 @@ def distinct(features: FeatureBatch) -> FeatureBatch:
     Features are the same if the first 64 bits of their hashes are.
     """
     if features.weights is None and features.hashes.ndim == 1:
-        if kernels := compiled(len(features.hashes)):
-            return FeatureBatch(*kernels.distinct(features.hashes, features.offsets))
         hashes = _sorted_in_documents(features.hashes, features.offsets)
         positions = np.flatnonzero(_is_first(hashes, features.offsets))
         return FeatureBatch(hashes[positions], np.searchsorted(positions, features.offsets))

@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import spread
-from es_simhash._core.native import compiled
 from es_simhash.text.normalise import Normalisation, is_unassigned
 from es_simhash.text.units import Offsets, TextBatch, Units, encode, is_continuation, join, offsets_of, strip
 
@@ -56,25 +55,16 @@ class _UnitMap:
         self._ascii = bytes(self._learn(unit) for unit in range(128)).ljust(256, b"\0")
 
     def map_ascii(self, text: str) -> npt.NDArray[np.uint8]:
-        data = text.encode("ascii")
-        if kernels := compiled(len(data)):
-            steps = (self.normalisation.casefold, self.normalisation.whitespace)
-            return cast("npt.NDArray[np.uint8]", kernels.map_ascii(np.frombuffer(data, dtype=np.uint8), *steps))
-        return np.frombuffer(data.translate(self._ascii), dtype=np.uint8)
+        return np.frombuffer(text.encode("ascii").translate(self._ascii), dtype=np.uint8)
 
     def map(self, units: Units) -> npt.NDArray[np.uint16]:
         """Map ``units``; to `_BEGINS` or `_JOINS` where one unit does not decide."""
-        mapped = self._look_up(units)
+        mapped = self._table.take(units)
         unknown = mapped == _UNKNOWN
         if not unknown.any():
             return mapped
         for unit in np.flatnonzero(np.bincount(units[unknown])).tolist():
             self._table[unit] = self._learn(unit)
-        return self._look_up(units)
-
-    def _look_up(self, units: Units) -> npt.NDArray[np.uint16]:
-        if kernels := compiled(len(units)):
-            return cast("npt.NDArray[np.uint16]", kernels.look_up(self._table, units))
         return self._table.take(units)
 
     def _learn(self, unit: int) -> int:

@@ -206,7 +206,6 @@ def test_an_interrupted_dedup_leaves_no_files_and_no_processes(
     outputs = [word for name in names for word in (f"--{name}", f"{name}.out")]
     line = ["dedup", "news.jsonl", "--field", "body", "--processes", str(processes), *outputs]
     times = Random(f"{processes} {moment}").randint(1, 20)
-    monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
     write = ("es_simhash.groups.pairs.spool", "Spool", "write")
     first = "from es_simhash.groups.pairs import worker_pool; worker_pool._WORTHWHILE = 1e-9"
     interrupting_itself(line, write, times, tmp_path, first).check()

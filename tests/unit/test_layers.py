@@ -21,7 +21,6 @@ PACKAGE = Path(es_simhash.__file__).parent
 ALLOWED_AT_IMPORT = {"numpy"}
 # Modules that are themselves imported only where they are used may import what they are made for.
 LOADED_WHEN_NEEDED = {
-    "sketches/native_kernels.py": {"numba"},
     "engines": {"tantivy", "elasticsearch", "opensearchpy"},
     "testing": {"pytest"},
     "cli": {"click"},

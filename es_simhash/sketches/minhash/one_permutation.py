@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.native import compiled
 from es_simhash.sketches.minhash.common import EMPTY, check_size, feature_hashes, runs, shuffle_keys
 
 if TYPE_CHECKING:
@@ -46,11 +45,6 @@ def signatures(batch: FeatureBatch, size: int) -> Signatures:
     offsets = batch.offsets
     counts = np.diff(offsets)
     table = np.full((len(batch), size), EMPTY, dtype=np.uint32)
-    if kernels := compiled(len(hashes)):
-        kernels.fill_bins(table, hashes, offsets)
-        kernels.densify(table, _sequences(size)[0], _SPARSE)
-        _densify(table)  # the rest: documents with few features
-        return table
     for documents in runs(offsets, _RUN):
         rows = table[documents]
         _fill(rows, hashes[offsets[documents.start] : offsets[documents.stop]], counts[documents])

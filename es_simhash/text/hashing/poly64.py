@@ -16,12 +16,10 @@ of h. The 128-bit hash has h as its upper half and ``fmix64(p ^ SECOND)`` as its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.native import compiled
 from es_simhash.text.units import Units, encode
 
 Words = npt.NDArray[np.uint64]
@@ -77,8 +75,6 @@ def hash_windows(units: Units, n: int, bits: int = 64) -> Words:
 
 def hash_spans(units: Units, starts: Positions, ends: Positions, bits: int = 64) -> Words:
     """Hash the tokens ``units[start:end]``."""
-    if bits == 64 and (kernels := compiled(len(starts))):
-        return cast("Words", kernels.hash_spans(units, starts, ends))
     hashes = np.empty((len(starts), 2) if bits == 128 else len(starts), dtype=np.uint64)
     words = _words_from_each_unit(units)
     for start in range(0, len(starts), _BLOCK):

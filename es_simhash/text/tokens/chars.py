@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from es_simhash._core.arrays import Integers, offsets_from_counts, positions_in_rows
-from es_simhash._core.native import compiled
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing import poly64
 from es_simhash.text.tokens.spans import Spans
@@ -32,8 +31,6 @@ def char_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
     lengths = ends - starts
     counts = _windows(lengths, n)
     offsets = offsets_from_counts(counts)
-    if bits == 64 and (kernels := compiled(len(batch.units))):
-        return FeatureBatch(kernels.hash_windows(batch.units, batch.offsets, counts, n), offsets)
     windows = poly64.hash_windows(batch.units, n, bits)
     parts = [windows[start : start + count] for start, count in zip(starts.tolist(), counts.tolist(), strict=True)]
     short = np.flatnonzero((lengths > 0) & (lengths < n))

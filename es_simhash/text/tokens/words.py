@@ -14,13 +14,11 @@ on bytes find all words of a batch. The other texts need all rules.
 from __future__ import annotations
 
 from functools import cache
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, offsets_from_counts
-from es_simhash._core.native import compiled
 from es_simhash.text.tokens.spans import Spans
 from es_simhash.text.tokens.word_break import ALPHANUMERIC, VALUE, WordBreak, properties_table, segment_starts
 from es_simhash.text.units import TextBatch, Units, batch, is_continuation
@@ -72,9 +70,6 @@ def word_spans(texts: TextBatch) -> Spans:
 
 def _simple_words(texts: TextBatch) -> tuple[Integers, Integers, int]:
     """Return the starts and ends of the words by the simple rules, and all the traits that were met."""
-    if kernels := compiled(len(texts.units)):
-        settings = (_traits_table(), _JOINS, _LETTER | _DIGIT, _ALPHANUMERIC)
-        return cast("tuple[Integers, Integers, int]", kernels.simple_words(texts.units, texts.offsets, *settings))
     traits, offsets = _traits(texts.units), texts.offsets
     met = int(np.bitwise_or.reduce(traits))
     filled = offsets[:-1] < offsets[1:]

@@ -28,9 +28,8 @@ TEXTS = [sha256(bytes([i % 250, i % 37])).hexdigest() for i in range(20_000)]
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers are started after the first texts, and do without numba, which takes them a second to load."""
+    """Workers are started after the first texts."""
     monkeypatch.setattr(worker_pool, "_WORTHWHILE", 1e-9)
-    monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
 
 
 def is_running(process: int) -> bool:

@@ -18,7 +18,6 @@ from tests.system.installed.conftest import Built, run
 
 # Modules, or folders with modules, that are imported only where their library is used, and that library.
 MADE_FOR = {
-    "es_simhash.sketches.native_kernels": "numba",
     "es_simhash.testing": "pytest",
 }
 
