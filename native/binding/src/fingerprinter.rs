@@ -1,7 +1,8 @@
 //! `Fingerprinter`: the settings of a scheme, and what makes its fingerprints.
 
-use es_simhash_kernels::scheme::fingerprinting::{Fingerprints, Scratch, fingerprint};
-use es_simhash_kernels::scheme::settings::{MinHash, Settings, Tokens};
+use es_simhash_kernels::scheme::condensing::Fingerprints;
+use es_simhash_kernels::scheme::fingerprinting::{Scratch, fingerprint};
+use es_simhash_kernels::scheme::settings::{MinHash, Settings, Tokens, Weighing};
 use es_simhash_kernels::sketches::one_permutation::Sequences;
 use es_simhash_kernels::text::normalise::Steps;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
@@ -25,7 +26,17 @@ impl Fingerprinter {
         let (nfkc, casefold, whitespace) = normalisation;
         let minhash = (minhash_size > 0).then(|| MinHash::OnePermutation(Sequences::new(minhash_size)));
         let normalisation = Steps { nfkc, casefold, whitespace };
-        Self { settings: Settings { normalisation, tokens: Tokens::Chars(n), simhash_bits, minhash, floor } }
+        Self {
+            settings: Settings {
+                normalisation,
+                tokens: Tokens::Chars(n),
+                is_mixed: true,
+                weighing: Weighing::Set,
+                simhash_bits,
+                minhash,
+                floor,
+            },
+        }
     }
 
     /// Return the statuses, SimHashes and signatures of texts.

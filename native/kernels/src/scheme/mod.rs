@@ -1,4 +1,5 @@
 //! From texts to the fingerprints of a scheme.
 
+pub mod condensing;
 pub mod fingerprinting;
 pub mod settings;

@@ -6,7 +6,10 @@ use crate::text::normalise::Steps;
 pub struct Settings {
     pub normalisation: Steps,
     pub tokens: Tokens,
-    /// Whether a SimHash of 64 bits is made, of which `simhash_bits` are kept.
+    /// Whether every bit of a hash depends on all of its token, as MinHash requires.
+    pub is_mixed: bool,
+    pub weighing: Weighing,
+    /// The width of a SimHash, or 0 for none.
     pub simhash_bits: u32,
     pub minhash: Option<MinHash>,
     /// The number of distinct features below which a text is short.
@@ -15,6 +18,20 @@ pub struct Settings {
 
 pub enum Tokens {
     Chars(usize),
+}
+
+/// What a feature weighs.
+pub enum Weighing {
+    /// 1, however often it occurs in the text.
+    Set,
+    /// Its occurrences.
+    Tf,
+    /// Its inverse document frequency.
+    Idf,
+    /// Its occurrences times its inverse document frequency.
+    TfIdf,
+    /// What comes with the token.
+    Own,
 }
 
 pub enum MinHash {

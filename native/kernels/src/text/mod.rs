@@ -4,6 +4,7 @@ pub mod chars;
 pub mod features;
 pub mod hashing;
 pub mod normalise;
+pub mod weighted;
 
 /// A text as Python holds it: ASCII as it lies in memory, any other as code points.
 #[derive(Clone, Copy, Debug)]
