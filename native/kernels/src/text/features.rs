@@ -2,114 +2,169 @@
 
 use super::hashing::poly64::BASE;
 use crate::for_each_cpu;
-use crate::sketches::one_permutation::{put, scaled};
+use crate::sketches::one_permutation::put;
 
-/// Places of a group, which fill a cache line and are compared at once.
-const PLACES: usize = 8;
-/// Features for which there is a group: few groups then overflow.
-const FEATURES_A_GROUP: usize = 3;
+/// Places in the table for each feature, at least.
+const PLACES_A_FEATURE: usize = 2;
+/// Rounds in which hashes that shared a place are given another one; a search finds what is left then.
+const ROUNDS: usize = 16;
 
 /// A table to find repeated hashes in, used for one text after the other.
+///
+/// A hash stays if nothing has its place in the table, and goes if its equal has it. If another hash has it, the next
+/// round decides, in which places are others. All this is done without a branch, which processors could not foresee.
 #[derive(Default)]
 pub struct Distinct {
-    groups: Vec<[u64; PLACES]>,
-    /// How many places of each group are taken: the groups themselves are never cleared.
-    taken: Vec<u8>,
+    /// The number of the hash at each place. Numbers are counted on from round to round: one below those of this round
+    /// is a leftover, so that the table is never cleared.
+    numbers: Vec<u32>,
+    next: u32,
+    kept: Vec<u64>,
 }
 
 impl Distinct {
-    /// Move each hash's first occurrence to the front, in order, and return how many there are.
-    pub fn keep_first(&mut self, hashes: &mut [u64]) -> usize {
-        self.clear(hashes.len());
-        keep_first(&mut self.groups, &mut self.taken, hashes)
+    /// Leave one hash of each value, in any order, and return how many there are.
+    pub fn keep_first(&mut self, hashes: &mut Vec<u64>) -> usize {
+        self.keep(hashes, None)
     }
 
     /// Do the same, and put the smallest value of each bin into `bins` (see `sketches::one_permutation`).
-    pub fn keep_first_and_fill(&mut self, hashes: &mut [u64], bins: &mut [u32]) -> usize {
-        self.clear(hashes.len());
-        keep_first_and_fill(&mut self.groups, &mut self.taken, hashes, bins)
+    pub fn keep_first_and_fill(&mut self, hashes: &mut Vec<u64>, bins: &mut [u32]) -> usize {
+        self.keep(hashes, Some(bins))
     }
 
-    fn clear(&mut self, hashes: usize) {
-        let groups = (hashes / FEATURES_A_GROUP).next_power_of_two();
-        self.groups.resize(groups, [0; PLACES]);
-        self.taken.clear();
-        self.taken.resize(groups, 0);
+    fn keep(&mut self, hashes: &mut Vec<u64>, bins: Option<&mut [u32]>) -> usize {
+        let places = self.make_room(hashes.len());
+        let Self { numbers, next, kept } = self;
+        let numbers = &mut numbers[..places];
+        let (mut count, mut left) = match bins {
+            None => round(numbers, *next, BASE, hashes, kept),
+            Some(bins) => round_and_fill(numbers, *next, BASE, hashes, kept, bins),
+        };
+        let mut factor = BASE;
+        for _ in 1..ROUNDS {
+            if left == 0 {
+                break;
+            }
+            *next += count as u32;
+            factor = factor.wrapping_mul(BASE);
+            let (more, still_left) = round(numbers, *next, factor, &mut hashes[..left], &mut kept[count..]);
+            (count, left) = (count + more, still_left);
+        }
+        *next += count as u32;
+        for &hash in &hashes[..left] {
+            if !kept[..count].contains(&hash) {
+                kept[count] = hash;
+                count += 1;
+            }
+        }
+        std::mem::swap(hashes, kept);
+        hashes.truncate(count);
+        count
+    }
+
+    /// Make room for the hashes of a text, and return how many places the table has for it.
+    fn make_room(&mut self, hashes: usize) -> usize {
+        let places = (hashes * PLACES_A_FEATURE).next_power_of_two();
+        // A number is given to each hash once, and skipped once.
+        let has_numbers = u32::try_from(2 * hashes).is_ok_and(|more| self.next.checked_add(more).is_some());
+        if self.numbers.len() < places || !has_numbers {
+            self.numbers = vec![0; places.max(self.numbers.len())];
+            self.next = 1;
+        }
+        self.kept.clear();
+        self.kept.resize(hashes, 0);
+        places
     }
 }
 
 for_each_cpu! {
-    fn keep_first(groups: &mut [[u64; PLACES]], taken: &mut [u8], hashes: &mut [u64]) -> usize {
-        each_first(groups, taken, hashes, |_| {})
+    /// Move hashes whose place was free to `kept`, and those whose place another one has to the front; return how many
+    /// there are of both.
+    fn round(numbers: &mut [u32], first: u32, factor: u64, hashes: &mut [u64], kept: &mut [u64]) -> (usize, usize) {
+        settle(numbers, first, factor, hashes, kept, |_| {})
     }
 }
 
 for_each_cpu! {
-    fn keep_first_and_fill(
-        groups: &mut [[u64; PLACES]],
-        taken: &mut [u8],
+    fn round_and_fill(
+        numbers: &mut [u32],
+        first: u32,
+        factor: u64,
         hashes: &mut [u64],
+        kept: &mut [u64],
         bins: &mut [u32],
-    ) -> usize {
+    ) -> (usize, usize) {
         let size = bins.len() as u64;
-        // The minimum does not mind repetitions, so that it needs no branch.
-        each_first(groups, taken, hashes, |hash| put(bins, size, hash))
+        // The minimum does not mind repetitions.
+        settle(numbers, first, factor, hashes, kept, |hash| put(bins, size, hash))
     }
 }
 
-/// Keep first occurrences; `each` sees every hash.
+/// Settle one round; `each` sees every hash.
 #[inline(always)]
-fn each_first(groups: &mut [[u64; PLACES]], taken: &mut [u8], hashes: &mut [u64], mut each: impl FnMut(u64)) -> usize {
-    let count = groups.len() as u64;
-    let taken = &mut taken[..groups.len()];
-    let mut kept = 0;
+fn settle(
+    numbers: &mut [u32],
+    first: u32,
+    factor: u64,
+    hashes: &mut [u64],
+    kept: &mut [u64],
+    mut each: impl FnMut(u64),
+) -> (usize, usize) {
+    let shift = 63 - numbers.len().trailing_zeros();
+    let (mut count, mut left) = (0, 0);
     for i in 0..hashes.len() {
         let hash = hashes[i];
         each(hash);
-        // A caller's hashes may differ in their low bits only.
-        let mut place = scaled(hash.wrapping_mul(BASE), count);
-        let is_new = loop {
-            let filled = usize::from(taken[place]);
-            let group = &mut groups[place];
-            let mut equal = 0_u32;
-            for (j, &other) in group.iter().enumerate() {
-                equal |= u32::from(other == hash) << j;
-            }
-            let is_new = equal & ((1 << filled) - 1) == 0;
-            if filled < PLACES {
-                group[filled] = hash;
-                taken[place] += u8::from(is_new);
-                break is_new;
-            }
-            if !is_new {
-                break false;
-            }
-            place = (place + 1) % groups.len();
-        };
-        hashes[kept] = hash;
-        kept += usize::from(is_new);
+        // The highest bits, for a caller's hashes may differ in their low bits only.
+        let place = &mut numbers[((hash.wrapping_mul(factor) >> 1) >> shift) as usize];
+        let is_taken = *place >= first;
+        let number = if is_taken { *place - first } else { 0 };
+        let is_same = is_taken & (kept[number as usize] == hash);
+        *place = if is_taken { *place } else { first + count as u32 };
+        kept[count] = hash;
+        hashes[left] = hash;
+        count += usize::from(!is_taken);
+        left += usize::from(is_taken & !is_same);
     }
-    kept
+    (count, left)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn assert_distinct(table: &mut Distinct, hashes: &[u64]) {
+        let mut expected = hashes.to_vec();
+        expected.sort_unstable();
+        expected.dedup();
+        let mut kept = hashes.to_vec();
+        assert_eq!(table.keep_first(&mut kept), expected.len());
+        kept.sort_unstable();
+        assert_eq!(kept, expected);
+    }
+
     #[test]
-    fn the_first_of_equal_hashes_stay_in_their_order() {
-        let mut hashes: Vec<u64> = (0..10_000).map(|i| i * i % 997).collect();
-        let mut expected = Vec::new();
-        for &hash in &hashes {
-            if !expected.contains(&hash) {
-                expected.push(hash);
-            }
-        }
+    fn one_of_equal_hashes_stays_whatever_the_table_met_before() {
         let mut table = Distinct::default();
-        for _ in 0..2 {
-            let kept = table.keep_first(&mut hashes);
-            assert_eq!(hashes[..kept], expected);
-            hashes.truncate(kept);
+        for count in [10_000_u64, 0, 1, 2, 3, 100, 9_999] {
+            let hashes: Vec<u64> = (0..count).map(|i| i * i % 997).collect();
+            assert_distinct(&mut table, &hashes);
+            assert_distinct(&mut table, &vec![7; count as usize]);
+        }
+    }
+
+    #[test]
+    fn hashes_that_share_their_places_in_every_round_are_told_apart() {
+        let hashes: Vec<u64> = (0..500).map(|i| (i % 250) << 60 | i % 250 / 16).collect();
+        assert_distinct(&mut Distinct::default(), &hashes);
+    }
+
+    #[test]
+    fn the_numbers_begin_anew_before_they_run_out() {
+        let mut table = Distinct { next: u32::MAX - 100, numbers: vec![u32::MAX - 101; 256], kept: Vec::new() };
+        for _ in 0..4 {
+            assert_distinct(&mut table, &[1, 2, 3, 2, 1, 5, 8, 13, 21, 34, 55, 89]);
         }
     }
 }
