@@ -16,7 +16,7 @@ LOWEST := $(VENV)-lowest
 LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test quick native test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
+.PHONY: demo test quick native native-check test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -46,6 +46,14 @@ $(NATIVE_INSTALLED): $(INSTALLED) $(NATIVE_SOURCES)
 	else \
 		echo "The compiled kernels are left out: cargo is missing."; \
 	fi
+
+# What is in Rust, by itself: its form, its lints, its tests, and the crates that it is built from where cargo-deny is
+# installed (native/deny.toml).
+native-check:
+	cd native && cargo fmt --check
+	cd native && cargo clippy --release --all-targets -- -D warnings
+	cd native && cargo test --release --quiet -p es-simhash-kernels
+	@if command -v cargo-deny > /dev/null; then cd native && cargo deny check; else echo "cargo-deny is missing."; fi
 
 $(BENCH_INSTALLED): $(NATIVE_INSTALLED)
 	$(BIN)/python -m pip install --quiet --group bench

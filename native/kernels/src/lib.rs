@@ -4,3 +4,9 @@ pub mod cpu;
 pub mod scheme;
 pub mod sketches;
 pub mod text;
+
+/// How many cases a test tries: fewer in Miri, which takes a thousand times as long.
+#[cfg(test)]
+pub(crate) const fn tried(cases: u64) -> u64 {
+    if cfg!(miri) { cases / 50 } else { cases }
+}

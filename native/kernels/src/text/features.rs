@@ -133,6 +133,7 @@ fn settle(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tried;
 
     fn assert_distinct(table: &mut Distinct, hashes: &[u64]) {
         let mut expected = hashes.to_vec();
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn one_of_equal_hashes_stays_whatever_the_table_met_before() {
         let mut table = Distinct::default();
-        for count in [10_000_u64, 0, 1, 2, 3, 100, 9_999] {
+        for count in [tried(10_000), 0, 1, 2, 3, 100, tried(9_999)] {
             let hashes: Vec<u64> = (0..count).map(|i| i * i % 997).collect();
             assert_distinct(&mut table, &hashes);
             assert_distinct(&mut table, &vec![7; count as usize]);
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn hashes_that_share_their_places_in_every_round_are_told_apart() {
-        let hashes: Vec<u64> = (0..500).map(|i| (i % 250) << 60 | i % 250 / 16).collect();
+        let hashes: Vec<u64> = (0..500).map(|i| ((i % 250) << 60) | (i % 250 / 16)).collect();
         assert_distinct(&mut Distinct::default(), &hashes);
     }
 
