@@ -12,12 +12,16 @@ another. The pairs left out are counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from heapq import heappop, heappush
+from types import ModuleType
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import spread_chunks
+from es_simhash._core.native import native
 from es_simhash.groups.pairs.sorting import Numbers, distinct, sorted_pieces
 from es_simhash.groups.pairs.spool import Records, Rows, Spools
 from es_simhash.sketches.minhash.common import constants
@@ -28,17 +32,27 @@ _POSITION_MASK = np.uint64((1 << POSITION_BITS) - 1)
 _PAIRS_AT_ONCE = 1 << 17
 
 
-def entries(keys: Rows, first: int) -> Numbers:
+def entries(keys: Rows, first: int, kept: npt.NDArray[np.bool_] | None = None) -> Numbers:
     """Make the words to sort, for the keys (rows of numbers) of the documents from position ``first`` on.
 
-    The key is hashed to 32 bits, the upper half of a sum of odd multiples (Dietzfelbinger, 1996).
+    The key is hashed to 32 bits, the upper half of a sum of odd multiples (Dietzfelbinger, 1996). Only the documents
+    ``kept`` have entries.
     """
+    factors = _factors(keys.shape[1])
+    if (kernels := native()) and keys.dtype.kind == "u":
+        return cast("Numbers", kernels.entries(keys, factors, first, kept))
     hashes = np.zeros(len(keys), dtype=np.uint64)
-    for column, factor in zip(keys.T, constants(keys.shape[1]), strict=True):
-        hashes += column.astype(np.uint64) * (factor | np.uint64(1))
+    for column, factor in zip(keys.T, factors, strict=True):
+        hashes += column.astype(np.uint64) * factor
     hashes &= ~_POSITION_MASK
     hashes |= np.arange(first, first + len(keys), dtype=np.uint64)
-    return hashes
+    return hashes if kept is None else hashes[kept]
+
+
+@cache
+def _factors(columns: int) -> Numbers:
+    """Return an odd number for each column of keys."""
+    return constants(columns) | np.uint64(1)
 
 
 def pair_codes(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Numbers:
@@ -55,13 +69,13 @@ class HotKeys:
     """The keys shared by the most documents: their number, and the position of the last."""
 
     def __init__(self, least: int = 1_000, most: int = 20) -> None:
-        self._least = least
+        self.least = least
         self._most = most
         self._heap: list[tuple[int, int, int]] = []
 
     def add(self, table: int, sizes: npt.NDArray[np.int64], last: Numbers) -> None:
         """Consider some keys of a table, given the number of their documents, and the entry of the last one."""
-        for place in np.flatnonzero(sizes >= self._least).tolist():
+        for place in np.flatnonzero(sizes >= self.least).tolist():
             heappush(self._heap, (int(sizes[place]), table, int(last[place] & _POSITION_MASK)))
             if len(self._heap) > self._most:
                 heappop(self._heap)
@@ -90,6 +104,22 @@ class Linker:
 
         Pairs with the same second document follow one another, the nearest first document first.
         """
+        kernels = native()
+        yield from self._compiled_pairs(kernels, pieces, table) if kernels else self._numpy_pairs(pieces, table)
+
+    def _compiled_pairs(self, kernels: ModuleType, pieces: Iterable[Numbers], table: int) -> Iterator[Numbers]:
+        linker = kernels.Linker(self._all, self._few, self._most, self._hot.least)
+        for piece in pieces:
+            start = 0
+            while start < len(piece):
+                codes, start = linker.pairs(piece, start, _PAIRS_AT_ONCE)
+                if len(codes):
+                    yield codes
+        self._hot.add(table, *linker.hot_keys())
+        self.left_out += linker.left_out
+        self.cut_off += linker.cut_off
+
+    def _numpy_pairs(self, pieces: Iterable[Numbers], table: int) -> Iterator[Numbers]:
         before = np.empty(0, dtype=np.uint64)
         followed = 0  # the number of entries with the last key before the last entry
         for piece in pieces:

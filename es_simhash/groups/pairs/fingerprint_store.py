@@ -98,5 +98,5 @@ class FingerprintStore:
         """Yield the entries of compared documents, whose keys are rows of numbers."""
         first = 0
         for rows in keys:
-            yield entries(rows, first)[self.compared[first : first + len(rows)]]
+            yield entries(rows, first, self.compared[first : first + len(rows)])
             first += len(rows)

@@ -15,6 +15,7 @@ Read = Callable[[], Iterator[Numbers]]
 
 # Ranges are this much smaller than the limit, so that an uneven spread of values seldom exceeds it.
 _SLACK = 1.25
+_ALL = 1 << 64
 
 
 def sorted_pieces(read: Read, total: int, top: int, limit: int) -> Iterator[Numbers]:
@@ -42,9 +43,10 @@ def _within(read: Read, low: int, high: int, limit: int) -> Numbers | None:
     """Read the numbers from ``low`` up to ``high``, unless they are too many and the range can be divided."""
     found = [np.empty(0, dtype=np.uint64)]
     count = 0
+    takes_all = high - low == _ALL
     for numbers in read():
         # One comparison instead of two: numbers below the range wrap around to above it.
-        inside = numbers[numbers - np.uint64(low) <= np.uint64(high - low - 1)]
+        inside = numbers if takes_all else numbers[numbers - np.uint64(low) <= np.uint64(high - low - 1)]
         found.append(inside)
         count += len(inside)
         if count > limit and high - low > 1:

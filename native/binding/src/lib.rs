@@ -1,6 +1,7 @@
 //! The kernels as a Python module.
 
 mod fingerprinter;
+mod joins;
 mod texts;
 
 use pyo3::prelude::*;
@@ -9,6 +10,8 @@ use pyo3::prelude::*;
 mod es_simhash_native {
     #[pymodule_export]
     use crate::fingerprinter::Fingerprinter;
+    #[pymodule_export]
+    use crate::joins::{Linker, entries};
     #[pymodule_export]
     use crate::texts::Refused;
 

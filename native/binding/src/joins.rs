@@ -1,0 +1,90 @@
+//! Joins: from keys to pairs.
+
+use es_simhash_kernels::joins::entries::KeyHashes;
+use es_simhash_kernels::joins::links;
+use numpy::{
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
+};
+use pyo3::prelude::*;
+
+use crate::texts::Refused;
+
+/// Return the words to sort, for keys that are rows of unsigned numbers.
+#[pyfunction]
+pub fn entries<'py>(
+    keys: &Bound<'py, PyUntypedArray>,
+    factors: PyReadonlyArray1<'py, u64>,
+    first: u64,
+    kept: Option<PyReadonlyArray1<'py, bool>>,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let hashes = hashes_of::<u8>(keys, &factors)
+        .or_else(|| hashes_of::<u16>(keys, &factors))
+        .or_else(|| hashes_of::<u32>(keys, &factors))
+        .or_else(|| hashes_of::<u64>(keys, &factors))
+        .ok_or_else(|| Refused::new_err(()))?;
+    let kept = kept.as_ref().map(|kept| kept.as_slice()).transpose()?;
+    Ok(hashes.entries(first, kept).into_pyarray(keys.py()))
+}
+
+/// Hash keys if they have this type.
+fn hashes_of<'py, T: Element + Copy + Into<u64>>(
+    keys: &Bound<'py, PyUntypedArray>,
+    factors: &PyReadonlyArray1<'py, u64>,
+) -> Option<KeyHashes> {
+    let keys: PyReadonlyArray2<'py, T> = keys.cast::<PyArray2<T>>().ok()?.readonly();
+    let keys = keys.as_array();
+    let mut hashes = KeyHashes::of(keys.nrows());
+    for (column, &factor) in keys.columns().into_iter().zip(factors.as_array()) {
+        match column.to_slice() {
+            Some(numbers) => hashes.add(numbers.iter().map(|&number| number.into()), factor),
+            None => hashes.add(column.iter().map(|&number| number.into()), factor),
+        }
+    }
+    Some(hashes)
+}
+
+/// Pairs documents that share a key, given the sorted entries of a table in pieces.
+#[pyclass]
+pub struct Linker {
+    linker: links::Linker,
+    /// Pairs about to be returned: memory that is used again.
+    codes: Vec<u64>,
+}
+
+#[pymethods]
+impl Linker {
+    #[new]
+    fn new(all: usize, few: usize, most: Option<usize>, hot_from: u64) -> Self {
+        Self { linker: links::Linker::new(all, few, most, hot_from), codes: Vec::new() }
+    }
+
+    /// Return about `limit` pairs of a piece's entries from `start` on, as numbers, and the first entry not read.
+    fn pairs<'py>(
+        &mut self,
+        piece: PyReadonlyArray1<'py, u64>,
+        start: usize,
+        limit: usize,
+    ) -> PyResult<(Bound<'py, PyArray1<u64>>, usize)> {
+        let entries = piece.as_slice()?.get(start..).unwrap_or_default();
+        self.codes.clear();
+        let read = piece.py().detach(|| self.linker.link(entries, limit, &mut self.codes));
+        Ok((PyArray1::from_slice(piece.py(), &self.codes), start + read))
+    }
+
+    /// Return the keys of at least `hot_from` documents, once all entries are read: their numbers, and the last entry.
+    fn hot_keys<'py>(&mut self, py: Python<'py>) -> (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u64>>) {
+        self.linker.end();
+        let (sizes, last): (Vec<_>, Vec<_>) = self.linker.hot.drain(..).map(|(size, last)| (size as i64, last)).unzip();
+        (sizes.into_pyarray(py), last.into_pyarray(py))
+    }
+
+    #[getter]
+    fn left_out(&self) -> u64 {
+        self.linker.left_out
+    }
+
+    #[getter]
+    fn cut_off(&self) -> u64 {
+        self.linker.cut_off
+    }
+}

@@ -1,0 +1,4 @@
+//! From keys to pairs.
+
+pub mod entries;
+pub mod links;

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash._core.environment import NATIVE
+from es_simhash.groups.pairs.candidates import HotKeys, Linker, entries
+
+pytest.importorskip("es_simhash_native")
+
+Found = TypeVar("Found")
+
+
+def both_ways(work: Callable[[], Found]) -> tuple[Found, Found]:
+    """Return what compiled kernels find, and what numpy does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(NATIVE, raising=False)
+        compiled = work()
+        patch.setenv(NATIVE, "0")
+        return compiled, work()
+
+
+@st.composite
+def key_rows(draw: st.DrawFn) -> np.ndarray[Any, Any]:
+    dtype = np.dtype(draw(st.sampled_from(["u1", "u2", "u4", "u8"])))
+    width, count = draw(st.integers(1, 5)), draw(st.integers(0, 40))
+    numbers = st.integers(0, 2 ** (8 * dtype.itemsize) - 1)
+    drawn = draw(st.lists(numbers, min_size=width * count, max_size=width * count))
+    by_columns = np.array(drawn, dtype=dtype).reshape(width, count).T
+    rows = draw(st.sampled_from([by_columns, np.ascontiguousarray(by_columns), by_columns[::-1]]))
+    return rows
+
+
+@given(key_rows(), st.integers(0, 2**32 - 50), st.data())
+def test_keys_of_any_width_and_order_in_memory_have_the_same_entries(
+    rows: np.ndarray[Any, Any], first: int, data: st.DataObject
+) -> None:
+    size = len(rows)
+    kept = data.draw(st.none() | st.lists(st.booleans(), min_size=size, max_size=size))
+    mask = None if kept is None else np.array(kept, dtype=np.bool_)
+    compiled, numpy = both_ways(lambda: entries(rows, first, mask))
+    assert compiled.dtype == numpy.dtype
+    assert compiled.tolist() == numpy.tolist()
+
+
+@given(
+    st.lists(st.integers(0, 4), max_size=60),
+    st.lists(st.integers(0, 60), max_size=4),
+    st.integers(1, 6),
+    st.integers(1, 6),
+    st.none() | st.integers(1, 8),
+    st.integers(2, 6),
+    st.integers(1, 30),
+)
+def test_the_same_pairs_come_in_the_same_order_with_the_same_counts_and_hot_keys(
+    keys: list[int], cuts: list[int], all: int, few: int, most: int | None, least: int, at_once: int
+) -> None:
+    ordered = np.sort(entries(np.array(keys, dtype=np.uint8).reshape(-1, 1), 0))
+    pieces = np.split(ordered, sorted(cuts))
+
+    def linked() -> tuple[list[int], int, int, list[tuple[int, int, int]]]:
+        hot = HotKeys(least, 3)
+        linker = Linker(all, min(few, all), most, hot)
+        codes = [code for table in range(2) for some in linker.pairs(pieces, table) for code in some.tolist()]
+        return codes, linker.left_out, linker.cut_off, list(hot)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("es_simhash.groups.pairs.candidates._PAIRS_AT_ONCE", at_once)
+        compiled, numpy = both_ways(linked)
+    assert compiled == numpy
+
+
+def test_pairs_of_a_key_that_all_share_come_in_arrays_of_a_bounded_size() -> None:
+    pieces = np.array_split(entries(np.zeros((50_000, 1), dtype=np.uint8), 0), 3)
+    compiled, numpy = both_ways(lambda: list(Linker(32, 8).pairs(pieces)))
+    assert np.concatenate(compiled).tolist() == np.concatenate(numpy).tolist()
+    assert max(map(len, compiled)) <= (1 << 17) + 32
