@@ -4,6 +4,7 @@ pub mod cpu;
 pub mod joins;
 pub mod scheme;
 pub mod sketches;
+pub mod stop;
 pub mod text;
 
 /// How many cases a test tries: fewer in Miri, which takes a thousand times as long.

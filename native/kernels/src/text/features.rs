@@ -1,13 +1,18 @@
 //! The distinct features of a text.
 
+use std::sync::Arc;
+
 use super::hashing::poly64::BASE;
 use crate::for_each_cpu;
 use crate::sketches::one_permutation::put;
+use crate::stop::Stop;
 
 /// Places in the table for each feature, at least.
 const PLACES_A_FEATURE: usize = 2;
 /// Rounds in which hashes that shared a place are given another one; a search finds what is left then.
 const ROUNDS: usize = 16;
+/// Hashes after which to look whether to stop.
+const LOOK_AFTER: usize = 1 << 20;
 
 /// A table to find repeated hashes in, used for one text after the other.
 ///
@@ -20,9 +25,16 @@ pub struct Distinct {
     numbers: Vec<u32>,
     next: u32,
     kept: Vec<u64>,
+    /// Looked at now and then; what is returned afterwards means nothing.
+    stop: Arc<Stop>,
 }
 
 impl Distinct {
+    /// Make a table that gives up if it is asked to.
+    pub fn new(stop: &Arc<Stop>) -> Self {
+        Self { stop: Arc::clone(stop), ..Self::default() }
+    }
+
     /// Leave one hash of each value, in any order, and return how many there are.
     pub fn keep_first(&mut self, hashes: &mut Vec<u64>) -> usize {
         self.keep(hashes, None)
@@ -33,25 +45,29 @@ impl Distinct {
         self.keep(hashes, Some(bins))
     }
 
-    fn keep(&mut self, hashes: &mut Vec<u64>, bins: Option<&mut [u32]>) -> usize {
+    fn keep(&mut self, hashes: &mut Vec<u64>, mut bins: Option<&mut [u32]>) -> usize {
         let places = self.make_room(hashes.len());
-        let Self { numbers, next, kept } = self;
+        let Self { numbers, next, kept, stop } = self;
         let numbers = &mut numbers[..places];
-        let (mut count, mut left) = match bins {
-            None => round(numbers, *next, BASE, hashes, kept),
-            Some(bins) => round_and_fill(numbers, *next, BASE, hashes, kept, bins),
-        };
+        let (mut count, mut left) = (0, hashes.len());
         let mut factor = BASE;
-        for _ in 1..ROUNDS {
+        for _ in 0..ROUNDS {
+            let mut round = Round { first: *next, factor, ..Round::default() };
+            while round.done < left && !stop.is_requested() {
+                let end = left.min(round.done + LOOK_AFTER);
+                match &mut bins {
+                    None => settle(numbers, &mut round, &mut hashes[..end], &mut kept[count..]),
+                    Some(bins) => settle_and_fill(numbers, &mut round, &mut hashes[..end], &mut kept[count..], bins),
+                }
+            }
+            bins = None;
+            *next += round.kept as u32;
+            (count, left) = (count + round.kept, round.left);
             if left == 0 {
                 break;
             }
-            *next += count as u32;
             factor = factor.wrapping_mul(BASE);
-            let (more, still_left) = round(numbers, *next, factor, &mut hashes[..left], &mut kept[count..]);
-            (count, left) = (count + more, still_left);
         }
-        *next += count as u32;
         for &hash in &hashes[..left] {
             if !kept[..count].contains(&hash) {
                 kept[count] = hash;
@@ -78,42 +94,51 @@ impl Distinct {
     }
 }
 
+/// How far a round has come.
+#[derive(Default)]
+struct Round {
+    /// The number of the first hash that this round keeps.
+    first: u32,
+    factor: u64,
+    done: usize,
+    kept: usize,
+    left: usize,
+}
+
 for_each_cpu! {
-    /// Move hashes whose place was free to `kept`, and those whose place another one has to the front; return how many
-    /// there are of both.
-    fn round(numbers: &mut [u32], first: u32, factor: u64, hashes: &mut [u64], kept: &mut [u64]) -> (usize, usize) {
-        settle(numbers, first, factor, hashes, kept, |_| {})
+    /// Go on with a round up to the end of `hashes`: move those whose place was free to `kept`, and those whose place
+    /// another one has to the front.
+    fn settle(numbers: &mut [u32], round: &mut Round, hashes: &mut [u64], kept: &mut [u64]) {
+        settle_each(numbers, round, hashes, kept, |_| {})
     }
 }
 
 for_each_cpu! {
-    fn round_and_fill(
+    fn settle_and_fill(
         numbers: &mut [u32],
-        first: u32,
-        factor: u64,
+        round: &mut Round,
         hashes: &mut [u64],
         kept: &mut [u64],
         bins: &mut [u32],
-    ) -> (usize, usize) {
+    ) {
         let size = bins.len() as u64;
         // The minimum does not mind repetitions.
-        settle(numbers, first, factor, hashes, kept, |hash| put(bins, size, hash))
+        settle_each(numbers, round, hashes, kept, |hash| put(bins, size, hash))
     }
 }
 
-/// Settle one round; `each` sees every hash.
+/// Do the work of `settle`; `each` sees every hash.
 #[inline(always)]
-fn settle(
+fn settle_each(
     numbers: &mut [u32],
-    first: u32,
-    factor: u64,
+    round: &mut Round,
     hashes: &mut [u64],
     kept: &mut [u64],
     mut each: impl FnMut(u64),
-) -> (usize, usize) {
+) {
+    let Round { first, factor, done, kept: mut count, mut left } = *round;
     let shift = 63 - numbers.len().trailing_zeros();
-    let (mut count, mut left) = (0, 0);
-    for i in 0..hashes.len() {
+    for i in done..hashes.len() {
         let hash = hashes[i];
         each(hash);
         // The highest bits, for a caller's hashes may differ in their low bits only.
@@ -127,7 +152,7 @@ fn settle(
         count += usize::from(!is_taken);
         left += usize::from(is_taken & !is_same);
     }
-    (count, left)
+    *round = Round { first, factor, done: hashes.len(), kept: count, left };
 }
 
 #[cfg(test)]
@@ -163,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_numbers_begin_anew_before_they_run_out() {
-        let mut table = Distinct { next: u32::MAX - 100, numbers: vec![u32::MAX - 101; 256], kept: Vec::new() };
+        let mut table = Distinct { next: u32::MAX - 100, numbers: vec![u32::MAX - 101; 256], ..Distinct::default() };
         for _ in 0..4 {
             assert_distinct(&mut table, &[1, 2, 3, 2, 1, 5, 8, 13, 21, 34, 55, 89]);
         }
