@@ -1,4 +1,7 @@
 //! From features to fingerprints.
 
+pub mod k_hash;
+mod logarithm;
 pub mod one_permutation;
 pub mod simhash;
+pub mod weighted;

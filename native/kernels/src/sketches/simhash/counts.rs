@@ -1,4 +1,4 @@
-//! SimHash (see `es_simhash.sketches.simhash`): the signs of sums of bits, counted in parallel.
+//! SimHash of hashes that weigh alike: their bits are counted in parallel.
 //!
 //! Carry-save adders (Warren, Hacker's Delight, 5-2) add hashes eight at a time, each in a lane of its own. What they
 //! count stays sliced: plane i holds bit i of all 64 counts. The planes of the lanes are added, and compared with half

@@ -1,0 +1,46 @@
+//! SimHash with integer weights, whose sums wrap at 64 bits as numpy's do.
+
+use crate::for_each_cpu;
+use crate::text::Refused;
+
+/// The SimHash of hashes with integer weights, of either sign.
+pub fn weighted_by_integers(hashes: &[u64], weights: &[i64]) -> Result<u64, Refused> {
+    // The numpy way takes absolute values, and this number has none.
+    if weights.contains(&i64::MIN) { Err(Refused) } else { Ok(signs(hashes, weights)) }
+}
+
+for_each_cpu! {
+    fn signs(hashes: &[u64], weights: &[i64]) -> u64 {
+        let mut sums = [0_i64; 64];
+        let mut total = 0_i64;
+        for (&hash, &weight) in hashes.iter().zip(weights) {
+            for (bit, sum) in sums.iter_mut().enumerate() {
+                *sum = sum.wrapping_add(if hash & 1 << bit == 0 { 0 } else { weight });
+            }
+            total = total.wrapping_add(weight);
+        }
+        // What sets a bit counts for it, and all else against it.
+        let is_set = |sum: i64| sum.wrapping_mul(2).wrapping_sub(total) > 0;
+        (0..64).map(|bit| u64::from(is_set(sums[bit])) << bit).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::hashing::poly64::fmix64;
+
+    #[test]
+    fn a_bit_shows_the_sign_of_its_sum() {
+        for count in 0..200 {
+            let hashes: Vec<u64> = (0..count).map(fmix64).collect();
+            let weights: Vec<i64> = (0..count).map(|i| (fmix64(i + 9) % 11) as i64 - 5).collect();
+            let sum = |bit: u64| -> i64 {
+                hashes.iter().zip(&weights).map(|(hash, w)| if hash >> bit & 1 == 1 { *w } else { -w }).sum()
+            };
+            let expected = (0..64).map(|bit| u64::from(sum(bit) > 0) << bit).sum();
+            assert_eq!(weighted_by_integers(&hashes, &weights), Ok(expected), "{count} hashes");
+        }
+        assert_eq!(weighted_by_integers(&[1], &[i64::MIN]), Err(Refused));
+    }
+}
