@@ -1,17 +1,24 @@
 //! Weighted features to fingerprints (defined in `es_simhash.scheme.fingerprinting.fingerprints`).
 
-use super::settings::{MinHash, Settings};
-use crate::sketches::one_permutation::EMPTY;
-use crate::sketches::simhash;
+use super::settings::{MinHash, Settings, Weighing};
+use crate::sketches::one_permutation::{self, EMPTY};
+use crate::sketches::repeated::Summed;
+use crate::sketches::{simhash, weighted};
 use crate::text::Refused;
 use crate::text::features::Distinct;
-use crate::text::weighted::Features;
+use crate::text::hashing::poly64::fmix64;
+use crate::text::weighted::{Features, Weights};
 
 /// What one thread condenses in.
 #[derive(Default)]
 pub struct Scratch {
     pub distinct: Distinct,
     row: Vec<u32>,
+    words: Vec<u64>,
+    /// Words with their places in the text.
+    order: Vec<(u64, usize)>,
+    summed: Summed,
+    samples: weighted::Scratch,
 }
 
 /// The fingerprints of some texts, as columns.
@@ -34,22 +41,117 @@ pub fn condense(
     scratch: &mut Scratch,
     made: &mut Fingerprints,
 ) -> Result<(), Refused> {
-    let hashes = &mut features.words;
     let first = made.signatures.len();
     made.signatures.resize(first + settings.signature_size(), EMPTY);
     let row = &mut made.signatures[first..];
-    let count = match &settings.minhash {
-        Some(MinHash::OnePermutation(sequences)) => {
-            let count = scratch.distinct.keep_first_and_fill(hashes, row);
+    let count = match (&settings.weighing, &settings.minhash) {
+        (Weighing::Set, Some(MinHash::OnePermutation(sequences)))
+            if settings.is_mixed && features.second_words.is_empty() =>
+        {
+            let count = scratch.distinct.keep_first_and_fill(&mut features.words, row);
             sequences.densify(row, &mut scratch.row);
             count
         }
-        None => scratch.distinct.keep_first(hashes),
+        _ => {
+            if let Weighing::Set = settings.weighing {
+                keep_first(features, scratch);
+            }
+            if let Some(minhash) = &settings.minhash {
+                sign(minhash, settings.is_mixed, features, scratch, row)?;
+            }
+            match settings.weighing {
+                Weighing::Set | Weighing::Idf => features.words.len(),
+                // Without any positive weight there is no signature.
+                Weighing::Own if settings.minhash.is_some() && row.iter().all(|&value| value == EMPTY) => 0,
+                _ => distinct_count(&features.words, settings.floor, scratch),
+            }
+        }
     };
-    if settings.simhash_bits > 0 {
-        let simhash = simhash::unweighted(&hashes[..count]);
-        made.simhashes.push(simhash >> (64 - settings.simhash_bits));
-    }
+    append_simhash(settings.simhash_bits, features, &mut made.simhashes)?;
     made.statuses.push(u8::from(count < settings.floor) + u8::from(count == 0));
     Ok(())
+}
+
+/// Keep the first of equal features.
+fn keep_first(features: &mut Features, scratch: &mut Scratch) {
+    let Features { words, second_words, .. } = features;
+    if second_words.is_empty() {
+        scratch.distinct.keep_first(words);
+        return;
+    }
+    scratch.order.clear();
+    scratch.order.extend(words.iter().enumerate().map(|(place, &word)| (word, place)));
+    scratch.order.sort_unstable();
+    scratch.order.dedup_by_key(|&mut (word, _)| word);
+    scratch.words.clear();
+    scratch.words.extend(scratch.order.iter().map(|&(_, place)| second_words[place]));
+    second_words.clone_from(&scratch.words);
+    words.clear();
+    words.extend(scratch.order.iter().map(|&(word, _)| word));
+}
+
+/// Count distinct features; a count from `enough` on may be too small.
+fn distinct_count(words: &[u64], enough: usize, scratch: &mut Scratch) -> usize {
+    let mut count = 0;
+    // The first features nearly always suffice.
+    for glance in [words.len().min(enough.saturating_mul(2)), words.len()] {
+        if count < enough {
+            scratch.words.clear();
+            scratch.words.extend_from_slice(&words[..glance]);
+            count = scratch.distinct.keep_first(&mut scratch.words);
+        }
+    }
+    count
+}
+
+/// Write the signature of features into a row of empty values.
+fn sign(
+    minhash: &MinHash,
+    is_mixed: bool,
+    features: &Features,
+    scratch: &mut Scratch,
+    row: &mut [u32],
+) -> Result<(), Refused> {
+    let mut words = &features.words;
+    if !is_mixed {
+        scratch.words.clear();
+        scratch.words.extend(words.iter().map(|&word| fmix64(word)));
+        words = &scratch.words;
+    }
+    match minhash {
+        MinHash::OnePermutation(sequences) => {
+            one_permutation::fill(row, words);
+            sequences.densify(row, &mut scratch.row);
+        }
+        MinHash::KHash(functions) => functions.fill(row, words),
+        MinHash::Weighted(samples) => {
+            scratch.summed.read(words, &features.weights)?;
+            samples.fill(row, &scratch.summed.hashes, &scratch.summed.weights, &mut scratch.samples);
+        }
+    }
+    Ok(())
+}
+
+/// Append the first `bits` bits of the SimHash, in a word or, if they are more than 64, in two; none for 0.
+fn append_simhash(bits: u32, features: &Features, simhashes: &mut Vec<u64>) -> Result<(), Refused> {
+    if bits == 0 {
+        return Ok(());
+    }
+    let first = signs(&features.words, &features.weights)?;
+    if bits <= 64 {
+        simhashes.push(first >> (64 - bits));
+        return Ok(());
+    }
+    let second = signs(&features.second_words, &features.weights)?;
+    let code = (u128::from(first) << 64 | u128::from(second)) >> (128 - bits);
+    simhashes.extend([(code >> 64) as u64, code as u64]);
+    Ok(())
+}
+
+fn signs(words: &[u64], weights: &Weights) -> Result<u64, Refused> {
+    match weights {
+        Weights::One => Ok(simhash::unweighted(words)),
+        Weights::Integers(weights) => simhash::weighted_by_integers(words, weights),
+        Weights::Floats(weights) => simhash::weighted_by_floats(words, weights),
+    }
 }

@@ -1,6 +1,8 @@
 //! The settings of a scheme that make its fingerprints (see `es_simhash.scheme.settings`).
 
+use crate::sketches::k_hash::Functions;
 use crate::sketches::one_permutation::Sequences;
+use crate::sketches::weighted::Samples;
 use crate::text::normalise::Steps;
 
 pub struct Settings {
@@ -36,6 +38,8 @@ pub enum Weighing {
 
 pub enum MinHash {
     OnePermutation(Sequences),
+    KHash(Functions),
+    Weighted(Samples),
 }
 
 impl Settings {
@@ -43,6 +47,8 @@ impl Settings {
     pub fn signature_size(&self) -> usize {
         match &self.minhash {
             Some(MinHash::OnePermutation(sequences)) => sequences.size(),
+            Some(MinHash::KHash(functions)) => functions.size(),
+            Some(MinHash::Weighted(samples)) => samples.size(),
             None => 0,
         }
     }

@@ -3,5 +3,6 @@
 pub mod k_hash;
 mod logarithm;
 pub mod one_permutation;
+pub mod repeated;
 pub mod simhash;
 pub mod weighted;

@@ -29,10 +29,11 @@ for_each_cpu! {
 mod tests {
     use super::*;
     use crate::text::hashing::poly64::fmix64;
+    use crate::tried;
 
     #[test]
     fn a_bit_shows_the_sign_of_its_sum() {
-        for count in 0..200 {
+        for count in 0..tried(200) {
             let hashes: Vec<u64> = (0..count).map(fmix64).collect();
             let weights: Vec<i64> = (0..count).map(|i| (fmix64(i + 9) % 11) as i64 - 5).collect();
             let sum = |bit: u64| -> i64 {
