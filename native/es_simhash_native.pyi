@@ -3,6 +3,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+class Components:
+    def __init__(self, count: int) -> None: ...
+    def union(self, first: npt.NDArray[np.uint32], second: npt.NDArray[np.uint32]) -> None: ...
+    def firsts(self) -> npt.NDArray[np.uint32]: ...
+
 class Linker:
     left_out: int
     cut_off: int
@@ -16,3 +21,12 @@ def entries(
     first: int,
     kept: npt.NDArray[np.bool_] | None,
 ) -> npt.NDArray[np.uint64]: ...
+def places(
+    codes: npt.NDArray[np.uint64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
+def agreements(
+    values: npt.NDArray[np.unsignedinteger[Any]],
+    first: npt.NDArray[np.uint32],
+    second: npt.NDArray[np.uint32],
+    bits: int,
+) -> npt.NDArray[np.uint32]: ...

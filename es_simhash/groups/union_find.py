@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.native import native
 
 Positions = npt.NDArray[Any]
 
@@ -26,10 +27,16 @@ class UnionFind:
     """
 
     def __init__(self, count: int) -> None:
-        self._parents = np.arange(count, dtype=np.uint32 if count <= 1 << 32 else np.int64)
+        kernels = native()
+        self._compiled: Any = kernels.Components(count) if kernels and count < 1 << 32 else None
+        if self._compiled is None:
+            self._parents = np.arange(count, dtype=np.uint32 if count <= 1 << 32 else np.int64)
 
     def union(self, first: Positions, second: Positions) -> None:
         """Put the documents of each pair into one group."""
+        if self._compiled is not None:
+            self._compiled.union(*(np.ascontiguousarray(side, dtype=np.uint32) for side in (first, second)))
+            return
         while len(first):
             first, second = self._roots(first), self._roots(second)
             apart = first != second
@@ -39,7 +46,7 @@ class UnionFind:
 
     def groups(self) -> Groups:
         """Return the groups so far."""
-        return Groups(self._roots(slice(None)))
+        return Groups(self._roots(slice(None)) if self._compiled is None else self._compiled.firsts())
 
     def _roots(self, documents: Positions | slice) -> Positions:
         """Find the roots of documents, or of all; afterwards these point straight to their roots."""

@@ -14,13 +14,13 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.sorting import Numbers, distinct
-from es_simhash.groups.pairs.spool import Columns
+from es_simhash.groups.pairs.pair_rows import PairRows
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verification import estimates_below
 from es_simhash.sketches import hamming
-from es_simhash.sketches.minhash.estimate import estimates, standard_error, standard_errors
+from es_simhash.sketches.minhash.estimate import standard_error, standard_errors
 
 # What decides whether a pair is similar enough: its estimate; the texts if the estimate is doubtful; always the texts.
 Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
@@ -29,7 +29,6 @@ Pairs: TypeAlias = npt.NDArray[Any]
 # The distance from the threshold, in standard errors, beyond which an estimate is not doubtful.
 _DOUBT = 3.0
 _COMPARED_AT_ONCE = 1 << 16
-_ESTIMATED_AT_ONCE = 1 << 12
 
 
 def pair_type(criteria: Criteria) -> np.dtype[np.void]:
@@ -45,7 +44,7 @@ def pair_type(criteria: Criteria) -> np.dtype[np.void]:
 def identical_pairs(store: FingerprintStore, codes: Numbers, criteria: Criteria) -> Pairs:
     """Return the pairs with equal texts; for each second document only the first pair."""
     first, second = positions(codes)
-    same = np.equal(*_rows(store.contents, first, second)).all(axis=1)
+    same = np.equal(*PairRows(codes).of(store.contents)).all(axis=1)
     first, second = first[same], second[same]
     is_new = np.ones(len(second), dtype=np.bool_)
     np.not_equal(second[1:], second[:-1], out=is_new[1:])
@@ -73,13 +72,14 @@ class Comparison:
     def matches(self, codes: Numbers) -> Iterator[Pairs]:
         """Yield the pairs that meet the criteria, in the order in which they come."""
         for start in range(0, len(codes), _COMPARED_AT_ONCE):
-            pairs = _pairs(*positions(codes[start : start + _COMPARED_AT_ONCE]), self._criteria)
+            some = codes[start : start + _COMPARED_AT_ONCE]
+            pairs, rows = _pairs(*positions(some), self._criteria), PairRows(some)
             self.compared += len(pairs)
             meets = np.zeros(len(pairs), dtype=np.bool_)
             if self._criteria.distance is not None:
-                meets |= self._are_near(pairs)
+                meets |= self._are_near(pairs, rows)
             if self._criteria.similarity is not None:
-                meets |= self._are_similar(pairs, self._criteria.similarity, meets)
+                meets |= self._are_similar(pairs, rows, self._criteria.similarity, meets)
             yield self._with_errors(pairs[meets])
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
@@ -89,20 +89,21 @@ class Comparison:
             pairs["standard_error"] = np.where(pairs["is_exact"], 0.0, errors)
         return pairs
 
-    def _are_near(self, pairs: Pairs) -> npt.NDArray[np.bool_]:
-        first, second = _rows(self._store.simhashes, pairs["first"], pairs["second"])
+    def _are_near(self, pairs: Pairs, rows: PairRows) -> npt.NDArray[np.bool_]:
+        first, second = rows.of(self._store.simhashes)
         narrow = first.shape[1] == 1
         pairs["distance"] = hamming.distances(first[:, 0], second[:, 0]) if narrow else hamming.distances(first, second)
         return pairs["distance"] <= self._criteria.distance
 
-    def _are_similar(self, pairs: Pairs, threshold: float, are_near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        first, second = _rows(self._store.values, pairs["first"], pairs["second"])
-        bits, size = self._store.value_bits, first.shape[1]
-        for start in range(0, len(pairs), _ESTIMATED_AT_ONCE):
-            here = slice(start, start + _ESTIMATED_AT_ONCE)
-            pairs["similarity"][here] = estimates(first[here], second[here], bits)
+    def _are_similar(
+        self, pairs: Pairs, rows: PairRows, threshold: float, are_near: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.bool_]:
+        bits, minhash = self._store.value_bits, self._store.settings.minhash
+        assert minhash
+        pairs["similarity"] = rows.estimates(self._store.values, bits)
         if self._exact is not None:
-            self._look_at_texts(self._exact, pairs, threshold, _DOUBT * standard_error(threshold, size, bits), are_near)
+            doubt = _DOUBT * standard_error(threshold, minhash.size, bits)
+            self._look_at_texts(self._exact, pairs, threshold, doubt, are_near)
         return pairs["similarity"] >= threshold
 
     def _look_at_texts(
@@ -129,10 +130,3 @@ def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
     pairs = np.zeros(len(first), dtype=pair_type(criteria))
     pairs["first"], pairs["second"] = first, second
     return pairs
-
-
-def _rows(columns: Columns, first: Integers, second: Integers) -> tuple[Pairs, Pairs]:
-    """Return the rows of the first documents of pairs, and those of the second."""
-    rows = distinct(np.sort(np.concatenate([first, second])))
-    taken = columns.take(rows.astype(np.int64))
-    return taken[np.searchsorted(rows, first)], taken[np.searchsorted(rows, second)]

@@ -33,18 +33,23 @@ def estimates(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> npt
     similarity 1 to another such document and 0 to any other; if values are cut, it cannot be distinguished from others,
     and must be left out by its status.
     """
-    chance = _chance(value_bits)
+    check_value_bits(value_bits)
     if a.shape[-1:] != b.shape[-1:]:
         raise FormatError(
             f"Signatures of {a.shape[-1:]} and {b.shape[-1:]} values cannot be compared. "
             "Give signatures of the same kind and size."
         )
     mask = np.uint32((1 << value_bits) - 1)
-    share = ((a ^ b) & mask == 0).mean(axis=-1)
-    similarities = np.maximum((share - chance) / (1 - chance), 0.0)
+    similarities = similarities_of_shares(((a ^ b) & mask == 0).mean(axis=-1), value_bits)
     if value_bits < VALUE_BITS:
         return similarities
     return np.where((a == EMPTY).all(axis=-1) != (b == EMPTY).all(axis=-1), 0.0, similarities)
+
+
+def similarities_of_shares(shares: npt.NDArray[np.float64], value_bits: int) -> npt.NDArray[np.float64]:
+    """Estimate similarities from the shares of positions whose values agree in the lowest ``value_bits`` bits."""
+    chance = _chance(value_bits)
+    return np.maximum((shares - chance) / (1 - chance), 0.0)
 
 
 def standard_error(similarity: float, size: int, value_bits: int = VALUE_BITS) -> float:

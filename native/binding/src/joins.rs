@@ -1,7 +1,7 @@
 //! Joins: from keys to pairs.
 
 use es_simhash_kernels::joins::entries::KeyHashes;
-use es_simhash_kernels::joins::links;
+use es_simhash_kernels::joins::{components, links, rows};
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
 };
@@ -86,5 +86,80 @@ impl Linker {
     #[getter]
     fn cut_off(&self) -> u64 {
         self.linker.cut_off
+    }
+}
+
+type Places<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>);
+
+/// Return the documents of pairs given as numbers, each once, and the places of both sides of each pair among these.
+#[pyfunction]
+pub fn places<'py>(codes: PyReadonlyArray1<'py, u64>) -> PyResult<Places<'py>> {
+    let (py, codes) = (codes.py(), codes.as_slice()?);
+    let found = py.detach(|| rows::places(codes));
+    Ok((found.documents.into_pyarray(py), found.first.into_pyarray(py), found.second.into_pyarray(py)))
+}
+
+/// Return, for each pair of rows, at how many places their values have the same lowest bits.
+#[pyfunction]
+pub fn agreements<'py>(
+    values: &Bound<'py, PyUntypedArray>,
+    first: PyReadonlyArray1<'py, u32>,
+    second: PyReadonlyArray1<'py, u32>,
+    bits: u32,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let mask = u32::MAX.checked_shr(u32::BITS.saturating_sub(bits)).unwrap_or_default();
+    let pairs = (first.as_slice()?, second.as_slice()?);
+    let counts = agreements_of(values, pairs, mask as u8, rows::agreements_u8)
+        .or_else(|| agreements_of(values, pairs, mask as u16, rows::agreements_u16))
+        .or_else(|| agreements_of(values, pairs, mask, rows::agreements_u32));
+    Ok(counts.ok_or_else(|| Refused::new_err(()))?.into_pyarray(values.py()))
+}
+
+type Count<T> = fn(&[T], usize, &[u32], &[u32], T, &mut Vec<u32>);
+
+/// Count agreements if values have this type, and all rows exist.
+fn agreements_of<T: Element + Copy>(
+    values: &Bound<'_, PyUntypedArray>,
+    (first, second): (&[u32], &[u32]),
+    mask: T,
+    count: Count<T>,
+) -> Option<Vec<u32>> {
+    let values = values.cast::<PyArray2<T>>().ok()?.readonly();
+    let (size, rows) = (values.as_array().ncols(), values.as_array().nrows());
+    let numbers = values.as_slice().ok()?;
+    if first.iter().chain(second).any(|&row| row as usize >= rows) {
+        return None;
+    }
+    let mut counts = Vec::with_capacity(first.len());
+    values.py().detach(|| count(numbers, size, first, second, mask, &mut counts));
+    Some(counts)
+}
+
+/// Documents in components that pairs link.
+#[pyclass]
+pub struct Components {
+    components: components::Components,
+}
+
+#[pymethods]
+impl Components {
+    #[new]
+    fn new(count: u32) -> Self {
+        Self { components: components::Components::of(count) }
+    }
+
+    /// Put the documents of each pair into one component.
+    fn union<'py>(&mut self, first: PyReadonlyArray1<'py, u32>, second: PyReadonlyArray1<'py, u32>) -> PyResult<()> {
+        let (py, first, second) = (first.py(), first.as_slice()?, second.as_slice()?);
+        if first.iter().chain(second).any(|&document| document >= self.components.count()) {
+            return Err(Refused::new_err(()));
+        }
+        py.detach(|| self.components.union(first.iter().copied().zip(second.iter().copied())));
+        Ok(())
+    }
+
+    /// Return the first document of each one's component.
+    fn firsts<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, py.detach(|| self.components.firsts()))
     }
 }

@@ -11,7 +11,7 @@ mod es_simhash_native {
     #[pymodule_export]
     use crate::fingerprinter::Fingerprinter;
     #[pymodule_export]
-    use crate::joins::{Linker, entries};
+    use crate::joins::{Components, Linker, agreements, entries, places};
     #[pymodule_export]
     use crate::texts::Refused;
 

@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.environment import NATIVE
-from es_simhash.groups.pairs.candidates import HotKeys, Linker, entries
+from es_simhash.groups.pairs.candidates import HotKeys, Linker, entries, pair_codes
+from es_simhash.groups.pairs.pair_rows import PairRows
+from es_simhash.groups.pairs.spool import Columns, Spools
+from es_simhash.groups.union_find import UnionFind
 
-pytest.importorskip("es_simhash_native")
+kernels = pytest.importorskip("es_simhash_native")
 
 Found = TypeVar("Found")
 
@@ -80,3 +83,54 @@ def test_pairs_of_a_key_that_all_share_come_in_arrays_of_a_bounded_size() -> Non
     compiled, numpy = both_ways(lambda: list(Linker(32, 8).pairs(pieces)))
     assert np.concatenate(compiled).tolist() == np.concatenate(numpy).tolist()
     assert max(map(len, compiled)) <= (1 << 17) + 32
+
+
+@given(
+    st.sampled_from(["u1", "u2", "u4"]),
+    st.integers(1, 70),
+    st.integers(1, 32),
+    st.lists(st.tuples(st.integers(0, 5_000), st.integers(0, 5_000)), max_size=30),
+)
+def test_the_stored_rows_of_pairs_and_their_estimates_are_the_same(
+    dtype: str, size: int, bits: int, pairs: list[tuple[int, int]]
+) -> None:
+    values = np.random.default_rng(size).integers(0, 3, (5_001, size)).astype(dtype)
+    first, second = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
+    with Spools(1 << 20) as spools:
+        columns = Columns(spools, size, dtype)
+        columns.append(values)
+
+        def found() -> list[list[Any]]:
+            rows = PairRows(pair_codes(first, second))
+            ones, others = rows.of(columns)
+            return [ones.tolist(), others.tolist(), rows.estimates(columns, bits).tolist()]
+
+        compiled, numpy = both_ways(found)
+    assert compiled == numpy
+    assert compiled[:2] == [values[first].tolist(), values[second].tolist()]
+
+
+@given(st.integers(1, 40), st.data())
+def test_pairs_in_batches_of_any_type_make_the_same_groups(count: int, data: st.DataObject) -> None:
+    pairs = st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=40)
+    batches = [np.array(data.draw(pairs), dtype=np.int64).reshape(-1, 2).T for _ in range(2)]
+    records = [np.rec.fromarrays(list(batch), dtype=[("first", "u4"), ("second", "u4")]) for batch in batches]
+
+    def grouped() -> tuple[Any, list[Any]]:
+        union = UnionFind(count)
+        halfway = []
+        for batch, record in zip(batches, records, strict=True):
+            union.union(batch[0], batch[1])
+            halfway.append(union.groups().firsts.tolist())
+            union.union(record["second"], record["first"])
+        return union.groups().firsts.dtype, [*halfway, union.groups().firsts.tolist()]
+
+    compiled, numpy = both_ways(grouped)
+    assert compiled == numpy
+
+
+def test_a_document_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(kernels.Refused):
+        kernels.Components(3).union(np.zeros(1, dtype=np.uint32), np.full(1, 3, dtype=np.uint32))
+    with pytest.raises(kernels.Refused):
+        kernels.agreements(np.zeros((2, 3), dtype=np.uint8), *np.array([[0], [2]], dtype=np.uint32), 8)

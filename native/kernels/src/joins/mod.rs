@@ -1,4 +1,6 @@
-//! From keys to pairs.
+//! From keys to pairs, and from pairs to groups.
 
+pub mod components;
 pub mod entries;
 pub mod links;
+pub mod rows;

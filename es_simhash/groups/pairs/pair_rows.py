@@ -1,0 +1,53 @@
+"""The stored rows of the documents of pairs, which are read once however many pairs name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.native import native
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.sorting import Numbers, distinct
+from es_simhash.groups.pairs.spool import Columns, Rows
+from es_simhash.sketches.minhash.common import VALUE_BITS
+from es_simhash.sketches.minhash.estimate import estimates, similarities_of_shares
+
+_ESTIMATED_AT_ONCE = 1 << 12
+
+Places = npt.NDArray[np.integer[Any]]
+
+
+class PairRows:
+    """The rows of both documents of pairs, which are given as numbers."""
+
+    def __init__(self, codes: Numbers) -> None:
+        self._documents, self._first, self._second = _places(codes)
+
+    def of(self, columns: Columns) -> tuple[Rows, Rows]:
+        """Return the rows of the first documents of the pairs, and those of the second."""
+        taken = columns.take(self._documents)
+        return taken[self._first], taken[self._second]
+
+    def estimates(self, signatures: Columns, value_bits: int) -> npt.NDArray[np.float64]:
+        """Estimate the similarities of the pairs by stored signatures."""
+        taken = signatures.take(self._documents)
+        if (kernels := native()) and value_bits < VALUE_BITS:
+            agreements = kernels.agreements(taken, self._first, self._second, value_bits)
+            return similarities_of_shares(agreements / taken.shape[1], value_bits)
+        found = np.empty(len(self._first), dtype=np.float64)
+        for start in range(0, len(found), _ESTIMATED_AT_ONCE):
+            here = slice(start, start + _ESTIMATED_AT_ONCE)
+            found[here] = estimates(taken[self._first[here]], taken[self._second[here]], value_bits)
+        return found
+
+
+def _places(codes: Numbers) -> tuple[npt.NDArray[np.int64], Places, Places]:
+    """Return the documents of pairs, each once, and where among these those of each pair are."""
+    if kernels := native():
+        documents, first, second = kernels.places(codes)
+        return documents, first, second
+    ones, others = positions(codes)
+    documents = distinct(np.sort(np.concatenate([ones, others])))
+    return documents, np.searchsorted(documents, ones), np.searchsorted(documents, others)
