@@ -13,7 +13,7 @@ use crate::text::weighted::{Features, Weights};
 #[derive(Default)]
 pub struct Scratch {
     pub distinct: Distinct,
-    row: Vec<u32>,
+    bins: one_permutation::Scratch,
     words: Vec<u64>,
     /// Words with their places in the text.
     order: Vec<(u64, usize)>,
@@ -49,7 +49,7 @@ pub fn condense(
             if settings.is_mixed && features.second_words.is_empty() =>
         {
             let count = scratch.distinct.keep_first_and_fill(&mut features.words, row);
-            sequences.densify(row, &mut scratch.row);
+            sequences.densify(row, &mut scratch.bins);
             count
         }
         _ => {
@@ -121,7 +121,7 @@ fn sign(
     match minhash {
         MinHash::OnePermutation(sequences) => {
             one_permutation::fill(row, words);
-            sequences.densify(row, &mut scratch.row);
+            sequences.densify(row, &mut scratch.bins);
         }
         MinHash::KHash(functions) => functions.fill(row, words),
         MinHash::Weighted(samples) => {
