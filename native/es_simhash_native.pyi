@@ -1,7 +1,43 @@
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+_Words: TypeAlias = npt.NDArray[np.uint64]
+_Integers: TypeAlias = npt.NDArray[np.int64]
+_Weights: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+# Statuses, SimHashes and signatures; hashes, offsets and weights.
+_Columns: TypeAlias = tuple[npt.NDArray[np.uint8], _Words | None, npt.NDArray[np.uint32] | None]
+_Batch: TypeAlias = tuple[_Words, _Integers, _Weights | None]
+_Tokens: TypeAlias = tuple[Literal["chars"], int] | tuple[Literal["words"], int, list[str]] | tuple[Literal["given"]]
+
+class Refused(ValueError): ...  # noqa: N818 - it is no failure: numpy goes on
+
+class Fingerprinter:
+    def __init__(
+        self,
+        *,
+        normalisation: tuple[bool, bool, bool],
+        tokens: _Tokens,
+        hash: str,
+        hash_bits: int,
+        weights: str,
+        idf: tuple[_Words, npt.NDArray[np.uint32], int] | None,
+        simhash_bits: int,
+        minhash: tuple[str, int] | None,
+        floor: int,
+    ) -> None: ...
+    def fingerprints(self, texts: list[str]) -> _Columns: ...
+    def fingerprints_of_tokens(
+        self, lists: list[list[str]], weights: _Weights | None = None, *, runs: bool = False
+    ) -> _Columns: ...
+    def condense(self, hashes: _Words, offsets: _Integers, weights: _Weights | None = None) -> _Columns: ...
+    def features(self, texts: list[str]) -> _Batch: ...
+    def features_of_tokens(
+        self, lists: list[list[str]], weights: _Weights | None = None, *, runs: bool = False
+    ) -> _Batch: ...
+
+def hash_tokens(tokens: list[str], name: str, bits: int) -> _Words: ...
 
 class Components:
     def __init__(self, count: int) -> None: ...

@@ -1,17 +1,29 @@
-//! `Fingerprinter`: the settings of a scheme, and what makes its fingerprints.
+//! `Fingerprinter`: the settings of a scheme, and what makes its features and fingerprints.
 
 use es_simhash_kernels::scheme::condensing::Fingerprints;
-use es_simhash_kernels::scheme::fingerprinting::{Scratch, fingerprint};
-use es_simhash_kernels::scheme::settings::{MinHash, Settings, Tokens, Weighing};
-use es_simhash_kernels::sketches::one_permutation::Sequences;
+use es_simhash_kernels::scheme::features::Document;
+use es_simhash_kernels::scheme::fingerprinting::{Scratch, features, fingerprint};
+use es_simhash_kernels::scheme::settings::Settings;
+use es_simhash_kernels::text::Refused;
+use es_simhash_kernels::text::hashing::Hash;
 use es_simhash_kernels::text::normalise::Steps;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use es_simhash_kernels::text::weighted::{FeatureColumns, Weights};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyTuple};
 
-use crate::texts::{Refused, Texts};
+use crate::documents::{self, of_hashes, of_tokens, of_words};
+use crate::hashing::codes;
+use crate::settings::{Idf, minhash, tokens, weighing, width};
+use crate::texts::{Texts, refused};
 
-type Columns<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray2<u32>>);
+/// Statuses, SimHashes and signatures.
+type Columns<'py> = (Bound<'py, PyArray1<u8>>, Option<Bound<'py, PyArrayDyn<u64>>>, Option<Bound<'py, PyArray2<u32>>>);
+/// Hashes, offsets and weights.
+type Batch<'py> = (Bound<'py, PyArrayDyn<u64>>, Bound<'py, PyArray1<i64>>, Option<Bound<'py, PyUntypedArray>>);
 
 #[pyclass(frozen)]
 pub struct Fingerprinter {
@@ -21,41 +33,139 @@ pub struct Fingerprinter {
 #[pymethods]
 impl Fingerprinter {
     #[new]
-    #[pyo3(signature = (*, normalisation, n, simhash_bits, minhash_size, floor))]
-    fn new(normalisation: (bool, bool, bool), n: usize, simhash_bits: u32, minhash_size: usize, floor: usize) -> Self {
+    #[pyo3(signature = (*, normalisation, tokens, hash, hash_bits, weights, idf, simhash_bits, minhash, floor))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        normalisation: (bool, bool, bool),
+        tokens: &Bound<'_, PyTuple>,
+        hash: &str,
+        hash_bits: u32,
+        weights: &str,
+        idf: Option<Idf<'_>>,
+        simhash_bits: u32,
+        minhash: Option<(String, usize)>,
+        floor: usize,
+    ) -> PyResult<Self> {
         let (nfkc, casefold, whitespace) = normalisation;
-        let minhash = (minhash_size > 0).then(|| MinHash::OnePermutation(Sequences::new(minhash_size)));
-        let normalisation = Steps { nfkc, casefold, whitespace };
-        Self {
+        if simhash_bits > hash_bits {
+            return Err(refused(Refused));
+        }
+        Ok(Self {
             settings: Settings {
-                normalisation,
-                tokens: Tokens::Chars(n),
-                is_mixed: true,
-                weighing: Weighing::Set,
+                normalisation: Steps { nfkc, casefold, whitespace },
+                tokens: self::tokens(tokens)?,
+                hash: Hash::named(hash),
+                width: width(hash_bits)?,
+                weighing: weighing(weights, idf)?,
                 simhash_bits,
-                minhash,
+                minhash: self::minhash(minhash)?,
                 floor,
             },
-        }
+        })
     }
 
     /// Return the statuses, SimHashes and signatures of texts.
     fn fingerprints<'py>(&self, texts: &Bound<'py, PyList>) -> PyResult<Columns<'py>> {
-        let py = texts.py();
-        let strings = Texts::of(texts)?;
-        let mut arena = Vec::new();
-        let read = strings.read(&mut arena)?;
+        with_texts(texts, |documents| self.condense_documents(texts.py(), documents))
+    }
+
+    /// Do the same for tokens, or for words that are still to be joined in `runs`.
+    #[pyo3(signature = (lists, weights = None, *, runs = false))]
+    fn fingerprints_of_tokens<'py>(
+        &self,
+        lists: &Bound<'py, PyList>,
+        weights: Option<documents::Weights<'py>>,
+        runs: bool,
+    ) -> PyResult<Columns<'py>> {
+        with_tokens(lists, weights, runs, |documents| self.condense_documents(lists.py(), documents))
+    }
+
+    /// Do the same for hashes.
+    #[pyo3(signature = (hashes, offsets, weights = None))]
+    fn condense<'py>(
+        &self,
+        py: Python<'py>,
+        hashes: PyReadonlyArrayDyn<'py, u64>,
+        offsets: PyReadonlyArray1<'py, i64>,
+        weights: Option<documents::Weights<'py>>,
+    ) -> PyResult<Columns<'py>> {
+        let count = hashes.shape().first().copied().unwrap_or_default();
+        let weights = documents::given(weights.as_ref(), count)?;
+        self.condense_documents(py, &of_hashes(&hashes, &offsets, weights, self.settings.width)?)
+    }
+
+    /// Return the hashes, offsets and weights of the features of texts.
+    fn features<'py>(&self, texts: &Bound<'py, PyList>) -> PyResult<Batch<'py>> {
+        with_texts(texts, |documents| self.features_of_documents(texts.py(), documents))
+    }
+
+    /// Do the same for tokens, or for words that are still to be joined in `runs`.
+    #[pyo3(signature = (lists, weights = None, *, runs = false))]
+    fn features_of_tokens<'py>(
+        &self,
+        lists: &Bound<'py, PyList>,
+        weights: Option<documents::Weights<'py>>,
+        runs: bool,
+    ) -> PyResult<Batch<'py>> {
+        with_tokens(lists, weights, runs, |documents| self.features_of_documents(lists.py(), documents))
+    }
+}
+
+impl Fingerprinter {
+    fn condense_documents<'py>(&self, py: Python<'py>, documents: &[Document<'_>]) -> PyResult<Columns<'py>> {
+        let settings = &self.settings;
         let made = py.detach(|| {
             let (mut scratch, mut made) = (Scratch::default(), Fingerprints::default());
-            read.iter().try_for_each(|&text| fingerprint(&self.settings, text, &mut scratch, &mut made))?;
-            Ok(made)
+            let mut each = documents.iter();
+            each.try_for_each(|&document| fingerprint(settings, document, &mut scratch, &mut made)).map(|()| made)
         });
-        let made = made.map_err(|_: es_simhash_kernels::text::Refused| Refused::new_err(()))?;
-        let shape = [made.statuses.len(), self.settings.signature_size()];
-        Ok((
-            made.statuses.into_pyarray(py),
-            made.simhashes.into_pyarray(py),
-            made.signatures.into_pyarray(py).reshape(shape)?,
-        ))
+        let made = made.map_err(refused)?;
+        let (count, size) = (made.statuses.len(), settings.signature_size());
+        let simhashes = made.simhashes.into_pyarray(py);
+        let simhashes = match settings.simhash_bits {
+            0 => None,
+            1..=64 => Some(simhashes.to_dyn().clone()),
+            _ => Some(simhashes.reshape([count, 2])?.to_dyn().clone()),
+        };
+        let signatures = settings.minhash.is_some().then(|| made.signatures.into_pyarray(py).reshape([count, size]));
+        Ok((made.statuses.into_pyarray(py), simhashes, signatures.transpose()?))
     }
+
+    fn features_of_documents<'py>(&self, py: Python<'py>, documents: &[Document<'_>]) -> PyResult<Batch<'py>> {
+        let settings = &self.settings;
+        let made = py.detach(|| {
+            let (mut scratch, mut made) = (Scratch::default(), FeatureColumns::default());
+            let mut each = documents.iter();
+            each.try_for_each(|&document| features(settings, document, &mut scratch, &mut made)).map(|()| made)
+        });
+        let FeatureColumns { features, ends } = made.map_err(refused)?;
+        let offsets: Vec<i64> = std::iter::once(0).chain(ends.into_iter().map(|end| end as i64)).collect();
+        let weights = match features.weights {
+            Weights::One => None,
+            Weights::Integers(weights) => Some(weights.into_pyarray(py).as_untyped().clone()),
+            Weights::Floats(weights) => Some(weights.into_pyarray(py).as_untyped().clone()),
+        };
+        let hashes = codes(py, features.words, features.second_words, settings.width)?;
+        Ok((hashes, offsets.into_pyarray(py), weights))
+    }
+}
+
+fn with_texts<T>(texts: &Bound<'_, PyList>, make: impl Fn(&[Document<'_>]) -> PyResult<T>) -> PyResult<T> {
+    let (strings, mut arena) = (Texts::of(texts)?, Vec::new());
+    let documents: Vec<_> = strings.read(&mut arena)?.into_iter().map(Document::Text).collect();
+    make(&documents)
+}
+
+fn with_tokens<T>(
+    lists: &Bound<'_, PyList>,
+    weights: Option<documents::Weights<'_>>,
+    runs: bool,
+    make: impl Fn(&[Document<'_>]) -> PyResult<T>,
+) -> PyResult<T> {
+    let ((strings, ends), mut arena) = (Texts::of_lists(lists)?, Vec::new());
+    let tokens = strings.read(&mut arena)?;
+    if runs {
+        return make(&of_words(&tokens, &ends));
+    }
+    make(&of_tokens(&tokens, &ends, documents::given(weights.as_ref(), tokens.len())?))
 }

@@ -1,7 +1,10 @@
 //! The kernels as a Python module.
 
+mod documents;
 mod fingerprinter;
+mod hashing;
 mod joins;
+mod settings;
 mod texts;
 
 use pyo3::prelude::*;
@@ -10,6 +13,8 @@ use pyo3::prelude::*;
 mod es_simhash_native {
     #[pymodule_export]
     use crate::fingerprinter::Fingerprinter;
+    #[pymodule_export]
+    use crate::hashing::hash_tokens;
     #[pymodule_export]
     use crate::joins::{Components, Linker, agreements, entries, places};
     #[pymodule_export]

@@ -1,12 +1,17 @@
 //! Python's strings, read so that other threads may run while they are worked on.
 
-use es_simhash_kernels::text::Text;
+use es_simhash_kernels::text::{self as kernels, Text};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use pyo3::{create_exception, ffi, intern};
 
 create_exception!(es_simhash_native, Refused, PyValueError, "An item cannot be used: the numpy way says why.");
+
+/// The kernels' refusal as Python's exception.
+pub fn refused(_: kernels::Refused) -> PyErr {
+    Refused::new_err(())
+}
 
 /// The texts of a list. They stay alive as long as this does, even if the list changes.
 pub struct Texts<'py> {
@@ -15,8 +20,19 @@ pub struct Texts<'py> {
 
 impl<'py> Texts<'py> {
     pub fn of(list: &Bound<'py, PyList>) -> PyResult<Self> {
-        let strings = list.iter().map(|item| item.cast_into::<PyString>().map_err(|_| Refused::new_err(())));
+        let strings = list.iter().map(|item| item.cast_into::<PyString>().map_err(|_| refused(kernels::Refused)));
         Ok(Self { strings: strings.collect::<PyResult<_>>()? })
+    }
+
+    /// Take the texts of lists; return how many there are up to the end of each list as well.
+    pub fn of_lists(lists: &Bound<'py, PyList>) -> PyResult<(Self, Vec<usize>)> {
+        let (mut strings, mut ends) = (Vec::new(), Vec::with_capacity(lists.len()));
+        for list in lists {
+            let list = list.cast_into::<PyList>().map_err(|_| refused(kernels::Refused))?;
+            strings.extend(Self::of(&list)?.strings);
+            ends.push(strings.len());
+        }
+        Ok((Self { strings }, ends))
     }
 
     /// Read all texts: ASCII where it lies, others as code points in `arena`.

@@ -15,8 +15,6 @@ pub struct Scratch {
     pub distinct: Distinct,
     bins: one_permutation::Scratch,
     words: Vec<u64>,
-    /// Words with their places in the text.
-    order: Vec<(u64, usize)>,
     summed: Summed,
     samples: weighted::Scratch,
 }
@@ -46,7 +44,7 @@ pub fn condense(
     let row = &mut made.signatures[first..];
     let count = match (&settings.weighing, &settings.minhash) {
         (Weighing::Set, Some(MinHash::OnePermutation(sequences)))
-            if settings.is_mixed && features.second_words.is_empty() =>
+            if settings.hash.is_mixed() && features.second_words.is_empty() =>
         {
             let count = scratch.distinct.keep_first_and_fill(&mut features.words, row);
             sequences.densify(row, &mut scratch.bins);
@@ -54,13 +52,13 @@ pub fn condense(
         }
         _ => {
             if let Weighing::Set = settings.weighing {
-                keep_first(features, scratch);
+                features.keep_first(&mut scratch.distinct);
             }
             if let Some(minhash) = &settings.minhash {
-                sign(minhash, settings.is_mixed, features, scratch, row)?;
+                sign(minhash, settings.hash.is_mixed(), features, scratch, row)?;
             }
             match settings.weighing {
-                Weighing::Set | Weighing::Idf => features.words.len(),
+                Weighing::Set | Weighing::Idf(_) => features.words.len(),
                 // Without any positive weight there is no signature.
                 Weighing::Own if settings.minhash.is_some() && row.iter().all(|&value| value == EMPTY) => 0,
                 _ => distinct_count(&features.words, settings.floor, scratch),
@@ -70,24 +68,6 @@ pub fn condense(
     append_simhash(settings.simhash_bits, features, &mut made.simhashes)?;
     made.statuses.push(u8::from(count < settings.floor) + u8::from(count == 0));
     Ok(())
-}
-
-/// Keep the first of equal features.
-fn keep_first(features: &mut Features, scratch: &mut Scratch) {
-    let Features { words, second_words, .. } = features;
-    if second_words.is_empty() {
-        scratch.distinct.keep_first(words);
-        return;
-    }
-    scratch.order.clear();
-    scratch.order.extend(words.iter().enumerate().map(|(place, &word)| (word, place)));
-    scratch.order.sort_unstable();
-    scratch.order.dedup_by_key(|&mut (word, _)| word);
-    scratch.words.clear();
-    scratch.words.extend(scratch.order.iter().map(|&(_, place)| second_words[place]));
-    second_words.clone_from(&scratch.words);
-    words.clear();
-    words.extend(scratch.order.iter().map(|&(word, _)| word));
 }
 
 /// Count distinct features; a count from `enough` on may be too small.

@@ -1,37 +1,38 @@
-//! Texts to fingerprints, one after the other, in memory that is used again.
+//! Documents to features and fingerprints, one after the other, in memory that is used again.
 
 use super::condensing::{self, Fingerprints, condense};
-use super::settings::{Settings, Tokens};
-use crate::text::chars::{PADDING, mix, polynomials};
-use crate::text::normalise::normalise;
-use crate::text::weighted::Features;
-use crate::text::{Refused, Text};
+use super::features::{self, Document};
+use super::settings::Settings;
+use crate::text::Refused;
+use crate::text::weighted::{FeatureColumns, Features};
 
 /// What one thread works in.
 #[derive(Default)]
 pub struct Scratch {
-    units: Vec<u16>,
     features: Features,
+    making: features::Scratch,
     condensing: condensing::Scratch,
 }
 
-/// Append the fingerprint of a text.
+/// Append the fingerprint of a document.
 pub fn fingerprint(
     settings: &Settings,
-    text: Text<'_>,
+    document: Document<'_>,
     scratch: &mut Scratch,
     made: &mut Fingerprints,
 ) -> Result<(), Refused> {
-    scratch.units.clear();
-    scratch.features.clear();
-    let has_pairs = normalise(settings.normalisation, text, &mut scratch.units)?;
-    match settings.tokens {
-        Tokens::Chars(n) => {
-            scratch.units.extend([0; PADDING]);
-            let hashes = &mut scratch.features.words;
-            polynomials(&scratch.units, n, has_pairs, hashes);
-            mix(hashes);
-        }
-    }
+    scratch.making.make(settings, document, &mut scratch.features)?;
     condense(settings, &mut scratch.features, &mut scratch.condensing, made)
+}
+
+/// Append the features of a document.
+pub fn features(
+    settings: &Settings,
+    document: Document<'_>,
+    scratch: &mut Scratch,
+    made: &mut FeatureColumns,
+) -> Result<(), Refused> {
+    scratch.making.make_finished(settings, document, &mut scratch.features)?;
+    made.append(&scratch.features);
+    Ok(())
 }

@@ -3,13 +3,20 @@
 use crate::sketches::k_hash::Functions;
 use crate::sketches::one_permutation::Sequences;
 use crate::sketches::weighted::Samples;
+use crate::text::hashing::{Hash, Width};
+use crate::text::idf::IdfTable;
 use crate::text::normalise::Steps;
+use crate::text::stop_words::StopWords;
+
+/// The most values that a signature can have.
+const MAX_SIZE: usize = 4096;
 
 pub struct Settings {
     pub normalisation: Steps,
     pub tokens: Tokens,
-    /// Whether every bit of a hash depends on all of its token, as MinHash requires.
-    pub is_mixed: bool,
+    pub hash: Hash,
+    /// The width of the features' hashes: 64 or 128 bits.
+    pub width: Width,
     pub weighing: Weighing,
     /// The width of a SimHash, or 0 for none.
     pub simhash_bits: u32,
@@ -19,7 +26,12 @@ pub struct Settings {
 }
 
 pub enum Tokens {
+    /// Windows of n code points.
     Chars(usize),
+    /// Runs of n words that are no stop words.
+    Words { n: usize, stop_words: StopWords },
+    /// What the caller made of the texts.
+    Given,
 }
 
 /// What a feature weighs.
@@ -29,9 +41,9 @@ pub enum Weighing {
     /// Its occurrences.
     Tf,
     /// Its inverse document frequency.
-    Idf,
+    Idf(IdfTable),
     /// Its occurrences times its inverse document frequency.
-    TfIdf,
+    TfIdf(IdfTable),
     /// What comes with the token.
     Own,
 }
@@ -40,6 +52,19 @@ pub enum MinHash {
     OnePermutation(Sequences),
     KHash(Functions),
     Weighted(Samples),
+}
+
+impl MinHash {
+    /// The MinHash of that kind with signatures of `size` values.
+    pub fn named(kind: &str, size: usize) -> Option<Self> {
+        match kind {
+            _ if !(1..=MAX_SIZE).contains(&size) => None,
+            "one-permutation" => Some(Self::OnePermutation(Sequences::new(size))),
+            "k-hash" => Some(Self::KHash(Functions::new(size))),
+            "weighted" => Some(Self::Weighted(Samples::new(size))),
+            _ => None,
+        }
+    }
 }
 
 impl Settings {

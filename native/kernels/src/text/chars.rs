@@ -1,6 +1,8 @@
 //! Hashed character n-grams: every window of n code points; a shorter text is its own only n-gram.
 
 use super::hashing::poly64::{BASE, fmix64, four, polynomial};
+use super::points::points;
+use super::spans::Spans;
 use crate::for_each_cpu;
 
 /// Zeros that must follow the units of a text, so that each unit begins a whole word.
@@ -37,6 +39,17 @@ fn of_pairs(units: &[u16], n: usize, polynomials: &mut Vec<u64>) {
         let end = starts.get(i + n).copied().unwrap_or(units.len());
         polynomials.push(polynomial(&units[start..end]));
     }
+}
+
+/// Replace `spans` by the n-grams of a text.
+pub fn spans(units: &[u16], n: usize, spans: &mut Spans) {
+    spans.clear();
+    spans.starts.extend(points(units).map(|(start, _)| start));
+    let count = spans.starts.len();
+    let windows = (count + 1).saturating_sub(n).max(usize::from(count > 0));
+    spans.ends.extend_from_slice(&spans.starts[(count + 1 - windows).min(count)..]);
+    spans.ends.extend((count > 0).then_some(units.len()));
+    spans.starts.truncate(windows);
 }
 
 for_each_cpu! {

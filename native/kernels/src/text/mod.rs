@@ -3,8 +3,14 @@
 pub mod chars;
 pub mod features;
 pub mod hashing;
+pub mod idf;
+pub mod lookup;
 pub mod normalise;
+pub mod points;
+pub mod spans;
+pub mod stop_words;
 pub mod weighted;
+pub mod words;
 
 /// A text as Python holds it: ASCII as it lies in memory, any other as code points.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +25,20 @@ impl Text<'_> {
             Text::Ascii(bytes) => bytes.len(),
             Text::Wide(points) => points.len(),
         }
+    }
+
+    /// Append the text as it is, in UTF-16.
+    pub fn encode(&self, units: &mut Vec<u16>) -> Result<(), Refused> {
+        match self {
+            Text::Ascii(bytes) => units.extend(bytes.iter().map(|&byte| u16::from(byte))),
+            Text::Wide(points) => {
+                for &point in *points {
+                    let character = char::from_u32(point).ok_or(Refused)?;
+                    units.extend_from_slice(character.encode_utf16(&mut [0; 2]));
+                }
+            }
+        }
+        Ok(())
     }
 
     pub fn is_empty(&self) -> bool {

@@ -2,6 +2,9 @@
 
 pub const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 pub const SECOND: u64 = 0x6A09_E667_F3BC_C909;
+/// Mask k keeps the first k units of a word.
+const FIRST_UNITS: [u64; 5] = [0, 0xFFFF, 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF, u64::MAX];
+const ONE_OR_BASE: [u64; 2] = [1, BASE];
 const FACTORS: [u64; 2] = [0xFF51_AFD7_ED55_8CCD, 0xC4CE_B9FE_1A85_EC53];
 
 /// The finaliser of MurmurHash3, a bijection.
@@ -20,6 +23,28 @@ pub fn polynomial(token: &[u16]) -> u64 {
         p = p.wrapping_mul(BASE).wrapping_add(word_of(word));
     }
     p
+}
+
+/// The same of the units from `start` up to `end`; it reads past their end, to do without branches for short tokens.
+#[inline(always)]
+pub fn polynomial_at(units: &[u16], start: usize, end: usize) -> u64 {
+    let length = end - start;
+    let later = length.saturating_sub(4);
+    let mut p = (length as u64).wrapping_mul(ONE_OR_BASE[usize::from(length > 0)]);
+    p = p.wrapping_add(word_at(units, start) & FIRST_UNITS[length.min(4)]);
+    p = p.wrapping_mul(ONE_OR_BASE[usize::from(later > 0)]);
+    p = p.wrapping_add(word_at(units, start + 4) & FIRST_UNITS[later.min(4)]);
+    for word in units[start..end].get(8..).unwrap_or_default().chunks(4) {
+        p = p.wrapping_mul(BASE).wrapping_add(word_of(word));
+    }
+    p
+}
+
+/// The units that begin at `start`, as far as there are four.
+#[inline(always)]
+fn word_at(units: &[u16], start: usize) -> u64 {
+    let rest = units.get(start..).unwrap_or_default();
+    rest.first_chunk::<4>().map_or_else(|| word_of(rest), |&units| four(units))
 }
 
 /// Up to four units as a number, the first one lowest.

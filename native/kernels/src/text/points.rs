@@ -1,0 +1,39 @@
+//! UTF-16 units as code points, and as UTF-8.
+
+/// The code points of well-formed UTF-16, with the positions at which they begin.
+pub fn points(units: &[u16]) -> impl Iterator<Item = (usize, u32)> {
+    let mut i = 0;
+    std::iter::from_fn(move || {
+        let start = i;
+        let unit = u32::from(*units.get(start)?);
+        let is_pair = (0xD800..0xDC00).contains(&unit);
+        let low = if is_pair { units.get(start + 1).copied() } else { None };
+        i += 1 + usize::from(low.is_some());
+        Some((start, low.map_or(unit, |low| 0x1_0000 + ((unit & 0x3FF) << 10 | u32::from(low & 0x3FF)))))
+    })
+}
+
+/// UTF-8, and where in it each character of the UTF-16 begins that it was made of.
+#[derive(Default)]
+pub struct Utf8 {
+    pub bytes: Vec<u8>,
+    starts: Vec<usize>,
+}
+
+impl Utf8 {
+    pub fn encode(&mut self, units: &[u16]) {
+        self.bytes.clear();
+        self.starts.clear();
+        for (start, point) in points(units) {
+            self.starts.resize(start + 1, self.bytes.len());
+            let character = char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER);
+            self.bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        self.starts.resize(units.len() + 1, self.bytes.len());
+    }
+
+    /// The bytes of the units from `start` up to `end`.
+    pub fn span(&self, start: usize, end: usize) -> &[u8] {
+        &self.bytes[self.starts[start]..self.starts[end]]
+    }
+}

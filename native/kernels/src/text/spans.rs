@@ -1,0 +1,137 @@
+//! Tokens as spans of UTF-16 units (defined in `es_simhash.text.tokens.spans`).
+
+use super::hashing::poly64::polynomial_at;
+use super::hashing::{Hash, Width};
+use super::points::Utf8;
+use super::stop_words::StopWords;
+use super::weighted::Features;
+use super::{Refused, Text};
+
+const SPACE: u16 = 0x20;
+
+/// Token i is made of the units from `starts[i]` up to `ends[i]`.
+#[derive(Default)]
+pub struct Spans {
+    pub starts: Vec<usize>,
+    pub ends: Vec<usize>,
+}
+
+impl Spans {
+    pub fn clear(&mut self) {
+        self.starts.clear();
+        self.ends.clear();
+    }
+
+    pub fn push(&mut self, start: usize, end: usize) {
+        self.starts.push(start);
+        self.ends.push(end);
+    }
+
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.starts.iter().copied().zip(self.ends.iter().copied())
+    }
+
+    /// Keep those tokens, from token `first` on, for which `keep(start, end)` is true.
+    pub fn retain_from(&mut self, first: usize, keep: impl Fn(usize, usize) -> bool) {
+        let mut kept = first;
+        for i in first..self.len() {
+            let (start, end) = (self.starts[i], self.ends[i]);
+            (self.starts[kept], self.ends[kept]) = (start, end);
+            kept += usize::from(keep(start, end));
+        }
+        self.starts.truncate(kept);
+        self.ends.truncate(kept);
+    }
+
+    pub fn remove(&mut self, units: &[u16], stop_words: &StopWords) {
+        if !stop_words.is_empty() {
+            self.retain_from(0, |start, end| !stop_words.contains(&units[start..end]));
+        }
+    }
+
+    /// Join each run of `n` tokens by spaces; fewer tokens are one run. The units of the runs are written to `joined`.
+    pub fn join_runs(&mut self, units: &[u16], n: usize, joined: &mut Vec<u16>) {
+        joined.clear();
+        for (start, end) in self.starts.iter_mut().zip(&mut self.ends) {
+            let first = joined.len();
+            joined.extend_from_slice(&units[*start..*end]);
+            (*start, *end) = (first, joined.len());
+            joined.push(SPACE);
+        }
+        let runs = (self.len() + 1).saturating_sub(n).max(usize::from(!self.is_empty()));
+        self.starts.truncate(runs);
+        self.ends.drain(..self.ends.len() - runs);
+    }
+
+    /// Replace the spans by those of tokens, whose units follow each other in `units`.
+    pub fn read(&mut self, tokens: &[Text<'_>], units: &mut Vec<u16>) -> Result<(), Refused> {
+        self.clear();
+        units.clear();
+        for token in tokens {
+            let start = units.len();
+            token.encode(units)?;
+            self.push(start, units.len());
+        }
+        Ok(())
+    }
+
+    /// Append the hashes of the tokens to those of `features`.
+    pub fn hash(
+        &self,
+        hash: Hash,
+        width: Width,
+        units: &[u16],
+        utf8: &mut Utf8,
+        features: &mut Features,
+    ) -> Result<(), Refused> {
+        match hash {
+            Hash::Poly64 => {
+                features.words.extend(self.iter().map(|(start, end)| polynomial_at(units, start, end)));
+                features.finish(width);
+            }
+            Hash::OfBytes(hash) => {
+                utf8.encode(units);
+                for (start, end) in self.iter() {
+                    features.push(hash.hash(utf8.span(start, end), width), width);
+                }
+            }
+            Hash::Given => return Err(Refused),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(tokens: &[&str], n: usize) -> Vec<String> {
+        let texts: Vec<_> = tokens.iter().map(|token| Text::Ascii(token.as_bytes())).collect();
+        let (mut spans, mut units, mut joined) = (Spans::default(), Vec::new(), Vec::new());
+        spans.read(&texts, &mut units).unwrap();
+        spans.join_runs(&units, n, &mut joined);
+        spans.iter().map(|(start, end)| String::from_utf16(&joined[start..end]).unwrap()).collect()
+    }
+
+    #[test]
+    fn runs_of_tokens_are_joined_by_spaces() {
+        assert_eq!(runs(&["a", "bc", "", "d"], 2), ["a bc", "bc ", " d"]);
+        assert_eq!(runs(&["a", "bc", "d"], 3), ["a bc d"]);
+        assert_eq!(runs(&["a", "bc", "d"], 1), ["a", "bc", "d"]);
+    }
+
+    #[test]
+    fn fewer_tokens_are_one_run() {
+        assert_eq!(runs(&["a", "bc"], 5), ["a bc"]);
+        assert_eq!(runs(&["a"], usize::MAX), ["a"]);
+        assert!(runs(&[], 2).is_empty());
+    }
+}
