@@ -43,26 +43,29 @@ class Section:
 
 CLIENTS = ("elasticsearch", "opensearch-py")
 SECTIONS = {
-    "fingerprints": Section(("gaoya", "simhash", "datasketch", "rensa", "numba")),
-    "self_join": Section(("simhash", "faiss-cpu", "numba"), page=DESIGN_PAGE),
-    "memory": Section(("numba",)),
-    "layouts": Section(("numba", *CLIENTS), SERVERS),
-    "finding": Section(("numba", *CLIENTS), SERVERS),
-    "bulk": Section(("numba", *CLIENTS), SERVERS, DESIGN_PAGE),
-    "backfill": Section(("numba", *CLIENTS), SERVERS),
-    "pipeline": Section(("numba", *CLIENTS), SERVERS),
-    "grouping": Section(("numba", "opensearch-py"), ("opensearch",)),
-    "dedup": Section(("rensa", "gaoya", "datasketch", "numba"), peers=tuple(PEERS)),
+    "fingerprints": Section(("gaoya", "simhash", "datasketch", "rensa")),
+    "every_language": Section(("gaoya", "rensa")),
+    "single_texts": Section(),
+    "self_join": Section(("simhash", "faiss-cpu"), page=DESIGN_PAGE),
+    "memory": Section(),
+    "layouts": Section(CLIENTS, SERVERS),
+    "finding": Section(CLIENTS, SERVERS),
+    "bulk": Section(CLIENTS, SERVERS, DESIGN_PAGE),
+    "backfill": Section(CLIENTS, SERVERS),
+    "pipeline": Section(CLIENTS, SERVERS),
+    "grouping": Section(("opensearch-py",), ("opensearch",)),
+    "dedup": Section(("rensa", "gaoya", "datasketch"), peers=tuple(PEERS)),
     "key_join": Section(("duckdb",), page=DESIGN_PAGE),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",), DESIGN_PAGE),
-    "growth": Section(("numba", "elasticsearch"), ("elasticsearch",)),
+    "growth": Section(("elasticsearch",), ("elasticsearch",)),
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
     "candidates": Section(page=DESIGN_PAGE),
 }
+TITLES = {"every_language": "Every language", "single_texts": "Single texts"}
 # Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}
 # Sections that can run on a share of their documents.
-SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_join", "memory"})
+SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_join"})
 
 
 def main() -> None:
@@ -85,9 +88,6 @@ def _measure(name: str, share: float | None) -> None:
     module = import_module(f"benchmarks.{name}")
     run: Callable[..., Iterable[Table]] = module.run
     section = [f"{_about(name, module.__doc__ or '')}\n"]
-    if SECTIONS[name].servers:
-        # Runs with a server are long: load the compiled loops at the start.
-        os.environ["ES_SIMHASH_NATIVE"] = "1"
     print(f"## {_title(name)}\n\n{section[0]}", flush=True)
     for table in run() if share is None or name not in SHARED else run(share):
         section.append(table.markdown())
@@ -119,13 +119,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _title(name: str) -> str:
-    return name.replace("_", "-").capitalize()
+    return TITLES.get(name, name.replace("_", "-").capitalize())
 
 
 def _about(name: str, docstring: str) -> str:
     """Describe the measurement, its day, and what differs from the machine and the versions above all sections."""
     section = SECTIONS[name]
-    used = [_processor(), f"Python {platform.python_version()}", *map(_package, ("numpy", *section.packages))]
+    packages = ("numpy", "es-simhash-native", *section.packages)
+    used = [_processor(), f"Python {platform.python_version()}", *map(_package, packages)]
     used += [f"{peer} {PEERS[peer].version}" for peer in section.peers]
     used += [f"{RELEASES[server].engine} {RELEASES[server].version}" for server in section.servers]
     heading = " ".join(_heading(section.page).split())

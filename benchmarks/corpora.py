@@ -30,7 +30,7 @@ def english(count: int, length: int = 1500, seed: int = 1) -> list[str]:
     def sentence(chosen: list[str]) -> str:
         return " ".join(chosen).capitalize() + ". "
 
-    return _documents(rng, words, count, length, 14, sentence)
+    return documents_of(rng, words, count, length, 14, sentence)
 
 
 def topical(count: int, length: int = 1300, seed: int = 3) -> list[str]:
@@ -100,10 +100,10 @@ def chinese(count: int, length: int = 650, seed: int = 2) -> list[str]:
     def clause(chosen: list[str]) -> str:
         return "".join(chosen) + "，。"[len(chosen[0]) % 2]
 
-    return _documents(rng, words, count, length, 12, clause)
+    return documents_of(rng, words, count, length, 12, clause)
 
 
-def _documents(
+def documents_of(
     rng: np.random.Generator,
     words: list[str],
     count: int,

@@ -3,7 +3,7 @@
 One document in six is a near copy of another, with 1 to 10% of its words replaced. A duplicate has a Jaccard similarity
 of at least {threshold} of the same features, character 5-grams or words; the texts are cleaned so that all contenders
 cut them alike (gaoya cuts them itself). A pair is found if one of the two is removed; precision is the share of removed
-documents that are duplicates. Each run is its own process; CPU time includes imports, compiling and workers: medians of
+documents that are duplicates. Each run is its own process; CPU time includes imports and workers: medians of
 {rounds} runs, one run for datasketch, datatrove and text-dedup. Memory is that of the process without its workers.
 
 datasketch compares estimates. datatrove and text-dedup compare nothing: documents that share a bucket are duplicates.
@@ -88,16 +88,15 @@ def _compare(name: str, path: Path, corpus: tuple[list[str], Pairs], features: t
 
 
 def _contenders(kind: str) -> dict[str, tuple[str, str]]:
-    """List the contenders by their labels, with the use of compiled loops. Peers cut by words only."""
+    """List the contenders by their labels, with the use of the compiled kernels. Peers cut by words only."""
     return {
         f"rensa, {kind}": ("rensa", "0"),
         f"rensa with {MORE_BANDS} bands, {kind}": (f"rensa {MORE_BANDS}", "0"),
         f"gaoya, {kind}": ("gaoya", "0"),
         f"datasketch, {kind}": ("datasketch", "0"),
         **({f"{peer}, {kind}": (peer, "0") for peer in PEERS} if kind == "words" else {}),
-        f"es_simhash, {kind}, without numba": ("es_simhash", "0"),
-        f"es_simhash, {kind}, with numba": ("es_simhash", ""),
-        f"es_simhash, {kind}, with numba from the start": ("es_simhash", "1"),
+        f"es_simhash, {kind}, numpy": ("es_simhash", "0"),
+        f"es_simhash, {kind}, compiled": ("es_simhash", "1"),
     }
 
 

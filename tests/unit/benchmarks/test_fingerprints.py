@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.fingerprints import ours
+from benchmarks.fingerprint_contenders import ours
 from es_simhash import Scheme
 
 
