@@ -6,7 +6,7 @@ Run: python -m tools.native_word_break
 from __future__ import annotations
 
 from itertools import pairwise
-from textwrap import wrap
+from textwrap import fill, indent
 
 import numpy as np
 
@@ -52,14 +52,7 @@ def rust() -> str:
         pictographic=PICTOGRAPHIC,
         alphanumeric=ALPHANUMERIC,
         count=len(listed),
-        runs="\n".join(
-            wrap(
-                " ".join(f"(0x{a:X},0x{b:X},{c})," for a, b, c in listed),
-                116,
-                initial_indent="    ",
-                subsequent_indent="    ",
-            )
-        ),
+        runs=indent(fill(" ".join(f"(0x{first:X},0x{last:X},{byte})," for first, last, byte in listed), 116), "    "),
     )
 
 

@@ -36,7 +36,7 @@ fn stop_words(list: &Bound<'_, PyList>) -> PyResult<StopWords> {
         let mut units = Vec::new();
         word.encode(&mut units).is_ok().then_some(units)
     });
-    Ok(StopWords::new(words.collect()))
+    Ok(StopWords::new(&words.collect::<Vec<_>>()))
 }
 
 pub fn weighing(name: &str, idf: Option<Idf<'_>>) -> PyResult<Weighing> {

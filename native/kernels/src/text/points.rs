@@ -24,6 +24,11 @@ impl Utf8 {
     pub fn encode(&mut self, units: &[u16]) {
         self.bytes.clear();
         self.starts.clear();
+        if units.iter().all(|&unit| unit < 0x80) {
+            self.bytes.extend(units.iter().map(|&unit| unit as u8));
+            self.starts.extend(0..=units.len());
+            return;
+        }
         for (start, point) in points(units) {
             self.starts.resize(start + 1, self.bytes.len());
             let character = char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER);
@@ -35,5 +40,32 @@ impl Utf8 {
     /// The bytes of the units from `start` up to `end`.
     pub fn span(&self, start: usize, end: usize) -> &[u8] {
         &self.bytes[self.starts[start]..self.starts[end]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "aé漢😀b\u{10FFFF}";
+
+    #[test]
+    fn pairs_are_one_code_point() {
+        let units: Vec<u16> = TEXT.encode_utf16().collect();
+        let expected: Vec<(usize, u32)> = [0, 1, 2, 3, 5, 6].into_iter().zip(TEXT.chars().map(u32::from)).collect();
+        assert_eq!(points(&units).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn spans_of_utf_8_are_those_of_the_units() {
+        let mut utf8 = Utf8::default();
+        for text in ["plain", TEXT, ""] {
+            let units: Vec<u16> = text.encode_utf16().collect();
+            utf8.encode(&units);
+            assert_eq!(utf8.span(0, units.len()), text.as_bytes());
+        }
+        utf8.encode(&TEXT.encode_utf16().collect::<Vec<_>>());
+        assert_eq!(utf8.span(1, 3), "é漢".as_bytes());
+        assert_eq!(utf8.span(3, 6), "😀b".as_bytes());
     }
 }

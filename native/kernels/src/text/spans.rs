@@ -53,7 +53,7 @@ impl Spans {
 
     pub fn remove(&mut self, units: &[u16], stop_words: &StopWords) {
         if !stop_words.is_empty() {
-            self.retain_from(0, |start, end| !stop_words.contains(&units[start..end]));
+            self.retain_from(0, |start, end| !stop_words.contain(units, start, end));
         }
     }
 

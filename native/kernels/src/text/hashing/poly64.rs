@@ -34,8 +34,11 @@ pub fn polynomial_at(units: &[u16], start: usize, end: usize) -> u64 {
     p = p.wrapping_add(word_at(units, start) & FIRST_UNITS[length.min(4)]);
     p = p.wrapping_mul(ONE_OR_BASE[usize::from(later > 0)]);
     p = p.wrapping_add(word_at(units, start + 4) & FIRST_UNITS[later.min(4)]);
-    for word in units[start..end].get(8..).unwrap_or_default().chunks(4) {
-        p = p.wrapping_mul(BASE).wrapping_add(word_of(word));
+    let mut done = 8;
+    while done < length {
+        let word = word_at(units, start + done) & FIRST_UNITS[(length - done).min(4)];
+        p = p.wrapping_mul(BASE).wrapping_add(word);
+        done += 4;
     }
     p
 }
