@@ -50,6 +50,4 @@ def write_canonical(found: Iterable[tuple[FileDocument, str]], duplicates: Dupli
     """
     for (each, _), is_canonical in zip(found, duplicates.is_canonical.tolist(), strict=True):
         if is_canonical:
-            own = each.document if each.id in map(str, each.document.values()) else {"_id": each.id, **each.document}
-            routed = own if each.routing is None else {"_routing": each.routing, **own}
-            out.write(json.dumps(routed, ensure_ascii=False) + "\n")
+            out.write(each.written() + "\n")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from es_simhash._core.json_paths import Json, sets_value_at
+from es_simhash._core.json_paths import sets_value_at
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
-from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
 
 
@@ -19,11 +18,11 @@ class AbsentFields:
         self.paths = list(paths)
         self._none_seen = True
 
-    def check(self, document: Json) -> None:
+    def check(self, found: FileDocument) -> None:
         """Drop the paths that a document has."""
         self._none_seen = False
         if self.paths:
-            self.paths = [path for path in self.paths if not sets_value_at(document, path)]
+            self.paths = [path for path in self.paths if not sets_value_at(found.document, path)]
 
     @property
     def warning(self) -> str:
@@ -47,10 +46,9 @@ def read_texts(
     """
     for each in found:
         if absent:
-            absent.check(each.document)
-        paths = fields or [name for name, value in each.document.items() if isinstance(value, str) and value != each.id]
+            absent.check(each)
         try:
-            text = text_of(each.document, paths)
+            text = each.text_of(fields)
         except DocumentError as error:
             on_reject(each.rejected(f"Document {each.id!r} {error.problem}"))
             continue

@@ -62,7 +62,7 @@ class Loader:
     def _actions(self, found: Iterable[FileDocument]) -> Iterator[Json]:
         for position, each in enumerate(found):
             self._under_way[position] = each
-            self.absent.check(each.document)
+            self.absent.check(each)
             routed = {} if each.routing is None else {"_routing": each.routing}
             yield {"_op_type": self.op_type, "_id": each.id, **routed, "_source": each.document}
 

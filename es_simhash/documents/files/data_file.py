@@ -9,29 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from es_simhash._core.json_paths import Json, value_at
+from es_simhash.documents.files.records import FileDocument, JsonLine, Record, as_object, without_names
 from es_simhash.documents.rejected import OnReject, Rejected, decoded_excerpt
 
-Numbered: TypeAlias = "tuple[int, Json]"
-
-
-class FileDocument(NamedTuple):
-    """A document with its id, and the file and the line (of a Parquet file: the row) that it begins on.
-
-    ``routing`` selects its shard, if it was exported with one.
-    """
-
-    id: str
-    document: Json
-    file: str
-    line: int
-    routing: str | None = None
-
-    def rejected(self, reason: str) -> Rejected:
-        """Reject the document."""
-        return Rejected(file=self.file, line=self.line, reason=reason, id=self.id)
+Numbered: TypeAlias = "tuple[int, Record]"
 
 
 class RecordError(Exception):
@@ -87,7 +71,11 @@ class DataFile:
         """Yield the documents of records; reject one without a usable id."""
         name = self.name
         id_field = self.options.id_field
-        for line, record in records:
+        for line, read in records:
+            if not isinstance(read, dict) and (found := self._of_line(name, line, read)):
+                yield found
+                continue
+            record = as_object(read)
             if id_field is None and _BESIDE.isdisjoint(record):
                 # By far the most frequent case, so it is short.
                 yield FileDocument(as_id(record.get("id")) or self._made_id(line, record), record, name, line)
@@ -99,10 +87,19 @@ class DataFile:
             except RecordError as bad:
                 self.reject(line, str(bad), record)
             else:
-                # These name a document; engines refuse documents that hold them as fields.
-                document.pop("_id", None)
-                document.pop("_routing", None)
-                yield FileDocument(id, document, name, line, routing)
+                yield FileDocument(id, without_names(document), name, line, routing)
+
+    def _of_line(self, name: str, line: int, read: JsonLine) -> FileDocument | None:
+        """Return the document of a line that the compiled kernels have read; None if Python's way has to decide."""
+        try:
+            id, routing = read.names(self.options.id_field)
+        except ValueError:
+            return None
+        if id is None:
+            if not self._is_kept:
+                return None
+            id = self._made_id(line, {})
+        return FileDocument(id, read, name, line, routing)
 
     @cached_property
     def _is_kept(self) -> bool:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.files.compression import OnBytes
 from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
 from es_simhash.documents.files.parquet_values import convert_row, converts_of, without_nanoseconds
@@ -47,7 +48,7 @@ def read_parquet(file: DataFile, on_bytes: OnBytes) -> Iterator[Numbered]:
                 yield row, record
 
 
-def _rows(file: DataFile, opened: Any, on_bytes: OnBytes) -> Iterator[Numbered]:
+def _rows(file: DataFile, opened: Any, on_bytes: OnBytes) -> Iterator[tuple[int, Json]]:
     progress = _Progress(file.path, opened.metadata.num_rows, on_bytes)
     first = 1
     for group in range(opened.num_row_groups):
@@ -72,7 +73,7 @@ def _batches(file: DataFile, opened: Any, group: int, first: int) -> Iterator[tu
         file.reject(row, f"The rows {row} to {last} are damaged ({_one_line(error)}). Fetch the file again.")
 
 
-def _rows_of_batch(file: DataFile, batch: Any, first: int) -> Iterator[Numbered]:
+def _rows_of_batch(file: DataFile, batch: Any, first: int) -> Iterator[tuple[int, Json]]:
     try:
         rows = batch.to_pylist()
     except UnicodeDecodeError:
@@ -82,7 +83,7 @@ def _rows_of_batch(file: DataFile, batch: Any, first: int) -> Iterator[Numbered]
         yield from enumerate(rows, first)
 
 
-def _rows_one_by_one(file: DataFile, batch: Any, first: int) -> Iterator[Numbered]:
+def _rows_one_by_one(file: DataFile, batch: Any, first: int) -> Iterator[tuple[int, Json]]:
     for place in range(batch.num_rows):
         try:
             [values] = batch.slice(place, 1).to_pylist()

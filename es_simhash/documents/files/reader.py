@@ -25,7 +25,6 @@ from es_simhash.documents.files.csv_tables import read_table
 from es_simhash.documents.files.data_file import (
     STANDARD_INPUT,
     DataFile,
-    FileDocument,
     Numbered,
     ReadOptions,
     RecordError,
@@ -35,6 +34,7 @@ from es_simhash.documents.files.formats import check_format, compression_by_name
 from es_simhash.documents.files.json_array import read_json
 from es_simhash.documents.files.jsonl import read_jsonl
 from es_simhash.documents.files.parquet import parquet_module, read_parquet
+from es_simhash.documents.files.records import FileDocument
 from es_simhash.documents.files.text_files import check_directory, files_below, read_text
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError

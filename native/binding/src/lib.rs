@@ -4,6 +4,7 @@ mod documents;
 mod fingerprinter;
 mod hashing;
 mod joins;
+mod json;
 mod settings;
 mod texts;
 
@@ -17,6 +18,8 @@ mod es_simhash_native {
     use crate::hashing::hash_tokens;
     #[pymodule_export]
     use crate::joins::{Components, Linker, agreements, entries, places};
+    #[pymodule_export]
+    use crate::json::JsonLine;
     #[pymodule_export]
     use crate::texts::Refused;
 

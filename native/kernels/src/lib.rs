@@ -2,6 +2,7 @@
 
 pub mod cpu;
 pub mod joins;
+pub mod json;
 pub mod scheme;
 pub mod sketches;
 pub mod stop;

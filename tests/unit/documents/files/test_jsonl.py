@@ -198,7 +198,7 @@ class TestExports:
     def test_the_lines_of_an_export_are_read_as_their_sources(self, tmp_path: Path) -> None:
         line = {"_index": "i", "_type": "_doc", "_id": "x", "_score": 1, "_source": {"text": "a"}, "sort": [1]}
         read, _ = read_bytes(tmp_path, "a.json", json.dumps(line).encode())
-        assert read[0][:2] == ("x", {"text": "a"})
+        assert (read[0].id, read[0].document) == ("x", {"text": "a"})
 
     @pytest.mark.parametrize(
         "lines",

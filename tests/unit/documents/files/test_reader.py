@@ -120,7 +120,9 @@ class TestStandardInput:
     def test_it_is_json_lines_by_default(self, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         found = list(read_documents("-", on_reject=never))
-        assert [item[:4] for item in found] == [("one", {"id": "one", "text": "x"}, "-", 1)]
+        assert [(item.id, item.document, item.file, item.line) for item in found] == [
+            ("one", {"id": "one", "text": "x"}, "-", 1)
+        ]
         assert not sys.stdin.closed
 
     def test_it_has_the_format_that_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
