@@ -1,6 +1,6 @@
 //! Hashed character n-grams: every window of n code points; a shorter text is its own only n-gram.
 
-use super::hashing::poly64::{BASE, fmix64, four, polynomial};
+use super::hashing::poly64::{BASE, fmix64, four, polynomial, polynomial_at};
 use super::points::points;
 use super::spans::Spans;
 use crate::for_each_cpu;
@@ -17,7 +17,7 @@ pub fn polynomials(units: &[u16], n: usize, has_pairs: bool, polynomials: &mut V
         return;
     }
     if has_pairs {
-        return of_pairs(&units[..length], n, polynomials);
+        return of_pairs(units, n, polynomials);
     }
     if length < n {
         polynomials.push(polynomial(&units[..length]));
@@ -28,17 +28,31 @@ pub fn polynomials(units: &[u16], n: usize, has_pairs: bool, polynomials: &mut V
     windows(units, n, &mut polynomials[first..]);
 }
 
-/// n-grams of texts with code points beyond U+FFFF, which are two units each.
+/// n-grams of texts with code points beyond U+FFFF, which are pairs of units: `windows` hashes those between pairs.
 fn of_pairs(units: &[u16], n: usize, polynomials: &mut Vec<u64>) {
-    let starts: Vec<usize> = (0..units.len()).filter(|&i| !(0xDC00..0xE000).contains(&units[i])).collect();
-    if starts.len() <= n {
-        polynomials.push(polynomial(units));
-        return;
+    let text = &units[..units.len() - PADDING];
+    let (mut start, mut end) = (0, points(text).nth(n).map_or(text.len(), |(end, _)| end));
+    loop {
+        if end - start == n {
+            let pair = end + text[end..].iter().position(|&unit| is_high(unit)).unwrap_or(text.len() - end);
+            let first = polynomials.len();
+            let count = pair - end + 1;
+            polynomials.resize(first + count, 0);
+            windows(&units[start..], n, &mut polynomials[first..]);
+            (start, end) = (start + count - 1, pair);
+        } else {
+            polynomials.push(polynomial_at(text, start, end));
+        }
+        if end == text.len() {
+            return;
+        }
+        start += 1 + usize::from(is_high(text[start]));
+        end += 1 + usize::from(is_high(text[end]));
     }
-    for (i, &start) in starts.iter().enumerate().take(starts.len() - n + 1) {
-        let end = starts.get(i + n).copied().unwrap_or(units.len());
-        polynomials.push(polynomial(&units[start..end]));
-    }
+}
+
+fn is_high(unit: u16) -> bool {
+    (0xD800..0xDC00).contains(&unit)
 }
 
 /// Replace `spans` by the n-grams of a text.
@@ -92,6 +106,36 @@ for_each_cpu! {
     pub fn mix(polynomials: &mut [u64]) {
         for p in polynomials {
             *p = fmix64(*p);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_of_code_points() {
+        let texts = [
+            "a😀",
+            "😀",
+            "😀😀😀b😀cd",
+            "a long text 😀 with 😀😀 pairs, and more of it after them 😀",
+            "no pair at all",
+        ];
+        for (text, n) in texts.iter().flat_map(|text| (1..12).map(move |n| (text, n))) {
+            let mut units: Vec<u16> = text.encode_utf16().collect();
+            let mut grams = Spans::default();
+            spans(&units, n, &mut grams);
+            let expected: Vec<u64> = grams.iter().map(|(start, end)| polynomial(&units[start..end])).collect();
+            let characters: Vec<char> = text.chars().collect();
+            assert_eq!(expected.len(), (characters.len() + 1).saturating_sub(n).max(1));
+            units.extend([0; PADDING]);
+            for has_pairs in [true, text.contains('😀')] {
+                let mut found = Vec::new();
+                polynomials(&units, n, has_pairs, &mut found);
+                assert_eq!(found, expected, "{text} {n}");
+            }
         }
     }
 }
