@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 _Words: TypeAlias = npt.NDArray[np.uint64]
 _Integers: TypeAlias = npt.NDArray[np.int64]
+_Similarities: TypeAlias = npt.NDArray[np.float64]
 _Weights: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 # Statuses, SimHashes and signatures; hashes, offsets and weights.
 _Columns: TypeAlias = tuple[npt.NDArray[np.uint8], _Words | None, npt.NDArray[np.uint32] | None]
@@ -74,3 +75,29 @@ def agreements(
     second: npt.NDArray[np.uint32],
     bits: int,
 ) -> npt.NDArray[np.uint32]: ...
+
+class Verifier:
+    def __init__(
+        self,
+        fingerprinter: Fingerprinter,
+        *,
+        measure: str,
+        weights: tuple[_Words, npt.NDArray[np.uint32], int] | None,
+        counts: bool,
+        common: _Words | None,
+        conditions: tuple[float, float, float],
+    ) -> None: ...
+    def similarities(
+        self,
+        texts: list[str],
+        first: _Integers,
+        second: _Integers,
+        least: _Similarities,
+    ) -> _Similarities: ...
+    def kept(self, limit: int) -> KeptTexts: ...
+
+class KeptTexts:
+    def missing(self, numbers: _Integers) -> _Integers: ...
+    def put(self, numbers: _Integers, texts: list[str]) -> None: ...
+    def similarities(self, first: _Integers, second: _Integers, least: _Similarities) -> _Similarities: ...
+    def make_room(self) -> None: ...

@@ -27,7 +27,7 @@ type Batch<'py> = (Bound<'py, PyArrayDyn<u64>>, Bound<'py, PyArray1<i64>>, Optio
 
 #[pyclass(frozen)]
 pub struct Fingerprinter {
-    settings: Settings,
+    pub settings: Settings,
 }
 
 #[pymethods]

@@ -7,6 +7,7 @@ mod joins;
 mod json;
 mod settings;
 mod texts;
+mod verifier;
 
 use pyo3::prelude::*;
 
@@ -22,6 +23,8 @@ mod es_simhash_native {
     use crate::json::JsonLine;
     #[pymodule_export]
     use crate::texts::Refused;
+    #[pymodule_export]
+    use crate::verifier::{KeptTexts, Verifier};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -1,0 +1,112 @@
+//! From texts to the similarities of pairs (defined in `es_simhash.scheme.verification.Verifier`).
+
+use super::conditions::{Conditions, Traits};
+use super::measure::Measure;
+use super::set::{self, FeatureWeights, WeightedSet};
+use super::weight_table::WeightTable;
+use crate::scheme::features::{self, Document};
+use crate::scheme::settings::Settings;
+use crate::text::weighted::Features;
+use crate::text::{Refused, Text};
+
+/// How texts are compared.
+pub struct Comparer {
+    pub measure: Measure,
+    /// What features weigh; without, each weighs 1.
+    pub weights: Option<FeatureWeights>,
+    /// Whether each occurrence of a feature adds to its weight.
+    pub counts: bool,
+    /// The similarity of two texts without any features.
+    pub of_empty: f64,
+    pub conditions: Conditions,
+}
+
+/// What is compared of a text.
+#[derive(Default)]
+pub struct Comparable {
+    features: WeightedSet,
+    traits: Option<Box<Traits>>,
+}
+
+/// What one thread works in.
+#[derive(Default)]
+pub struct Scratch {
+    features: Features,
+    making: features::Scratch,
+    sets: set::Scratch,
+}
+
+/// A pair to compare; a similarity below `least` does not count.
+#[derive(Clone, Copy)]
+pub struct Pair<'a> {
+    pub first: &'a Comparable,
+    pub second: &'a Comparable,
+    pub least: f64,
+}
+
+impl Comparer {
+    /// Make what is compared of a text.
+    pub fn comparable(
+        &self,
+        settings: &Settings,
+        text: Text<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Comparable, Refused> {
+        scratch.making.make(settings, Document::Text(text), &mut scratch.features)?;
+        let weights = self.weights.as_ref();
+        let features =
+            WeightedSet::of(&mut scratch.features.words, weights, self.counts, self.measure, &mut scratch.sets)?;
+        let traits = self.conditions.are_set().then(|| self.conditions.traits(settings.normalisation, text));
+        Ok(Comparable { features, traits: traits.transpose()?.map(Box::new) })
+    }
+
+    /// Return the similarity of each pair; it is quickest where pairs with the same first text follow one another.
+    pub fn compare(&self, pairs: &[Pair<'_>]) -> Vec<f64> {
+        let mut found = Vec::with_capacity(pairs.len());
+        let mut table = WeightTable::default();
+        for run in pairs.chunk_by(|a, b| std::ptr::eq(a.first, b.first)) {
+            let mut is_filled = false;
+            for &Pair { first, second, least } in run {
+                let mut similarity = self.most_similar(first, second);
+                if similarity >= least && similarity > 0.0 {
+                    if !is_filled {
+                        table.fill(&first.features.hashes, &first.features.weights);
+                        is_filled = true;
+                    }
+                    similarity = self.similarity(&table, first, second);
+                }
+                found.push(if similarity < least { 0.0 } else { similarity });
+            }
+        }
+        found
+    }
+
+    /// The most that the similarity can be, given the totals.
+    fn most_similar(&self, first: &Comparable, second: &Comparable) -> f64 {
+        let (first, second) = (first.features.total, second.features.total);
+        if first == 0 && second == 0 {
+            return self.of_empty;
+        }
+        self.measure.similarity(self.measure.most_shared(first, second), first, second)
+    }
+
+    /// The similarity, given a table with the features of the first text.
+    fn similarity(&self, table: &WeightTable, first: &Comparable, second: &Comparable) -> f64 {
+        let totals = (first.features.total, second.features.total);
+        let similarity = match totals {
+            (0, 0) => self.of_empty,
+            (a, b) => self.measure.similarity(self.measure.shared(table, &second.features), a, b),
+        };
+        match (&first.traits, &second.traits) {
+            (Some(a), Some(b)) if similarity > 0.0 && !self.conditions.are_met(a, b) => 0.0,
+            _ => similarity,
+        }
+    }
+}
+
+impl Comparable {
+    /// The bytes that it takes.
+    pub fn size(&self) -> usize {
+        size_of::<Self>() + self.features.size() + self.traits.as_ref().map_or(0, |traits| traits.size())
+    }
+}

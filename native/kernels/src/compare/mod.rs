@@ -1,0 +1,9 @@
+//! Exact similarities of texts (defined in `es_simhash.scheme.verification`).
+
+pub mod comparer;
+pub mod conditions;
+pub mod digits;
+pub mod kept;
+pub mod measure;
+pub mod set;
+pub mod weight_table;
