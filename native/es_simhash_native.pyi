@@ -39,6 +39,26 @@ class Fingerprinter:
         self, lists: list[list[str]], weights: _Weights | None = None, *, runs: bool = False
     ) -> _Batch: ...
 
+class Fields:
+    def __init__(
+        self,
+        *,
+        blocks: tuple[int, int] | None,
+        bands: tuple[int, int, int] | None,
+        signature: tuple[int, int] | None,
+        keys: str,
+        names: list[str],
+        scheme: str,
+        statuses: list[str],
+    ) -> None: ...
+    def write(
+        self,
+        texts: list[str],
+        statuses: npt.NDArray[np.uint8],
+        simhashes: _Words | None,
+        signatures: npt.NDArray[np.uint32] | None,
+    ) -> list[dict[str, Any]]: ...
+
 def hash_tokens(tokens: list[str], name: str, bits: int) -> _Words: ...
 
 class Components:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from es_simhash._core import bit_codes, digits
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import FormatError
+from es_simhash.scheme import compiled_fields
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches.minhash.codec import SignatureCodec
@@ -107,6 +108,11 @@ def content_hash(text: str) -> str:
 
 def write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints) -> Iterator[Json]:
     """Yield the fields of each text."""
+    compiled = compiled_fields.write(settings, scheme_id, tuple(names(settings)), texts, fingerprints)
+    yield from _write(settings, scheme_id, texts, fingerprints) if compiled is None else compiled
+
+
+def _write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints) -> Iterator[Json]:
     columns = _columns(settings, fingerprints)
     for i, (text, number) in enumerate(zip(texts, fingerprints.statuses.tolist(), strict=True)):
         status = STATUSES[number]

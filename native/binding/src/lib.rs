@@ -1,6 +1,7 @@
 //! The kernels as a Python module.
 
 mod documents;
+mod fields;
 mod fingerprinter;
 mod hashing;
 mod joins;
@@ -13,6 +14,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod es_simhash_native {
+    #[pymodule_export]
+    use crate::fields::Fields;
     #[pymodule_export]
     use crate::fingerprinter::Fingerprinter;
     #[pymodule_export]

@@ -1,8 +1,15 @@
 //! From features to fingerprints.
 
+pub mod bands;
+pub mod blocks;
+pub mod codec;
+pub mod digits;
 pub mod k_hash;
 mod logarithm;
 pub mod one_permutation;
 pub mod repeated;
 pub mod simhash;
 pub mod weighted;
+
+/// The largest number of values of a signature.
+pub const MAX_SIZE: usize = 4096;

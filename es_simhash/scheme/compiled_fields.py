@@ -1,0 +1,49 @@
+"""The compiled way from fingerprints to the fields of documents (see `es_simhash._core.native`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from es_simhash._core.json_paths import Json
+from es_simhash._core.native import native
+from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
+
+if TYPE_CHECKING:
+    from es_simhash_native import Fields
+
+    from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
+
+
+def write(
+    settings: Settings, scheme_id: str, names: tuple[str, ...], texts: Sequence[str], fingerprints: Fingerprints
+) -> list[Json] | None:
+    """Return the fields of each text; None where numpy must make them, or say what is wrong."""
+    kernels = native()
+    if kernels is None:
+        return None
+    statuses, simhashes, signatures = fingerprints.statuses, fingerprints.simhashes, fingerprints.signatures
+    try:
+        fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
+        return fields.write(list(texts), statuses, simhashes, signatures)
+    except (kernels.Refused, TypeError):
+        return None
+
+
+@lru_cache(maxsize=16)
+def _fields(
+    simhash: SimHash | None, minhash: MinHash | None, layout: Layout, scheme_id: str, names: tuple[str, ...]
+) -> Fields:
+    kernels = native()
+    assert kernels
+    made: Fields = kernels.Fields(
+        blocks=(simhash.bits, simhash.blocks) if simhash else None,
+        bands=(minhash.bands, minhash.rows, minhash.key_bits) if minhash else None,
+        signature=(minhash.size, layout.signature_bits) if minhash and layout.signature_bits else None,
+        keys=layout.keys,
+        names=list(names),
+        scheme=scheme_id,
+        statuses=list(STATUSES),
+    )
+    return made

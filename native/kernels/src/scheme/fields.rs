@@ -1,0 +1,167 @@
+//! The values of a document's fields (defined in `es_simhash.scheme.own_fields`).
+
+use std::ops::Range;
+
+use super::content;
+use crate::sketches::bands::Bands;
+use crate::sketches::blocks::Blocks;
+use crate::sketches::codec::SignatureCodec;
+use crate::sketches::digits::append_hex;
+use crate::text::{Refused, Text};
+
+/// How a document stores keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum KeyForm {
+    /// All of a kind in one text, with spaces between them.
+    Text,
+    /// All of a kind as a list.
+    List,
+    /// Each in a field of its own.
+    Fields,
+}
+
+/// Where the value of a field stands in what `Layout::append` writes.
+pub struct Field {
+    pub place: Range<usize>,
+    /// The width of each key, if the value is a list of keys, which have a space between them.
+    pub key: Option<usize>,
+}
+
+/// The parts of a fingerprint that are stored, each with a value of fixed length.
+pub struct Layout {
+    simhash: Option<Blocks>,
+    bands: Option<Bands>,
+    signature: Option<SignatureCodec>,
+    fields: Vec<Field>,
+    length: usize,
+}
+
+impl Layout {
+    /// Return no layout if the parts have no keys.
+    pub fn new(
+        simhash: Option<Blocks>,
+        bands: Option<Bands>,
+        signature: Option<SignatureCodec>,
+        form: KeyForm,
+    ) -> Option<Self> {
+        let have_keys = simhash.as_ref().is_none_or(Blocks::have_keys) && bands.as_ref().is_none_or(Bands::have_keys);
+        let has_text = signature.as_ref().is_none_or(SignatureCodec::has_text);
+        if !have_keys || !has_text {
+            return None;
+        }
+        let mut layout = Self { simhash, bands, signature, fields: Vec::new(), length: 0 };
+        if let Some(blocks) = &layout.simhash {
+            let (hex, count, digits) = (hex_digits(blocks), blocks.count as usize, blocks.key_digits());
+            layout.add_field(hex, None);
+            layout.add_keys(count, digits, form);
+        }
+        if let Some(bands) = &layout.bands {
+            let (count, digits) = (bands.count, bands.key_digits());
+            layout.add_keys(count, digits, form);
+        }
+        if let Some(length) = layout.signature.as_ref().map(SignatureCodec::text_length) {
+            layout.add_field(length, None);
+        }
+        layout.add_field(content::LENGTH, None);
+        Some(layout)
+    }
+
+    fn add_field(&mut self, length: usize, key: Option<usize>) {
+        self.fields.push(Field { place: self.length..self.length + length, key });
+        self.length += length;
+    }
+
+    fn add_keys(&mut self, count: usize, digits: usize, form: KeyForm) {
+        if form != KeyForm::Fields {
+            self.add_field(count * (digits + 1) - 1, (form == KeyForm::List).then_some(digits));
+            return;
+        }
+        for i in 0..count {
+            self.length += usize::from(i > 0);
+            self.add_field(digits, None);
+        }
+    }
+
+    /// The fields in their order; the last one is the hash of the content.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The number of bytes that `append` writes.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The width of the SimHash, if it is stored.
+    pub fn simhash_bits(&self) -> Option<u32> {
+        self.simhash.as_ref().map(|blocks| blocks.bits)
+    }
+
+    /// Whether a signature of `size` values can be written.
+    pub fn takes_signatures(&self, size: usize) -> bool {
+        self.bands.as_ref().is_none_or(|bands| bands.count * bands.rows <= size)
+            && self.signature.as_ref().is_none_or(|codec| codec.size == size)
+    }
+
+    /// Append the values of all fields as ASCII. What the layout does not store is not read.
+    pub fn append(
+        &self,
+        text: Text<'_>,
+        simhash: u128,
+        signature: &[u32],
+        bytes: &mut Vec<u8>,
+        target: &mut Vec<u8>,
+    ) -> Result<(), Refused> {
+        if let Some(blocks) = &self.simhash {
+            if blocks.bits < 128 && simhash >> blocks.bits != 0 {
+                return Err(Refused);
+            }
+            append_hex(simhash, hex_digits(blocks) as u32, target);
+            blocks.append_keys(simhash, target);
+        }
+        if let Some(bands) = &self.bands {
+            bands.append_keys(signature, target);
+        }
+        if let Some(codec) = &self.signature {
+            codec.append_text(signature, bytes, target);
+        }
+        content::append_hash(text, bytes, target)
+    }
+}
+
+fn hex_digits(blocks: &Blocks) -> usize {
+    blocks.bits.div_ceil(4) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(form: KeyForm) -> Layout {
+        let bands = Bands { count: 2, rows: 1, key_bits: 6 };
+        let codec = SignatureCodec { size: 3, value_bits: 8 };
+        Layout::new(Some(Blocks { bits: 12, count: 2 }), Some(bands), Some(codec), form).expect("all have keys")
+    }
+
+    fn values(form: KeyForm) -> Vec<String> {
+        let (layout, mut target) = (layout(form), Vec::new());
+        let made = layout.append(Text::Ascii(b"abc"), 0xABC, &[1, 2, 3], &mut Vec::new(), &mut target);
+        assert_eq!((made, target.len()), (Ok(()), layout.length()));
+        let value = |field: &Field| String::from_utf8_lossy(&target[field.place.clone()]).into_owned();
+        layout.fields().iter().map(value).collect()
+    }
+
+    #[test]
+    fn each_field_has_its_place() {
+        assert_eq!(values(KeyForm::Text), ["abc", "0q 18", "o Q", "AQID", "ungWv48B"]);
+        assert_eq!(values(KeyForm::List), values(KeyForm::Text));
+        assert_eq!(values(KeyForm::Fields), ["abc", "0q", "18", "o", "Q", "AQID", "ungWv48B"]);
+        assert_eq!(layout(KeyForm::List).fields()[1].key, Some(2));
+    }
+
+    #[test]
+    fn a_simhash_of_too_many_bits_is_refused() {
+        let made = layout(KeyForm::Text).append(Text::Ascii(b""), 0x1000, &[1, 2, 3], &mut Vec::new(), &mut Vec::new());
+        assert_eq!(made, Err(Refused));
+    }
+}
