@@ -4,12 +4,13 @@ use es_simhash_kernels::scheme::fields::{Field, KeyForm, Layout};
 use es_simhash_kernels::sketches::bands::Bands;
 use es_simhash_kernels::sketches::blocks::Blocks;
 use es_simhash_kernels::sketches::codec::SignatureCodec;
-use es_simhash_kernels::text;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use es_simhash_kernels::text::Refused;
+use numpy::ndarray::Dimension;
+use numpy::{Element, PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use crate::texts::{Refused, Texts};
+use crate::texts::{is_ascii, refused};
 
 /// The number of a status that has no fingerprint.
 const EMPTY: u8 = 2;
@@ -44,15 +45,15 @@ impl Fields {
             "text" => KeyForm::Text,
             "keyword" => KeyForm::List,
             "fields" => KeyForm::Fields,
-            _ => return Err(Refused::new_err(())),
+            _ => return Err(refused(Refused)),
         };
         let blocks = blocks.map(|(bits, count)| Blocks { bits, count });
         let bands = bands.map(|(count, rows, key_bits)| Bands { count, rows, key_bits });
         let signature = signature.map(|(size, value_bits)| SignatureCodec { size, value_bits });
-        let layout = Layout::new(blocks, bands, signature, form).ok_or_else(refused)?;
-        let (Some(status_name), Some(scheme_name)) = (names.pop(), names.pop()) else { return Err(refused()) };
+        let layout = Layout::new(blocks, bands, signature, form).ok_or_else(|| refused(Refused))?;
+        let (Some(status_name), Some(scheme_name)) = (names.pop(), names.pop()) else { return Err(refused(Refused)) };
         if names.len() != layout.fields().len() || statuses.len() != usize::from(EMPTY) + 1 {
-            return Err(refused());
+            return Err(refused(Refused));
         }
         Ok(Self { layout, names, scheme_name, status_name, scheme, statuses })
     }
@@ -67,23 +68,22 @@ impl Fields {
         signatures: Option<PyReadonlyArray2<'py, u32>>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let py = texts.py();
-        let strings = Texts::of(texts)?;
-        let mut arena = Vec::new();
-        let texts = strings.read(&mut arena)?;
+        let texts: Vec<_> = texts.iter().map(encoded).collect::<PyResult<_>>()?;
+        let texts: Vec<_> = texts.iter().map(utf8).collect::<PyResult<_>>()?;
         let count = texts.len();
-        let statuses = statuses.as_slice().map_err(|_| refused())?;
+        let statuses = in_rows(&statuses)?;
         let words = self.words_per_simhash();
         let simhashes = match &simhashes {
-            Some(simhashes) => simhashes.as_slice().map_err(|_| refused())?,
+            Some(simhashes) => in_rows(simhashes)?,
             None => &[],
         };
         let (signatures, size) = match &signatures {
-            Some(signatures) => (signatures.as_slice().map_err(|_| refused())?, signatures.shape()[1]),
+            Some(signatures) => (in_rows(signatures)?, signatures.shape()[1]),
             None => (&[][..], 0),
         };
         let is_whole = statuses.len() == count && signatures.len() == count * size;
         if !is_whole || (words > 0 && simhashes.len() != count * words) || !self.layout.takes_signatures(size) {
-            return Err(refused());
+            return Err(refused(Refused));
         }
         let written = py.detach(|| {
             let (mut written, mut bytes) = (Vec::with_capacity(count * self.layout.length()), Vec::new());
@@ -95,8 +95,8 @@ impl Fields {
             }
             Ok(written)
         });
-        let written = written.map_err(|_: text::Refused| refused())?;
-        let written = String::from_utf8(written).map_err(|_| refused())?;
+        let written = written.map_err(refused)?;
+        let written = String::from_utf8(written).map_err(|_| refused(Refused))?;
         let rows = (0..count).map(|i| &written[i * self.layout.length()..(i + 1) * self.layout.length()]);
         rows.zip(statuses).map(|(row, &status)| self.fields(py, row, status)).collect()
     }
@@ -114,8 +114,30 @@ impl Fields {
             made.set_item(name, value(py, field, &row[field.place.clone()])?)?;
         }
         made.set_item(&self.scheme_name, &self.scheme)?;
-        made.set_item(&self.status_name, self.statuses.get(usize::from(status)).ok_or_else(refused)?)?;
+        made.set_item(&self.status_name, self.statuses.get(usize::from(status)).ok_or_else(|| refused(Refused))?)?;
         Ok(made)
+    }
+}
+
+/// The elements of an array that has one row after the other.
+fn in_rows<'a, T: Element, D: Dimension>(array: &'a PyReadonlyArray<'_, T, D>) -> PyResult<&'a [T]> {
+    let elements = array.as_slice().ok().filter(|_| array.is_c_contiguous());
+    elements.ok_or_else(|| refused(Refused))
+}
+
+/// A string if it is ASCII, else its UTF-8: were the string asked for that, it would keep it.
+fn encoded<'py>(text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let string = text.cast_into::<PyString>().map_err(|_| refused(Refused))?;
+    if is_ascii(&string)? {
+        return Ok(string.into_any());
+    }
+    Ok(string.encode_utf8().map_err(|_| refused(Refused))?.into_any())
+}
+
+fn utf8<'a>(encoded: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+    match encoded.cast::<PyBytes>() {
+        Ok(bytes) => Ok(bytes.as_bytes()),
+        Err(_) => Ok(encoded.cast::<PyString>()?.to_str()?.as_bytes()),
     }
 }
 
@@ -127,8 +149,4 @@ fn value<'py>(py: Python<'py>, field: &Field, text: &str) -> PyResult<Bound<'py,
             Ok(PyList::new(py, keys.collect::<Vec<_>>())?.into_any())
         }
     }
-}
-
-fn refused() -> PyErr {
-    Refused::new_err(())
 }

@@ -58,7 +58,7 @@ impl<'py> Texts<'py> {
     }
 }
 
-fn is_ascii(string: &Bound<'_, PyString>) -> PyResult<bool> {
+pub fn is_ascii(string: &Bound<'_, PyString>) -> PyResult<bool> {
     string.call_method0(intern!(string.py(), "isascii"))?.is_truthy()
 }
 
