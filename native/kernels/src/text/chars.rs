@@ -8,6 +8,9 @@ use crate::for_each_cpu;
 /// Zeros that must follow the units of a text, so that each unit begins a whole word.
 pub const PADDING: usize = 4;
 
+/// Code points of an n-gram that is too long to read each.
+const LONG: usize = 64;
+
 /// Append the polynomials of the n-grams of a text of UTF-16 units to `polynomials`.
 ///
 /// `units` is followed by `PADDING` zeros, which are no part of the text.
@@ -15,6 +18,11 @@ pub fn polynomials(units: &[u16], n: usize, has_pairs: bool, polynomials: &mut V
     let length = units.len() - PADDING;
     if length == 0 {
         return;
+    }
+    if n > LONG {
+        let mut grams = Spans::default();
+        spans(&units[..length], n, &mut grams);
+        return grams.polynomials(&units[..length], polynomials);
     }
     if has_pairs {
         return of_pairs(units, n, polynomials);
@@ -123,7 +131,7 @@ mod tests {
             "a long text 😀 with 😀😀 pairs, and more of it after them 😀",
             "no pair at all",
         ];
-        for (text, n) in texts.iter().flat_map(|text| (1..12).map(move |n| (text, n))) {
+        for (text, n) in texts.iter().flat_map(|text| (1..12).chain([LONG + 1]).map(move |n| (text, n))) {
             let mut units: Vec<u16> = text.encode_utf16().collect();
             let mut grams = Spans::default();
             spans(&units, n, &mut grams);

@@ -1,6 +1,7 @@
 //! Tokens as spans of UTF-16 units (defined in `es_simhash.text.tokens.spans`).
 
 use super::hashing::poly64::polynomial_at;
+use super::hashing::prefixes::Prefixes;
 use super::hashing::{Hash, Width};
 use super::points::Utf8;
 use super::stop_words::StopWords;
@@ -8,6 +9,8 @@ use super::weighted::Features;
 use super::{Refused, Text};
 
 const SPACE: u16 = 0x20;
+/// Tokens overlap more than this number of times where prefixes are quicker than reading each.
+const READINGS: usize = 6;
 
 /// Token i is made of the units from `starts[i]` up to `ends[i]`.
 #[derive(Default)]
@@ -83,6 +86,18 @@ impl Spans {
         Ok(())
     }
 
+    /// Append the polynomials of the tokens.
+    pub fn polynomials(&self, units: &[u16], polynomials: &mut Vec<u64>) {
+        let read: usize = self.iter().map(|(start, end)| end - start).sum();
+        if read / READINGS <= units.len() {
+            polynomials.extend(self.iter().map(|(start, end)| polynomial_at(units, start, end)));
+            return;
+        }
+        let mut prefixes = Prefixes::default();
+        prefixes.prepare(units, self.iter().map(|(start, end)| end - start).max().unwrap_or_default());
+        polynomials.extend(self.iter().map(|(start, end)| prefixes.polynomial(units, start, end)));
+    }
+
     /// Append the hashes of the tokens to those of `features`.
     pub fn hash(
         &self,
@@ -94,7 +109,7 @@ impl Spans {
     ) -> Result<(), Refused> {
         match hash {
             Hash::Poly64 => {
-                features.words.extend(self.iter().map(|(start, end)| polynomial_at(units, start, end)));
+                self.polynomials(units, &mut features.words);
                 features.finish(width);
             }
             Hash::OfBytes(hash) => {

@@ -1,6 +1,7 @@
 //! The hash functions of tokens (defined in `es_simhash.text.hashing.registry`).
 
 pub mod poly64;
+pub mod prefixes;
 
 mod fnv1a;
 mod jenkins;

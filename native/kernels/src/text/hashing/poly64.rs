@@ -45,7 +45,7 @@ pub fn polynomial_at(units: &[u16], start: usize, end: usize) -> u64 {
 
 /// The units that begin at `start`, as far as there are four.
 #[inline(always)]
-fn word_at(units: &[u16], start: usize) -> u64 {
+pub fn word_at(units: &[u16], start: usize) -> u64 {
     let rest = units.get(start..).unwrap_or_default();
     rest.first_chunk::<4>().map_or_else(|| word_of(rest), |&units| four(units))
 }
