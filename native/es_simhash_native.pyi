@@ -95,6 +95,18 @@ def agreements(
     second: npt.NDArray[np.uint32],
     bits: int,
 ) -> npt.NDArray[np.uint32]: ...
+def sharing(
+    codes: npt.NDArray[np.uint64], chosen: npt.NDArray[np.uint64], factors: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.uint64]: ...
+def near_pairs(
+    codes: npt.NDArray[np.uint64],
+    entries: npt.NDArray[np.uint64],
+    start: int,
+    limit: int,
+    distance: int,
+    chosen: npt.NDArray[np.uint64],
+    passed_over: npt.NDArray[np.uint64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint8], int]: ...
 
 class Verifier:
     def __init__(

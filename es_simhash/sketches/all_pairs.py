@@ -11,14 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core import bit_codes
-from es_simhash._core.arrays import Integers, spread_chunks
+from es_simhash._core.arrays import Integers, spread, spread_chunks
 from es_simhash._core.bit_codes import check_codes
+from es_simhash._core.native import native
 from es_simhash.errors import SchemeError
 from es_simhash.sketches import hamming
 from es_simhash.sketches.blocks import Blocks
@@ -27,6 +28,7 @@ from es_simhash.sketches.tradeoffs import expected_choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
     from es_simhash._core.bit_codes import Codes
     from es_simhash.sketches.hamming import Distances
@@ -35,13 +37,30 @@ Pairs = npt.NDArray[np.int64]
 
 # Candidates compared at once: their arrays fit into a core's cache.
 _CANDIDATES = 1 << 15
-# Measured costs of the ways of joining, in nanoseconds. They affect the time, never the result.
-_CALL_COST, _WORD_COST = 10_000, 1
-_TABLE_COST, _ENTRY_COST, _CANDIDATE_COST = 100_000, 20, 15
 # Codes in the sample that the skew of all is estimated from.
 _SAMPLE = 1 << 15
+_ALL_BITS = np.uint64((1 << 64) - 1)
+# The bits of a row if two and a distance fit into a word.
+_SORTED_ROW_BITS = 28
 # Odd multipliers of the hash of each word; any would do.
 _FACTORS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+
+
+class _Costs(NamedTuple):
+    """Measured costs of the ways of joining, in nanoseconds. They affect the time, never the result."""
+
+    row: float
+    """Of a code that is compared with all others."""
+    word: float
+    """Of a word of each of these."""
+    table: float
+    entry: float
+    """Of a code in a table."""
+    candidate: float
+
+
+_NUMPY_COSTS = _Costs(10_000, 1, 100_000, 20, 15)
+_COMPILED_COSTS = _Costs(100, 0.12, 20_000, 8, 2)
 
 
 def self_join(codes: Codes, bits: int, k: int) -> tuple[Pairs, Distances]:
@@ -52,8 +71,18 @@ def self_join(codes: Codes, bits: int, k: int) -> tuple[Pairs, Distances]:
     chunks = list(iter_self_join(codes, bits, k))
     pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(pairs for pairs, _ in chunks)])
     distances = np.concatenate([np.empty(0, dtype=np.uint8), *(distances for _, distances in chunks)])
-    order = np.argsort(pairs[:, 0] * len(codes) + pairs[:, 1])
-    return pairs[order], distances[order]
+    return _in_order(pairs, distances, (len(codes) - 1).bit_length())
+
+
+def _in_order(pairs: Pairs, distances: Distances, row_bits: int) -> tuple[Pairs, Distances]:
+    if row_bits > _SORTED_ROW_BITS:
+        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        return pairs[order], distances[order]
+    # Plain numbers sort fastest.
+    words = (pairs[:, 0] << row_bits | pairs[:, 1]).astype(np.uint64) << np.uint64(8) | distances
+    words.sort()
+    rows = (words >> np.uint64(8)).astype(np.int64)
+    return np.stack([rows >> row_bits, rows & (1 << row_bits) - 1], axis=1), words.astype(np.uint8)
 
 
 def iter_self_join(codes: Codes, bits: int, k: int, chunk: int = 1 << 16) -> Iterator[tuple[Pairs, Distances]]:
@@ -79,7 +108,7 @@ class _Groups:
     """The rows of codes, those with equal codes together."""
 
     def __init__(self, codes: Codes) -> None:
-        self._rows: Integers = np.argsort(codes) if codes.ndim == 1 else np.lexsort((codes[:, 1], codes[:, 0]))
+        self._rows = _with_equal_together(codes)
         ordered = codes[self._rows]
         changes = ordered[1:] != ordered[:-1]
         changed = changes if codes.ndim == 1 else changes.any(axis=1)
@@ -89,10 +118,13 @@ class _Groups:
 
     def pairs_within(self, limit: int) -> Iterator[tuple[Pairs, Distances]]:
         """Yield the pairs of rows of the same group."""
-        group_ends = np.repeat(self._starts + self._sizes, self._sizes)
-        later = group_ends - 1 - np.arange(len(self._rows))
-        for place, further in spread_chunks(later, limit):
-            pairs = _pairs(self._rows[place], self._rows[place + 1 + further])
+        larger = np.flatnonzero(self._sizes > 1)
+        group, place = spread(self._sizes[larger])
+        later = self._sizes[larger][group] - 1 - place
+        members = self._starts[larger][group] + place
+        for which, further in spread_chunks(later, limit):
+            first = members[which]
+            pairs = _pairs(self._rows[first], self._rows[first + 1 + further])
             yield pairs, np.zeros(len(pairs), dtype=np.uint8)
 
     def pairs_between(
@@ -104,6 +136,20 @@ class _Groups:
             first = self._rows[self._starts[left[which]] + in_left]
             second = self._rows[self._starts[right[which]] + in_right]
             yield _pairs(first, second), distances[which]
+
+
+def _with_equal_together(codes: Codes) -> Integers:
+    """Return the rows of codes so that equal codes follow one another."""
+    if not (kernels := native()):
+        return _ascending(codes)
+    shared = (_sharing(kernels, codes, np.full(codes.shape[1:] or 1, _ALL_BITS)) & _row_mask(codes)).astype(np.int64)
+    is_alone = np.ones(len(codes), dtype=np.bool_)
+    is_alone[shared] = False
+    return np.concatenate([np.flatnonzero(is_alone), shared[_ascending(codes[shared])]])
+
+
+def _ascending(codes: Codes) -> Integers:
+    return np.argsort(codes) if codes.ndim == 1 else np.lexsort((codes[:, 1], codes[:, 0]))
 
 
 def _pairs(first: Integers, second: Integers) -> Pairs:
@@ -121,6 +167,10 @@ def _join_distinct(codes: Codes, bits: int, k: int) -> Iterator[tuple[Integers, 
 
 
 def _compare_all(codes: Codes, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:
+    if kernels := native():
+        none = np.zeros(codes.shape[1:] or 1, dtype=np.uint64)
+        yield from _near_pairs(kernels, codes, np.arange(len(codes), dtype=np.uint64), _Table(none, []), k)
+        return
     for row in range(len(codes) - 1):
         distances = hamming.distances(codes[row + 1 :], codes[row])
         near = np.flatnonzero(distances <= k)
@@ -159,7 +209,12 @@ def _tables(blocks: Blocks, k: int) -> Iterator[_Table]:
 
 def _join_in_table(codes: Codes, table: _Table, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:
     """Yield the pairs of rows within ``k`` that meet in this table first."""
-    row_mask = np.uint64((1 << len(codes).bit_length()) - 1)
+    if kernels := native():
+        entries = _sharing(kernels, codes, table.chosen)
+        entries.sort()
+        yield from _near_pairs(kernels, codes, entries, table, k)
+        return
+    row_mask = _row_mask(codes)
     entries = _hash(codes, table.chosen)
     entries &= ~row_mask
     entries |= np.arange(len(codes), dtype=np.uint64)
@@ -172,6 +227,32 @@ def _join_in_table(codes: Codes, table: _Table, k: int) -> Iterator[tuple[Intege
             left, right = left[near], right[near]
             new = table.is_first_for((codes[left] ^ codes[right]).reshape(len(near), -1))
             yield left[new], right[new], distances[near][new]
+
+
+def _sharing(kernels: ModuleType, codes: Codes, mask: Codes) -> npt.NDArray[np.uint64]:
+    """Return the entries of the codes whose hash under the mask another code may have."""
+    return cast(
+        "npt.NDArray[np.uint64]", kernels.sharing(np.ascontiguousarray(codes), mask, np.array(_FACTORS[: len(mask)]))
+    )
+
+
+def _near_pairs(
+    kernels: ModuleType, codes: Codes, entries: npt.NDArray[np.uint64], table: _Table, k: int
+) -> Iterator[tuple[Integers, Integers, Distances]]:
+    """Yield the pairs of rows of sorted entries with the same hash, within ``k``, that meet in this table first."""
+    passed_over = np.array(table.passed_over, dtype=np.uint64)
+    most, start = min(k, bit_codes.MAX_BITS), 0
+    while start < len(entries):
+        left, right, distances, start = kernels.near_pairs(
+            codes, entries, start, _CANDIDATES, most, table.chosen, passed_over
+        )
+        if len(left):
+            yield left, right, distances
+
+
+def _row_mask(codes: Codes) -> np.uint64:
+    """Return the bits of an entry that hold its code's row."""
+    return np.uint64((1 << len(codes).bit_length()) - 1)
 
 
 def _hash(codes: Codes, mask: Codes) -> npt.NDArray[np.uint64]:
@@ -196,16 +277,16 @@ def _neighbours(entries: npt.NDArray[np.uint64], row_mask: np.uint64) -> Iterato
 
 def _cheapest_blocks(codes: Codes, bits: int, k: int) -> Blocks | None:
     """Find the blocks whose tables join the codes fastest; None if comparing all pairs is faster."""
-    n = len(codes)
+    n, costs = len(codes), _COMPILED_COSTS if native() else _NUMPY_COSTS
     pairs = n * (n - 1) / 2
     sample = codes[np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False, shuffle=False)]
-    cheapest, least = None, n * _CALL_COST + pairs * bit_codes.words_per_code(bits) * _WORD_COST
+    cheapest, least = None, n * costs.row + pairs * bit_codes.words_per_code(bits) * costs.word
     for count in range(max(k + 1, bit_codes.words_per_code(bits)), bits + 1):
-        cost = float(comb(count, k) * (_TABLE_COST + n * _ENTRY_COST))
+        cost = float(comb(count, k) * (costs.table + n * costs.entry))
         if cost >= least:
             break
         blocks = Blocks(bits, count)
-        cost += pairs * expected_choices(_agreements(sample, blocks), count - k) * _CANDIDATE_COST
+        cost += pairs * expected_choices(_agreements(sample, blocks), count - k) * costs.candidate
         if cost < least:
             cheapest, least = blocks, cost
     return cheapest

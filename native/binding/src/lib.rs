@@ -6,6 +6,7 @@ mod fingerprinter;
 mod hashing;
 mod joins;
 mod json;
+mod self_join;
 mod settings;
 mod texts;
 mod verifier;
@@ -24,6 +25,8 @@ mod es_simhash_native {
     use crate::joins::{Components, Linker, agreements, entries, places};
     #[pymodule_export]
     use crate::json::JsonLine;
+    #[pymodule_export]
+    use crate::self_join::{near_pairs, sharing};
     #[pymodule_export]
     use crate::texts::Refused;
     #[pymodule_export]

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.bit_codes import from_ints
 from es_simhash._core.environment import NATIVE
 from es_simhash.groups.pairs.candidates import HotKeys, Linker, entries, pair_codes
 from es_simhash.groups.pairs.pair_rows import PairRows
 from es_simhash.groups.pairs.spool import Columns, Spools
 from es_simhash.groups.union_find import UnionFind
+from es_simhash.sketches.all_pairs import iter_self_join, self_join
+from tests.support.fingerprints import fingerprint_sets, random_codes
 
 kernels = pytest.importorskip("es_simhash_native")
 
@@ -134,3 +137,35 @@ def test_a_document_that_does_not_exist_is_refused() -> None:
         kernels.Components(3).union(np.zeros(1, dtype=np.uint32), np.full(1, 3, dtype=np.uint32))
     with pytest.raises(kernels.Refused):
         kernels.agreements(np.zeros((2, 3), dtype=np.uint8), *np.array([[0], [2]], dtype=np.uint32), 8)
+
+
+@given(fingerprint_sets(), st.integers(0, 8), st.integers(1, 30))
+def test_the_same_codes_are_near_each_other(fingerprints: tuple[int, list[int]], k: int, chunk: int) -> None:
+    bits, ints = fingerprints
+    codes = from_ints(ints, bits)
+
+    def found() -> tuple[list[Any], list[Any]]:
+        pairs, distances = self_join(codes, bits, k)
+        in_chunks = [pair for some, _ in iter_self_join(codes, bits, k, chunk) for pair in some.tolist()]
+        return [pairs.tolist(), distances.tolist()], sorted(in_chunks)
+
+    compiled, numpy = both_ways(found)
+    assert compiled == numpy
+
+
+@pytest.mark.parametrize(("bits", "k", "count"), [(64, 3, 30_000), (64, 12, 3_000), (128, 20, 3_000), (40, 2, 30_000)])
+def test_the_same_of_many_codes_are_near_each_other_also_if_many_share_a_hash(bits: int, k: int, count: int) -> None:
+    rng = np.random.default_rng(k)
+    codes = random_codes(rng, count, bits) & random_codes(rng, count, bits) & random_codes(rng, count, bits)
+    compiled, numpy = both_ways(lambda: self_join(codes, bits, k))
+    assert len(compiled[0]) > 100
+    assert np.array_equal(compiled[0], numpy[0])
+    assert np.array_equal(compiled[1], numpy[1])
+
+
+def test_codes_are_refused_if_words_or_rows_do_not_fit() -> None:
+    codes, none = np.zeros(2, dtype=np.uint64), np.zeros(0, dtype=np.uint64)
+    with pytest.raises(kernels.Refused):
+        kernels.sharing(codes, np.zeros(3, dtype=np.uint64), np.zeros(3, dtype=np.uint64))
+    with pytest.raises(kernels.Refused):
+        kernels.near_pairs(codes, np.array([2, 3], dtype=np.uint64), 0, 9, 0, codes[:1], none)

@@ -57,7 +57,8 @@ def test_collisions_of_the_hash_do_not_change_what_is_found(fingerprints: tuple[
     bits, ints = fingerprints
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_FACTORS", (np.uint64(0), np.uint64(0)))
-        patch.setattr(module, "_CALL_COST", 10**12)
+        for costs in ("_NUMPY_COSTS", "_COMPILED_COSTS"):
+            patch.setattr(module, costs, getattr(module, costs)._replace(row=10**12))
         assert joined(from_ints(ints, bits), bits, k) == slow_join(ints, k)
 
 
@@ -103,6 +104,13 @@ def test_skew_makes_more_blocks_worth_their_tables() -> None:
     assert for_even is not None
     assert for_skewed is not None
     assert for_even.count < for_skewed.count
+
+
+def test_pairs_of_rows_too_wide_for_one_word_come_in_the_same_order() -> None:
+    ints = [int(code) for code in np.random.default_rng(5).integers(0, 64, 40)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_SORTED_ROW_BITS", 0)
+        assert joined(from_ints(ints, 6), 6, 2) == slow_join(ints, 2)
 
 
 def test_few_codes_and_great_distances_are_joined_by_comparing_all_pairs() -> None:

@@ -3,4 +3,6 @@
 pub mod components;
 pub mod entries;
 pub mod links;
+pub mod near;
 pub mod rows;
+pub mod tables;
