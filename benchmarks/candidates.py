@@ -48,7 +48,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
 def _add(table: Table, on: LabelledSet, name: str) -> None:
     scheme = Scheme.preset(name)
     wanted = _by_comparing_all(scheme, on)
-    with Deduplicator(scheme, processes=1).run(on.documents) as duplicates:
+    with Deduplicator(scheme, threads=1).run(on.documents) as duplicates:
         found = np.isin(wanted, predict_pairs(duplicates, on.apart).pairs)
     bands, both = (KeyMatcher.of(scheme, Criteria.of(scheme, by), on.texts).meet(wanted) for by in ("minhash", "both"))
     table.add(on.name, name, f"{len(wanted):,}", *(f"{part.mean():.4f}" for part in (bands, both, found)))

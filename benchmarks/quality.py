@@ -66,7 +66,7 @@ Tune: TypeAlias = Callable[[Sequence[tuple[str, str]], Labels], Deduplicator]
 
 def tuned(documents: Sequence[tuple[str, str]], labels: Labels) -> Deduplicator:
     """Choose what `es-simhash tune` chooses."""
-    return Deduplicator(tune_by_labels(documents, labels).scheme, processes=1)
+    return Deduplicator(tune_by_labels(documents, labels).scheme, threads=1)
 
 
 def run(share: float = 1.0, tune: Tune | None = tuned) -> Iterator[Table]:
@@ -130,7 +130,7 @@ def _contenders(on: LabelledSet) -> dict[str, Contender]:
 
 
 def _preset(name: str) -> Contender:
-    return lambda on: _by_deduplicator(on, Deduplicator(Scheme.preset(name), processes=1))
+    return lambda on: _by_deduplicator(on, Deduplicator(Scheme.preset(name), threads=1))
 
 
 def _by_deduplicator(on: LabelledSet, deduplicator: Deduplicator) -> Ranked:

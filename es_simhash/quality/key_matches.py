@@ -38,7 +38,7 @@ class KeyMatcher:
         """Make the keys of texts by a scheme."""
 
         def made(some: Sequence[str]) -> Fingerprints:
-            return fingerprinting.fingerprints(settings, fingerprinting.features_of_texts(settings, some))
+            return fingerprinting.fingerprints_of_texts(settings, some)
 
         return cls(settings, criteria, list(fingerprinting.in_batches(texts, made)))
 

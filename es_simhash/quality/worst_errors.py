@@ -111,7 +111,7 @@ class ErrorFinder:
 
     def _simhashes(self, texts: Sequence[str]) -> Codes:
         settings = replace(self._settings, minhash=None, layout=Layout())
-        made = fingerprinting.fingerprints(settings, fingerprinting.features_of_texts(settings, texts))
+        made = fingerprinting.fingerprints_of_texts(settings, texts)
         assert made.simhashes is not None
         return made.simhashes
 

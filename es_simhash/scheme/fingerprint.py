@@ -30,6 +30,11 @@ class Fingerprint:
     simhash: int | None
     minhash: bytes | None
 
+    @classmethod
+    def of(cls, status: Status, simhash: int | None, minhash: bytes | None) -> Fingerprint:
+        """Return the fingerprint with these parts, which mean nothing for an empty text."""
+        return cls(status, None, None) if status == "empty" else cls(status, simhash, minhash)
+
     def __str__(self) -> str:
         """Write the fingerprint in one short line."""
         parts: list[str] = [self.status]
@@ -66,5 +71,4 @@ class Fingerprints:
         if self.signatures is not None:
             signatures = [row.tobytes() for row in self.signatures.astype("<u4", copy=False)]
         for number, simhash, signature in zip(self.statuses.tolist(), simhashes, signatures, strict=True):
-            status = STATUSES[number]
-            yield Fingerprint(status, None, None) if status == "empty" else Fingerprint(status, simhash, signature)
+            yield Fingerprint.of(STATUSES[number], simhash, signature)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +13,8 @@ import numpy as np
 from es_simhash._core.arrays import keep_freed_memory
 from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import InputError, SchemeError, TextError
-from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.compiled import by_kernels, hashes_tokens, reads_texts
+from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
 from es_simhash.scheme.settings import MINHASH_KINDS, Settings
 from es_simhash.sketches import simhash
 from es_simhash.sketches.minhash.common import EMPTY, Signatures
@@ -33,29 +36,59 @@ _CHUNK_LENGTH = 1 << 18
 _CHUNK_ITEMS = 1 << 12
 
 
-def in_batches(items: Iterable[Item], make: Callable[[Sequence[Item]], Result]) -> Iterator[Result]:
+def in_batches(items: Iterable[Item], make: Callable[[Sequence[Item]], Result], threads: int = 1) -> Iterator[Result]:
     """Yield what ``make`` returns for batches of texts, or of lists of tokens, which are read as they are needed.
 
-    The items before one that cannot be used are made before the error names it.
+    The items before one that cannot be used are made before the error names it. With several ``threads``, batches are
+    made while others are read; they come in the same order.
     """
     if isinstance(items, str | bytes):
         raise TextError(f"One {type(items).__name__} was given for many texts. Give a list of texts.")
+    check_threads(threads)
     keep_freed_memory()
     first = 0
-    for chunk in _in_chunks(items):
-        yield from _made(chunk, make, first)
+    for chunk, result in _each_chunk(_in_chunks(items), make, threads):
+        yield from _made(chunk, make, first, result)
         first += len(chunk)
 
 
-def _made(chunk: Sequence[Item], make: Callable[[Sequence[Item]], Result], first: int) -> Iterator[Result]:
-    """Make a chunk, or what stands in it before the first item that cannot be used."""
+def check_threads(threads: int) -> None:
+    """Refuse what is no number of threads."""
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+        raise SchemeError(f"There cannot be {threads!r} threads. Choose a whole number from 1.")
+
+
+def _each_chunk(
+    chunks: Iterable[list[Item]], make: Callable[[Sequence[Item]], Result], threads: int
+) -> Iterator[tuple[list[Item], Callable[[], Result]]]:
+    """Yield each chunk with the call that returns what is made of it."""
+    if threads == 1:
+        for chunk in chunks:
+            yield chunk, partial(make, chunk)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # takes commands without texts too long to load
+
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[tuple[list[Item], Callable[[], Result]]] = deque()
+        for chunk in chunks:
+            waiting.append((chunk, pool.submit(make, chunk).result))
+            if len(waiting) > threads:
+                yield waiting.popleft()
+        yield from waiting
+
+
+def _made(
+    chunk: Sequence[Item], make: Callable[[Sequence[Item]], Result], first: int, result: Callable[[], Result]
+) -> Iterator[Result]:
+    """Yield the result of a chunk, or that of what stands in it before the first item that cannot be used."""
     try:
-        made = make(chunk)
+        made = result()
     except InputError as error:
         if error.position is None:
             raise
         if error.position:
-            yield from _made(chunk[: error.position], make, first)
+            before = chunk[: error.position]
+            yield from _made(before, make, first, partial(make, before))
         raise type(error)(error.problem, first + error.position) from None
     yield made
 
@@ -78,25 +111,75 @@ def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield chunk
 
 
+def fingerprint_of_text(settings: Settings, text: str) -> Fingerprint:
+    """Make the fingerprint of one text."""
+    if reads_texts(settings) and isinstance(text, str):
+        made = by_kernels(settings, lambda kernels: kernels.fingerprint(_stripped(settings, [text])[0]))
+        if made:
+            status, simhash, signature = made
+            return Fingerprint.of(STATUSES[status], simhash, signature)
+    return next(iter(next(in_batches([text], partial(fingerprints_of_texts, settings)))))
+
+
+def fingerprints_of_texts(settings: Settings, texts: Sequence[str]) -> Fingerprints:
+    """Make the fingerprints of texts."""
+    if reads_texts(settings):
+        made = by_kernels(settings, lambda kernels: kernels.fingerprints(_stripped(settings, texts)))
+        if made:
+            return Fingerprints(*made)
+    return _condensed(settings, hashed_features(settings, texts))
+
+
+def fingerprints_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> Fingerprints:
+    """Make the fingerprints of texts given as tokens, or as (token, weight) pairs."""
+    if hashes_tokens(settings):
+        given: list[Any] = list(lists)
+        made = by_kernels(settings, lambda kernels: kernels.fingerprints_of_tokens(given))
+        if made:
+            return Fingerprints(*made)
+    return _condensed(settings, _hash(settings, cut_given(lists)))
+
+
 def normalised(settings: Settings, texts: Sequence[str]) -> TextBatch:
     """Normalise texts, ready to be cut into tokens."""
-    if settings.html:
-        check_texts(texts)
-        texts = [strip_html(text) for text in texts]
-    return normalise_batch(texts, settings.normalisation)
+    return normalise_batch(_stripped(settings, texts), settings.normalisation)
+
+
+def _stripped(settings: Settings, texts: Sequence[str]) -> list[str]:
+    """Return the texts without HTML, if the scheme says that they have it."""
+    if not settings.html:
+        return list(texts)
+    check_texts(texts)
+    return [strip_html(text) for text in texts]
 
 
 def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
     """Return the weighted features of texts."""
-    batch = normalised(settings, texts)
-    if isinstance(settings.tokens, Chars) and _by_poly64(settings):
-        return _weigh(settings, char_features(batch, settings.tokens.n, settings.hash_bits))
-    return _weigh(settings, _hash(settings, settings.tokens.cut(batch)))
+    if reads_texts(settings):
+        made = by_kernels(settings, lambda kernels: kernels.features(_stripped(settings, texts)))
+        if made:
+            return FeatureBatch(*made)
+    return _weigh(settings, hashed_features(settings, texts))
 
 
 def features_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> FeatureBatch:
     """Return the weighted features of texts given as tokens, or as (token, weight) pairs."""
     return _weigh(settings, _hash(settings, cut_given(lists)))
+
+
+def hashed_features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
+    """Return the features of texts as they occur, with weights only if they have any of their own."""
+    batch = normalised(settings, texts)
+    if isinstance(settings.tokens, Chars) and _by_poly64(settings):
+        return char_features(batch, settings.tokens.n, settings.hash_bits)
+    return _hash(settings, settings.tokens.cut(batch))
+
+
+def _condensed(settings: Settings, features: FeatureBatch) -> Fingerprints:
+    """Weigh features as they occur, and condense them to fingerprints."""
+    hashes, offsets = features.hashes, features.offsets
+    made = by_kernels(settings, lambda kernels: kernels.condense(hashes, offsets, features.weights))
+    return Fingerprints(*made) if made else fingerprints(settings, _weigh(settings, features))
 
 
 def fingerprints(settings: Settings, features: FeatureBatch) -> Fingerprints:

@@ -54,16 +54,19 @@ class Scheme(Settings):
 
     def fingerprint(self, text: str) -> Fingerprint:
         """Return the fingerprint of one text."""
-        return next(self.fingerprints([text]))
+        return fingerprinting.fingerprint_of_text(self, text)
 
-    def fingerprints(self, texts: Iterable[str]) -> Iterator[Fingerprint]:
-        """Yield the fingerprints of any number of texts, which are read as they are needed."""
-        for batch in self.fingerprint_batches(texts):
+    def fingerprints(self, texts: Iterable[str], *, threads: int = 1) -> Iterator[Fingerprint]:
+        """Yield the fingerprints of any number of texts, which are read as they are needed.
+
+        With the compiled kernels, several ``threads`` make them at once. They are the same, in the same order.
+        """
+        for batch in self.fingerprint_batches(texts, threads=threads):
             yield from batch
 
-    def fingerprint_batches(self, texts: Iterable[str]) -> Iterator[Fingerprints]:
+    def fingerprint_batches(self, texts: Iterable[str], *, threads: int = 1) -> Iterator[Fingerprints]:
         """Yield the same as columns of arrays, in batches of whatever size is quickest."""
-        return fingerprinting.in_batches(texts, self._fingerprint_texts)
+        return fingerprinting.in_batches(texts, partial(fingerprinting.fingerprints_of_texts, self), threads)
 
     def fingerprint_tokens(self, tokens: TokenList) -> Fingerprint:
         """Return the fingerprint of a text given as tokens, or as (token, weight) pairs for the weights "own"."""
@@ -76,17 +79,11 @@ class Scheme(Settings):
 
     def fingerprint_batches_of_tokens(self, lists: Iterable[TokenList]) -> Iterator[Fingerprints]:
         """Yield the same as columns of arrays."""
-        return fingerprinting.in_batches(lists, self._fingerprint_tokens)
+        return fingerprinting.in_batches(lists, partial(fingerprinting.fingerprints_of_tokens, self))
 
     def features(self, texts: Iterable[str]) -> Iterator[FeatureBatch]:
         """Yield the hashed and weighted features of texts, in any order, in batches of whatever size is quickest."""
         return fingerprinting.in_batches(texts, partial(fingerprinting.features_of_texts, self))
-
-    def _fingerprint_texts(self, texts: Sequence[str]) -> Fingerprints:
-        return fingerprinting.fingerprints(self, fingerprinting.features_of_texts(self, texts))
-
-    def _fingerprint_tokens(self, lists: Sequence[TokenList]) -> Fingerprints:
-        return fingerprinting.fingerprints(self, fingerprinting.features_of_tokens(self, lists))
 
     def bit_sums(self, text: str) -> BitSums:
         """Return the sums of a text's SimHash; those of parts add up to those of a whole (see `simhash_of_sums`).

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from es_simhash._core.bit_codes import words_per_code
 from es_simhash.errors import SchemeError
+from es_simhash.scheme import compiled
 from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
 from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
 from es_simhash.sketches.minhash import k_hash, one_permutation, weighted
@@ -18,6 +19,9 @@ from es_simhash.text.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFuncti
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, Tokens
+
+if TYPE_CHECKING:
+    from es_simhash_native import Fingerprinter
 
 # The weight of a feature: "set" 1, however often it occurs in the text; "tf" its occurrences; "idf" its inverse
 # document frequency; "tfidf" their product; "own" the weight that comes with the token.
@@ -202,6 +206,15 @@ class Settings:
         """The width of the features' hashes: 64 or 128 bits."""
         needed = self.hash_function.bits or (self.simhash.bits if self.simhash else 64)
         return 64 * words_per_code(needed)
+
+    @cached_property
+    def fingerprinter(self) -> Fingerprinter:
+        """The compiled kernels with these settings, where `es_simhash.scheme.compiled` takes them."""
+        return compiled.fingerprinter(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is derived when settings are sent to other processes."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)

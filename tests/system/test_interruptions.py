@@ -196,16 +196,17 @@ def test_a_command_that_is_refused_everything_ends_within_a_second(
         refused([*arguments, "--url", url]).check(codes=(0, 1, 3))
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize(("threads", "native"), [(1, "1"), (2, "1"), (2, "0")])
 def test_an_interrupted_dedup_leaves_no_files_and_no_processes(
-    processes: int, moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    threads: int, native: str, moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = [json.dumps({"id": i, "body": f"the text {i // 3} of a file, {i // 2}"}) + "\n" for i in range(6_000)]
     (tmp_path / "news.jsonl").write_text("".join(lines), encoding="utf-8")
     names = ("output", "pairs", "canonical-only", "report")
     outputs = [word for name in names for word in (f"--{name}", f"{name}.out")]
-    line = ["dedup", "news.jsonl", "--field", "body", "--processes", str(processes), *outputs]
-    times = Random(f"{processes} {moment}").randint(1, 20)
+    line = ["dedup", "news.jsonl", "--field", "body", "--threads", str(threads), *outputs]
+    times = Random(f"{threads} {native} {moment}").randint(1, 20)
+    monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
     write = ("es_simhash.groups.pairs.spool", "Spool", "write")
     first = "from es_simhash.groups.pairs import worker_pool; worker_pool._WORTHWHILE = 1e-9"
     interrupting_itself(line, write, times, tmp_path, first).check()

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 @scheme_option
 @group_options("single", None, "in the files")
 @click.option(
-    "--processes",
+    "--threads",
     type=click.IntRange(1),
     metavar="N",
-    help="Number of processes for fingerprints.  [default: 2, or the cores]",
+    help="Number of threads for fingerprints.  [default: all cores]",
 )
 @groups_file_options
 @output_file("--canonical-only", "canonical_file", help="Write the documents without their duplicates to this file.")
@@ -43,7 +43,7 @@ def command(
     scheme: str | None,
     output: Output,
     memory: int,
-    processes: int | None,
+    threads: int | None,
     canonical: str,
     strip: tuple[str, ...],
     groups_file: str | None,
@@ -76,7 +76,7 @@ def command(
     _check_files(files, named)
     noted, stripped = _Noted(canonical, fields, date_field), patterns(strip)
     chosen, absent = scheme_or_default(scheme), AbsentFields(fields)
-    deduplicator = Deduplicator(chosen, memory=memory, processes=processes, **criteria)
+    deduplicator = Deduplicator(chosen, memory=memory, threads=threads, **criteria)
     printed = "" if groups_file else " What is printed above may not be all."
     with ExitStack() as stack:
         stack.enter_context(saying_if_interrupted(lambda: f"No output files were written.{printed}"))

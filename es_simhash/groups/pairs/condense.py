@@ -81,7 +81,7 @@ def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:
 
 def condense(settings: Settings, texts: Sequence[str]) -> Condensed:
     """Condense texts."""
-    found = fingerprinting.fingerprints(settings, fingerprinting.features_of_texts(settings, texts))
+    found = fingerprinting.fingerprints_of_texts(settings, texts)
     digests = b"".join(sha256(text.encode()).digest()[:_CONTENT_BYTES] for text in texts)
     values = None
     if settings.minhash and found.signatures is not None:

@@ -59,9 +59,9 @@ class Deduplication:
         exact = self._exact if self._texts is not None else None
         self._comparison = Comparison(self._store, criteria, verify, exact)
 
-    def read(self, documents: Documents, processes: int, on_progress: OnProgress) -> None:
+    def read(self, documents: Documents, threads: int, on_progress: OnProgress) -> None:
         """Read and condense all documents."""
-        for condensed in condense_all(self._needed, self._noted(documents), processes):
+        for condensed in condense_all(self._needed, self._noted(documents), threads):
             self._store.add(condensed)
             on_progress(len(self._store))
         self._ids.flush()

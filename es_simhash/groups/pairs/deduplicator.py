@@ -15,7 +15,8 @@ from es_simhash.groups.pairs.deduplication_steps import Choices, Deduplication, 
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.worker_pool import default_processes
+from es_simhash.groups.pairs.worker_pool import default_threads
+from es_simhash.scheme.fingerprinting import check_threads
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.settings import Settings
 
@@ -36,8 +37,9 @@ class Deduplicator:
     linked documents, as in `GroupOptions`.
 
     The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document. Beyond that it uses
-    temporary files of ``directory``, by default the system's, which vanish however the program ends. ``processes`` make
-    the fingerprints: by default one per core, but at most two. The result depends on none of these.
+    temporary files of ``directory``, by default the system's, which vanish however the program ends. ``threads`` make
+    the fingerprints: by default one per core (without the compiled kernels, as many processes). The result depends on
+    none of these.
     """
 
     settings: Settings
@@ -50,7 +52,7 @@ class Deduplicator:
     common: float | None = None
     max_bucket: int | None = None
     memory: int = MEMORY
-    processes: int | None = None
+    threads: int | None = None
     directory: str | Path | None = None
 
     def __post_init__(self) -> None:
@@ -67,8 +69,8 @@ class Deduplicator:
             )
         if not isinstance(self.memory, int) or self.memory < _LEAST_MEMORY:
             raise SchemeError(f"{self.memory!r} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
-        if self.processes is not None and (not isinstance(self.processes, int) or self.processes < 1):
-            raise SchemeError(f"There cannot be {self.processes!r} processes. Choose a whole number from 1.")
+        if self.threads is not None:
+            check_threads(self.threads)
 
     @cached_property
     def criteria(self) -> Criteria:
@@ -91,7 +93,7 @@ class Deduplicator:
         try:
             choices = Choices(self.decided_by, self.linkage, self.common, self.max_bucket)
             job = Deduplication(self.settings, self.criteria, choices, self.memory, spools)
-            job.read(documents, self.processes or default_processes(), on_progress or (lambda _: None))
+            job.read(documents, self.threads or default_threads(), on_progress or (lambda _: None))
             return job.result(rank)
         except BaseException:
             spools.close()

@@ -1,7 +1,7 @@
-"""Condensing texts in this process, and in worker processes once there is enough to do.
+"""Condensing texts on all cores: in threads with the compiled kernels, which let each other run; else in processes.
 
-The workers are started as programs of their own, not forked, so threads of the caller and its main module do not
-matter.
+Worker processes are started once there is enough to do. They are programs of their own, not forked, so threads of the
+caller and its main module do not matter.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from es_simhash.errors import EsSimhashError, InputError, WorkerError
 from es_simhash.groups.pairs import worker_process
 from es_simhash.groups.pairs.condense import Condensed, condense
 from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.compiled import reads_texts
 from es_simhash.scheme.settings import Settings
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
 from es_simhash.text.tokens.kinds import Custom
@@ -29,22 +30,23 @@ from es_simhash.text.tokens.kinds import Custom
 _WORTHWHILE = 4.0
 
 
-def default_processes() -> int:
-    """Return the number of cores for this process, but at most two."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, 2)
+def default_threads() -> int:
+    """Return the number of cores for this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def condense_all(settings: Settings, texts: Iterable[str], processes: int) -> Iterator[Condensed]:
+def condense_all(settings: Settings, texts: Iterable[str], threads: int) -> Iterator[Condensed]:
     """Condense any number of texts, and yield batches in their order.
 
     Functions of the caller cannot be sent to other processes: with them, all is done in this one.
     """
-    if processes == 1 or not _can_be_sent(settings):
+    if reads_texts(settings):
+        yield from fingerprinting.in_batches(texts, partial(condense, settings), threads)
+    elif threads == 1 or not _can_be_sent(settings):
         yield from fingerprinting.in_batches(texts, partial(condense, settings))
-        return
-    with Pool(settings, processes) as pool:
-        yield from pool.condense_all(texts)
+    else:
+        with Pool(settings, threads) as pool:
+            yield from pool.condense_all(texts)
 
 
 def _can_be_sent(settings: Settings) -> bool:
@@ -164,5 +166,5 @@ def _ended(process: subprocess.Popen[bytes]) -> WorkerError:
     process.kill()
     return WorkerError(
         f"A worker process ended with the code {process.wait()} before its work was done. "
-        "If memory ran out, allow less of it, or let one process do all (processes=1; --processes 1)."
+        "If memory ran out, allow less of it, or let one process do all (threads=1; --threads 1)."
     )

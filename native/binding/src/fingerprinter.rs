@@ -13,15 +13,18 @@ use numpy::{
     PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use crate::documents::{self, of_hashes, of_tokens, of_words};
 use crate::hashing::codes;
 use crate::settings::{Idf, minhash, tokens, weighing, width};
 use crate::texts::{Texts, refused};
+use crate::work;
 
 /// Statuses, SimHashes and signatures.
 type Columns<'py> = (Bound<'py, PyArray1<u8>>, Option<Bound<'py, PyArrayDyn<u64>>>, Option<Bound<'py, PyArray2<u32>>>);
+/// The same of one text; the signature in bytes.
+type One<'py> = (u8, Option<u128>, Option<Bound<'py, PyBytes>>);
 /// Hashes, offsets and weights.
 type Batch<'py> = (Bound<'py, PyArrayDyn<u64>>, Bound<'py, PyArray1<i64>>, Option<Bound<'py, PyUntypedArray>>);
 
@@ -69,7 +72,22 @@ impl Fingerprinter {
         with_texts(texts, |documents| self.condense_documents(texts.py(), documents))
     }
 
-    /// Do the same for tokens, or for words that are still to be joined in `runs`.
+    /// Return the status, SimHash and signature of one text.
+    fn fingerprint<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<One<'py>> {
+        let (string, mut arena) = (Texts::one(text), Vec::new());
+        let documents = [Document::Text(string.read(&mut arena)?[0])];
+        let made = self.made(text.py(), &documents)?;
+        let simhash = match made.simhashes[..] {
+            [first, second] => Some(u128::from(first) << 64 | u128::from(second)),
+            [only] => Some(u128::from(only)),
+            _ => None,
+        };
+        let bytes: Vec<u8> = made.signatures.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let signature = self.settings.minhash.is_some().then(|| PyBytes::new(text.py(), &bytes));
+        Ok((made.statuses[0], simhash, signature))
+    }
+
+    /// Return the statuses, SimHashes and signatures of tokens, or of words that are still to be joined in `runs`.
     #[pyo3(signature = (lists, weights = None, *, runs = false))]
     fn fingerprints_of_tokens<'py>(
         &self,
@@ -112,14 +130,17 @@ impl Fingerprinter {
 }
 
 impl Fingerprinter {
+    fn made(&self, py: Python<'_>, documents: &[Document<'_>]) -> PyResult<Fingerprints> {
+        work::run(py, units(documents), |stop| {
+            let (mut scratch, mut made) = (Scratch::new(stop), Fingerprints::default());
+            let mut each = documents.iter();
+            each.try_for_each(|&document| fingerprint(&self.settings, document, &mut scratch, &mut made)).map(|()| made)
+        })
+    }
+
     fn condense_documents<'py>(&self, py: Python<'py>, documents: &[Document<'_>]) -> PyResult<Columns<'py>> {
         let settings = &self.settings;
-        let made = py.detach(|| {
-            let (mut scratch, mut made) = (Scratch::default(), Fingerprints::default());
-            let mut each = documents.iter();
-            each.try_for_each(|&document| fingerprint(settings, document, &mut scratch, &mut made)).map(|()| made)
-        });
-        let made = made.map_err(refused)?;
+        let made = self.made(py, documents)?;
         let (count, size) = (made.statuses.len(), settings.signature_size());
         let simhashes = made.simhashes.into_pyarray(py);
         let simhashes = match settings.simhash_bits {
@@ -133,12 +154,12 @@ impl Fingerprinter {
 
     fn features_of_documents<'py>(&self, py: Python<'py>, documents: &[Document<'_>]) -> PyResult<Batch<'py>> {
         let settings = &self.settings;
-        let made = py.detach(|| {
-            let (mut scratch, mut made) = (Scratch::default(), FeatureColumns::default());
+        let made = work::run(py, units(documents), |stop| {
+            let (mut scratch, mut made) = (Scratch::new(stop), FeatureColumns::default());
             let mut each = documents.iter();
             each.try_for_each(|&document| features(settings, document, &mut scratch, &mut made)).map(|()| made)
-        });
-        let FeatureColumns { features, ends } = made.map_err(refused)?;
+        })?;
+        let FeatureColumns { features, ends } = made;
         let offsets: Vec<i64> = std::iter::once(0).chain(ends.into_iter().map(|end| end as i64)).collect();
         let weights = match features.weights {
             Weights::One => None,
@@ -148,6 +169,10 @@ impl Fingerprinter {
         let hashes = codes(py, features.words, features.second_words, settings.width)?;
         Ok((hashes, offsets.into_pyarray(py), weights))
     }
+}
+
+fn units(documents: &[Document<'_>]) -> usize {
+    documents.iter().map(Document::units).sum()
 }
 
 fn with_texts<T>(texts: &Bound<'_, PyList>, make: impl Fn(&[Document<'_>]) -> PyResult<T>) -> PyResult<T> {

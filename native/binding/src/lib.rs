@@ -10,6 +10,7 @@ mod self_join;
 mod settings;
 mod texts;
 mod verifier;
+mod work;
 
 use pyo3::prelude::*;
 

@@ -24,6 +24,10 @@ impl<'py> Texts<'py> {
         Ok(Self { strings: strings.collect::<PyResult<_>>()? })
     }
 
+    pub fn one(string: &Bound<'py, PyString>) -> Self {
+        Self { strings: vec![string.clone()] }
+    }
+
     /// Take the texts of lists; return how many there are up to the end of each list as well.
     pub fn of_lists(lists: &Bound<'py, PyList>) -> PyResult<(Self, Vec<usize>)> {
         let (mut strings, mut ends) = (Vec::new(), Vec::with_capacity(lists.len()));

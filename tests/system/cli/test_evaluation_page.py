@@ -24,7 +24,7 @@ OPTIONS = EvaluationOptions(Bootstrap(10))
 
 def of(given: Labels, preset: str = "default", name: str = "", **near: object) -> Evaluation:
     texts = [(id_, name + text) for id_, text in documents()]
-    deduplicator = Deduplicator(Scheme.preset(preset), processes=1, **near)  # type: ignore[arg-type]
+    deduplicator = Deduplicator(Scheme.preset(preset), threads=1, **near)  # type: ignore[arg-type]
     return evaluate(texts, given, deduplicator, OPTIONS)
 
 
@@ -32,7 +32,7 @@ def hostile() -> Evaluation:
     texts = [(EVIL + id_, EVIL + text) for id_, text in documents()]
     near = [(EVIL + a, EVIL + b) for a, b in (("0", "0 near"), ("1", "1 rewritten"))]
     given = Labels.of_pairs({near[0]: False, near[1]: True, (EVIL + "nobody", near[0][0]): True})
-    return evaluate(texts, given, Deduplicator(Scheme(), processes=1, by="both"), OPTIONS)
+    return evaluate(texts, given, Deduplicator(Scheme(), threads=1, by="both"), OPTIONS)
 
 
 EVALUATIONS = {
@@ -62,7 +62,7 @@ def test_the_page_shows_scores_thresholds_and_errors() -> None:
 
 def test_the_page_says_what_similarity_is() -> None:
     scheme = Scheme(verification=Verification(0.5, first_lines=0.2))
-    text = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, processes=1), OPTIONS), "news.jsonl")
+    text = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, threads=1), OPTIONS), "news.jsonl")
     assert "jaccard of the texts, with features weighted by rarity, first lines alike by at least 0.2" in text
 
 

@@ -17,7 +17,7 @@ from es_simhash.errors import TextError, WorkerError
 from es_simhash.groups.pairs import worker_pool, worker_process
 from es_simhash.groups.pairs.condense import condense
 from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.worker_pool import Pool, condense_all, default_processes
+from es_simhash.groups.pairs.worker_pool import Pool, condense_all, default_threads
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.hashing.registry import custom_hash
 from es_simhash.text.tokens.kinds import Custom
@@ -51,15 +51,20 @@ def test_workers_make_the_same_in_the_same_order() -> None:
         assert np.array_equal(np.concatenate([getattr(each, name) for each in there]), expected)
 
 
-def test_the_result_does_not_depend_on_processes() -> None:
+def test_the_result_depends_neither_on_threads_nor_on_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     results = []
-    for processes in (1, 3):
-        with Deduplicator(SCHEME, processes=processes).run((text, text) for text in TEXTS[:9_000]) as found:
-            results.append((found.counts, [batch.tobytes() for batch in found.pairs()], found.groups.firsts.tolist()))
-    assert results[0] == results[1]
+    for native in ("1", "0"):
+        monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
+        for threads in (1, 3):
+            with Deduplicator(SCHEME, threads=threads).run((text, text) for text in TEXTS[:9_000]) as found:
+                pairs = [batch.tobytes() for batch in found.pairs()]
+                results.append((found.counts, pairs, found.groups.firsts.tolist()))
+    assert all(each == results[0] for each in results)
 
 
-def test_a_text_that_a_worker_cannot_use_is_named_by_its_position() -> None:
+@pytest.mark.parametrize("native", ["0", "1"])
+def test_a_text_that_a_worker_cannot_use_is_named_by_its_position(native: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
     texts: list[Any] = [*TEXTS[:15_000], "\ud800", *TEXTS]
     with pytest.raises(TextError, match="Text 15000 has the lone surrogate"):
         list(condense_all(SCHEME, texts, 2))
@@ -75,7 +80,7 @@ def test_the_death_of_a_worker_is_one_error_that_says_what_to_do() -> None:
                     os.kill(process.pid, signal.SIGKILL)
             yield text
 
-    with pytest.raises(WorkerError, match=r"ended with the code -9 .*processes=1"), pool:
+    with pytest.raises(WorkerError, match=r"ended with the code -9 .*threads=1"), pool:
         list(pool.condense_all(texts()))
 
 
@@ -135,5 +140,5 @@ def test_little_work_starts_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         assert pool.workers == []
 
 
-def test_there_are_up_to_two_processes_by_default() -> None:
-    assert 1 <= default_processes() <= 2
+def test_all_cores_are_used_by_default() -> None:
+    assert 1 <= default_threads() <= (os.cpu_count() or 1)

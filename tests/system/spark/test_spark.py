@@ -129,7 +129,7 @@ def found_here(
 ) -> tuple[list[list[str]], dict[tuple[str, str], dict[str, Any]], Counts]:
     """What one machine finds among the same texts, in the order of their ids."""
     ordered = sorted((id_, text_of(each)) for id_, each in documents().items())
-    with Deduplicator(scheme, verify="estimate", processes=1, **options).run(ordered) as found:
+    with Deduplicator(scheme, verify="estimate", threads=1, **options).run(ordered) as found:
         ids = list(found.ids())
         rows = [
             dict(zip(batch.dtype.names or (), row, strict=True)) for batch in found.pairs() for row in batch.tolist()

@@ -12,7 +12,7 @@ from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments, MultiSearch, Operation
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.fingerprinting import features_of_texts
+from es_simhash.scheme.fingerprinting import hashed_features
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Settings, Verification
 from es_simhash.text.features import FeatureBatch
@@ -55,9 +55,10 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def noted(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
         made.extend(texts)
-        return features_of_texts(settings, texts)
+        return hashed_features(settings, texts)
 
-    monkeypatch.setattr(fingerprinting, "features_of_texts", noted)
+    monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")  # what numpy does can be counted
+    monkeypatch.setattr(fingerprinting, "hashed_features", noted)
     return made
 
 

@@ -19,7 +19,7 @@ TEXTS = [TEXT, NEAR, TEXT, "", OTHER, NEAR, NEAR, "", OTHER]
 
 def found(texts: list[str], **near: object) -> PredictedPairs:
     scheme = Scheme(verification=None)
-    with Deduplicator(scheme, processes=1, **near).run(  # type: ignore[arg-type]
+    with Deduplicator(scheme, threads=1, **near).run(  # type: ignore[arg-type]
         (str(i), text) for i, text in enumerate(texts)
     ) as duplicates:
         return predict_pairs(duplicates, first_positions(texts))

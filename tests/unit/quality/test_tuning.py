@@ -50,7 +50,7 @@ def test_a_rule_learnt_from_labels_holds_on_other_documents(by_labels: Tuned) ->
     documents, labels = forms(2)
 
     def f1(scheme: Scheme) -> float:
-        found = evaluate(documents, labels, Deduplicator(scheme, processes=1), EvaluationOptions(Bootstrap(0), 0))
+        found = evaluate(documents, labels, Deduplicator(scheme, threads=1), EvaluationOptions(Bootstrap(0), 0))
         assert found.pairs.f1.value is not None
         return found.pairs.f1.value
 

@@ -1,9 +1,12 @@
 //! Weighted features to fingerprints (defined in `es_simhash.scheme.fingerprinting.fingerprints`).
 
+use std::sync::Arc;
+
 use super::settings::{MinHash, Settings, Weighing};
 use crate::sketches::one_permutation::{self, EMPTY};
 use crate::sketches::repeated::Summed;
 use crate::sketches::{simhash, weighted};
+use crate::stop::Stop;
 use crate::text::Refused;
 use crate::text::features::Distinct;
 use crate::text::hashing::poly64::fmix64;
@@ -12,11 +15,18 @@ use crate::text::weighted::{Features, Weights};
 /// What one thread condenses in.
 #[derive(Default)]
 pub struct Scratch {
-    pub distinct: Distinct,
+    distinct: Distinct,
     bins: one_permutation::Scratch,
     words: Vec<u64>,
     summed: Summed,
     samples: weighted::Scratch,
+}
+
+impl Scratch {
+    /// Make what gives up if it is asked to.
+    pub fn new(stop: &Arc<Stop>) -> Self {
+        Self { distinct: Distinct::new(stop), ..Self::default() }
+    }
 }
 
 /// The fingerprints of some texts, as columns.

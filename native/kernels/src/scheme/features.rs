@@ -1,6 +1,9 @@
 //! Documents to weighted features (defined in `es_simhash.scheme.fingerprinting`: cut, hash, weigh).
 
+use std::sync::Arc;
+
 use super::settings::{Settings, Tokens, Weighing};
+use crate::stop::Stop;
 use crate::text::chars::{self, PADDING};
 use crate::text::features::Distinct;
 use crate::text::hashing::{Hash, Width};
@@ -31,6 +34,17 @@ pub enum GivenWeights<'a> {
     One,
     Integers(&'a [i64]),
     Floats(&'a [f64]),
+}
+
+impl Document<'_> {
+    /// How much there is to read.
+    pub fn units(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Tokens(tokens, _) | Self::Words(tokens) => tokens.iter().map(Text::len).sum(),
+            Self::Hashes(hashes, _) => hashes.len(),
+        }
+    }
 }
 
 impl<'a> GivenWeights<'a> {
@@ -64,6 +78,11 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Make what gives up if it is asked to.
+    pub fn new(stop: &Arc<Stop>) -> Self {
+        Self { distinct: Distinct::new(stop), ..Self::default() }
+    }
+
     /// Replace `features` by those of a document, weighed; for `Weighing::Set` they still repeat.
     pub fn make(
         &mut self,

@@ -1,8 +1,11 @@
 //! Documents to features and fingerprints, one after the other, in memory that is used again.
 
+use std::sync::Arc;
+
 use super::condensing::{self, Fingerprints, condense};
 use super::features::{self, Document};
 use super::settings::Settings;
+use crate::stop::Stop;
 use crate::text::Refused;
 use crate::text::weighted::{FeatureColumns, Features};
 
@@ -12,6 +15,19 @@ pub struct Scratch {
     features: Features,
     making: features::Scratch,
     condensing: condensing::Scratch,
+    stop: Arc<Stop>,
+}
+
+impl Scratch {
+    /// Make what gives up if it is asked to.
+    pub fn new(stop: &Arc<Stop>) -> Self {
+        Self {
+            stop: Arc::clone(stop),
+            making: features::Scratch::new(stop),
+            condensing: condensing::Scratch::new(stop),
+            ..Self::default()
+        }
+    }
 }
 
 /// Append the fingerprint of a document.
@@ -22,7 +38,8 @@ pub fn fingerprint(
     made: &mut Fingerprints,
 ) -> Result<(), Refused> {
     scratch.making.make(settings, document, &mut scratch.features)?;
-    condense(settings, &mut scratch.features, &mut scratch.condensing, made)
+    condense(settings, &mut scratch.features, &mut scratch.condensing, made)?;
+    scratch.stop.check()
 }
 
 /// Append the features of a document.
@@ -34,5 +51,5 @@ pub fn features(
 ) -> Result<(), Refused> {
     scratch.making.make_finished(settings, document, &mut scratch.features)?;
     made.append(&scratch.features);
-    Ok(())
+    scratch.stop.check()
 }

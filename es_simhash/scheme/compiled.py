@@ -1,0 +1,66 @@
+"""The compiled way from texts to fingerprints (see `es_simhash._core.native`), for the schemes that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from es_simhash._core.native import native
+from es_simhash.text.hashing.registry import HASH_FUNCTIONS
+from es_simhash.text.tokens.kinds import Chars, Words
+
+if TYPE_CHECKING:
+    from es_simhash_native import Fingerprinter
+
+    from es_simhash.scheme.settings import Settings
+
+Result = TypeVar("Result")
+
+
+def by_kernels(settings: Settings, make: Callable[[Fingerprinter], Result]) -> Result | None:
+    """Return what the compiled kernels make; None where numpy must do it, or say what is wrong."""
+    kernels = native()
+    if kernels is None:
+        return None
+    try:
+        return make(settings.fingerprinter)
+    except kernels.Refused:
+        return None
+
+
+def fingerprinter(settings: Settings) -> Fingerprinter:
+    """Make the kernels for these settings, which must be installed."""
+    kernels = native()
+    assert kernels
+    steps, minhash = settings.normalisation, settings.minhash
+    made: Fingerprinter = kernels.Fingerprinter(
+        normalisation=(steps.nfkc, steps.casefold, steps.whitespace),
+        tokens=_tokens(settings),
+        hash=settings.hash_function.name,
+        hash_bits=settings.hash_bits,
+        weights=settings.weights,
+        idf=(settings.idf.hashes, settings.idf.weights, settings.idf.unseen) if settings.idf else None,
+        simhash_bits=settings.simhash.bits if settings.simhash else 0,
+        minhash=(minhash.kind, minhash.size) if minhash else None,
+        floor=settings.floor,
+    )
+    return made
+
+
+def reads_texts(settings: Settings) -> bool:
+    """Return whether the kernels are there, and go all the way from texts: others are given tokens, or hashes."""
+    return native() is not None and isinstance(settings.tokens, Chars | Words) and hashes_tokens(settings)
+
+
+def hashes_tokens(settings: Settings) -> bool:
+    """Return whether the kernels hash tokens: a caller's own function is called in Python."""
+    return settings.hash_function.name in HASH_FUNCTIONS
+
+
+def _tokens(settings: Settings) -> tuple[Any, ...]:
+    tokens = settings.tokens
+    if isinstance(tokens, Chars):
+        return "chars", tokens.n
+    if isinstance(tokens, Words):
+        return "words", tokens.n, sorted(tokens.stop_words)
+    return ("given",)
