@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from es_simhash.engines.rest.engine import AsyncRestEngine, RestEngine, content_type
+from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
 from es_simhash.engines.rest.requests import Reply, Request
 from es_simhash.errors import ClientVersionError
@@ -32,8 +32,10 @@ class _OverElasticsearch(Generic[Client]):
     def _client_for(self, request: Request) -> Client:
         return self._client if request.repeatable else self._client.options(max_retries=0)
 
-    def _dumps(self, value: Any) -> bytes:
-        return self._client.transport.serializers.dumps(value, "application/json")
+    def _dumps(self) -> Dumps:
+        from elasticsearch import JsonSerializer
+
+        return dumps_of(self._client.transport.serializers.get_serializer("application/json"), JsonSerializer)
 
     def _reply_to(self, error: Exception) -> Reply:
         """Return the reply that a client's exception holds; raise ours if it holds none."""

@@ -6,7 +6,7 @@ import json
 from copy import copy
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from es_simhash.engines.rest.engine import AsyncRestEngine, RestEngine, content_type
+from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
 from es_simhash.engines.rest.requests import Reply, Request
 
@@ -35,9 +35,10 @@ class _OverOpenSearch(Generic[Client]):
         once.sniffer_timeout, once.sniff_on_connection_fail = None, False
         return once
 
-    def _dumps(self, value: Any) -> bytes | str:
-        text: bytes | str = self._client.transport.serializer.dumps(value)
-        return text
+    def _dumps(self) -> Dumps:
+        from opensearchpy.serializer import JSONSerializer
+
+        return dumps_of(self._client.transport.serializer, JSONSerializer)
 
     def _reply_to(self, error: Exception) -> Reply:
         """Return the reply that a client's exception holds; raise ours if it holds none."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.native import native
 from es_simhash.engines.rest.operation_requests import conversation, lines_of
 from es_simhash.engines.rest.requests import Reply, Request, checked, doing, known
 from es_simhash.errors import DocumentError, InputError
@@ -31,7 +32,7 @@ class RestEngine(ABC):
             except StopIteration as end:
                 result: Result = end.value
                 return result
-            reply = self._send(request, encoded(operation, request.body, self._dumps))
+            reply = self._send(request, encoded(operation, request.body, self._dumps()))
             body = checked(operation, known(request, reply, self._distribution))
 
     @abstractmethod
@@ -42,7 +43,7 @@ class RestEngine(ABC):
     def _send(self, request: Request, body: bytes | None) -> Reply: ...
 
     @abstractmethod
-    def _dumps(self, value: Any) -> bytes | str: ...
+    def _dumps(self) -> Dumps: ...
 
 
 class AsyncRestEngine(ABC):
@@ -60,7 +61,7 @@ class AsyncRestEngine(ABC):
             except StopIteration as end:
                 result: Result = end.value
                 return result
-            reply = await self._send(request, encoded(operation, request.body, self._dumps))
+            reply = await self._send(request, encoded(operation, request.body, self._dumps()))
             body = checked(operation, known(request, reply, self._distribution))
 
     @abstractmethod
@@ -71,12 +72,32 @@ class AsyncRestEngine(ABC):
     async def _send(self, request: Request, body: bytes | None) -> Reply: ...
 
     @abstractmethod
-    def _dumps(self, value: Any) -> bytes | str: ...
+    def _dumps(self) -> Dumps: ...
 
 
 def content_type(request: Request) -> str:
     """Return the media type of a request's body."""
     return "application/x-ndjson" if isinstance(request.body, list) else "application/json"
+
+
+def dumps_of(serializer: Any, standard: type) -> Dumps:
+    """Return what writes an object as a client's serializer does.
+
+    If that is the client's ``standard`` one, the compiled kernels write the types that Python's json knows by itself.
+    """
+    by_client: Dumps = serializer.dumps
+    kernels = native()
+    if kernels is None or type(serializer) is not standard:
+        return by_client
+    by_kernels, refused = kernels.json_bytes, kernels.Refused
+
+    def dumps(value: Any) -> bytes | str:
+        try:
+            return by_kernels(value)
+        except refused:
+            return by_client(value)
+
+    return dumps
 
 
 def encoded(operation: Operation[Any], body: Json | list[Json] | None, dumps: Dumps) -> bytes | None:

@@ -25,7 +25,7 @@ mod es_simhash_native {
     #[pymodule_export]
     use crate::joins::{Components, Linker, agreements, entries, places};
     #[pymodule_export]
-    use crate::json::JsonLine;
+    use crate::json::{JsonLine, json_bytes};
     #[pymodule_export]
     use crate::self_join::{near_pairs, sharing};
     #[pymodule_export]

@@ -5,20 +5,28 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeAlias
+from uuid import UUID
 
 import pytest
+from elasticsearch import JsonSerializer
 from hypothesis import given
 from hypothesis import strategies as st
+from opensearchpy.serializer import JSONSerializer
 
 from es_simhash._core.environment import NATIVE
 from es_simhash.documents.files import FileDocument, read_documents
 from es_simhash.documents.files.json_values import parse_object
 from es_simhash.documents.rejected import Rejected
+from es_simhash.engines.embedded.mapping.document_terms import RejectedError, encode
+from es_simhash.engines.rest.engine import dumps_of
 from es_simhash.errors import DocumentError
-from tests.support.fuzzing import damaged_bytes, fuzzed_in_a_directory
+from tests.support.fuzzing import damaged_bytes, fuzzed_in_a_directory, nested
 from tests.support.texts import any_text
 
 kernels = pytest.importorskip("es_simhash_native")
@@ -201,3 +209,62 @@ def test_other_encodings_are_read_the_same(tmp_path: Path, encoding: str) -> Non
     (tmp_path / "file").write_bytes(line.encode(encoding) + b'{"id": "\xff\xd8", "text": 1}\n')
     compiled, by_python = both_ways(tmp_path / "file", encoding=encoding)
     assert compiled == by_python
+
+
+class Kind(IntEnum):
+    """Integers of a type of their own."""
+
+    ONE = 1
+
+
+python_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | any_text() | st.sampled_from(["\ud800", 10**400, 5e-324])
+    | st.sampled_from([date(2026, 1, 2), b"bytes", Decimal("1.5"), UUID(int=1), {1: 2}, {None: 1}, Kind.ONE]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.tuples(inner, inner)
+    | st.dictionaries(any_text(8), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("serializer", [JsonSerializer(), JSONSerializer()], ids=["elasticsearch", "opensearch"])
+@given(object=st.dictionaries(any_text(8), python_values, max_size=4))
+def test_requests_are_written_as_the_clients_write_them(serializer: Any, object: dict[str, Any]) -> None:
+    try:
+        expected = serializer.dumps(object)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            dumps_of(serializer, type(serializer))(object)
+    else:
+        assert as_utf8(dumps_of(serializer, type(serializer))(object)) == as_utf8(expected)
+
+
+@given(st.dictionaries(any_text(8), python_values, max_size=4))
+def test_the_embedded_engine_stores_the_same_bytes(document: dict[str, Any]) -> None:
+    stored = []
+    with pytest.MonkeyPatch.context() as patch:
+        for wanted in ("1", "0"):
+            patch.setenv(NATIVE, wanted)
+            try:
+                stored.append(encode(document))
+            except RejectedError as error:
+                stored.append(error.reason.encode("utf-8", "surrogatepass"))
+    assert stored[0] == stored[1]
+
+
+@pytest.mark.parametrize("object", ["a text", ["a list"], None, {"deep": nested(200)}, {"a": {"b": Mapping}}])
+def test_objects_of_other_types_than_dictionaries_are_left_to_the_client(object: Any) -> None:
+    with pytest.raises(kernels.Refused):
+        kernels.json_bytes(object)
+
+
+def test_a_serializer_of_the_user_writes_all_itself() -> None:
+    class Shouting(JsonSerializer):
+        def json_dumps(self, data: Any) -> bytes:
+            return super().json_dumps(data).upper()
+
+    assert dumps_of(Shouting(), JsonSerializer)({"a": "b"}) == b'{"A":"B"}'
+
+
+def as_utf8(text: bytes | str) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")

@@ -56,7 +56,7 @@ pub fn push_number(number: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
 }
 
 /// Append a finite float as `repr` writes it: the fewest digits that are read as the same float.
-fn push_float(value: f64, out: &mut Vec<u8>) {
+pub fn push_float(value: f64, out: &mut Vec<u8>) {
     let shortest = format!("{:e}", value.abs());
     let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);

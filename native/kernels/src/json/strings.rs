@@ -46,7 +46,7 @@ pub fn unescaped(inner: &[u8]) -> Result<Cow<'_, [u8]>, Refused> {
 
 /// How many bytes come before a quote, a backslash or a control character.
 #[inline(always)]
-fn plain_length(bytes: &[u8]) -> usize {
+pub(super) fn plain_length(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<WORD>();
     for (place, word) in words.iter().take(SHORT).enumerate() {
         let special = special_bytes(u64::from_le_bytes(*word));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::numbers::push_number;
 use super::paths::{has_name_twice, inside};
-use super::strings::unescaped;
+use super::strings::{plain_length, unescaped};
 use super::values::{Member, Span, elements_at, members_at};
 use crate::text::Refused;
 
@@ -49,20 +49,29 @@ pub fn push_members(json: &[u8], members: &[Member], out: &mut Vec<u8>) -> Resul
 /// Append a string with its quotes.
 pub fn push_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
-    for &byte in text {
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x0C => out.extend_from_slice(b"\\f"),
-            0..0x20 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            _ => out.push(byte),
-        }
+    let mut at = 0;
+    loop {
+        let plain = plain_length(&text[at..]);
+        out.extend_from_slice(&text[at..at + plain]);
+        at += plain;
+        let Some(&byte) = text.get(at) else { break };
+        push_escaped(byte, out);
+        at += 1;
     }
     out.push(b'"');
+}
+
+fn push_escaped(byte: u8, out: &mut Vec<u8>) {
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x08 => b'b',
+        0x0C => b'f',
+        _ => return out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+    };
+    out.extend_from_slice(&[b'\\', short]);
 }
 
 fn push_inner(inner: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.engines.rest.engine import RestEngine
+from es_simhash.engines.rest.engine import Dumps, RestEngine
 from es_simhash.engines.rest.requests import Reply, Request
 from es_simhash.errors import EsSimhashError
 from es_simhash.plans.operations import (
@@ -49,8 +49,8 @@ class Answering(RestEngine):
     def _send(self, request: Request, body: bytes | None) -> Reply:
         return self._replies.pop(0) if self._replies else Reply(200, {})
 
-    def _dumps(self, value: Any) -> str:
-        return json.dumps(value)
+    def _dumps(self) -> Dumps:
+        return json.dumps
 
     def close(self) -> None:
         pass
