@@ -41,8 +41,9 @@ pub struct Fingerprints {
 
 /// Append the fingerprint of a text with these features.
 ///
-/// They are as `Weighing` says: for `Set` they still repeat, and are made distinct here, in the loop that fills bins;
-/// for `Idf` they are distinct; for the others each occurrence stands for itself, with its weight.
+/// They are as `Weighing` says: for `Set` they still repeat, and are made distinct here, in the loop that fills bins,
+/// unless these are all that is wanted, and do not mind repetitions; for `Idf` they are distinct; for the others each
+/// occurrence stands for itself, with its weight.
 pub fn condense(
     settings: &Settings,
     features: &mut Features,
@@ -54,21 +55,24 @@ pub fn condense(
     let row = &mut made.signatures[first..];
     let count = match (&settings.weighing, &settings.minhash) {
         (Weighing::Set, Some(MinHash::OnePermutation(sequences)))
-            if settings.hash.is_mixed() && features.second_words.is_empty() =>
+            if settings.simhash_bits > 0 && settings.hash.is_mixed() && features.second_words.is_empty() =>
         {
             let count = scratch.distinct.keep_first_and_fill(&mut features.words, row);
             sequences.densify(row, &mut scratch.bins);
             count
         }
         _ => {
-            if let Weighing::Set = settings.weighing {
+            let fills_bins_only =
+                settings.simhash_bits == 0 && matches!(settings.minhash, Some(MinHash::OnePermutation(_)));
+            if matches!(settings.weighing, Weighing::Set) && !fills_bins_only {
                 features.keep_first(&mut scratch.distinct);
             }
             if let Some(minhash) = &settings.minhash {
                 sign(minhash, settings.hash.is_mixed(), features, scratch, row)?;
             }
             match settings.weighing {
-                Weighing::Set | Weighing::Idf(_) => features.words.len(),
+                Weighing::Set if !fills_bins_only => features.words.len(),
+                Weighing::Idf(_) => features.words.len(),
                 // Without any positive weight there is no signature.
                 Weighing::Own if settings.minhash.is_some() && row.iter().all(|&value| value == EMPTY) => 0,
                 _ => distinct_count(&features.words, settings.floor, scratch),
