@@ -8,6 +8,7 @@ mod joins;
 mod json;
 mod self_join;
 mod settings;
+mod text;
 mod texts;
 mod verifier;
 mod work;
@@ -28,6 +29,8 @@ mod es_simhash_native {
     use crate::json::{JsonLine, json_bytes};
     #[pymodule_export]
     use crate::self_join::{near_pairs, sharing};
+    #[pymodule_export]
+    use crate::text::normalise;
     #[pymodule_export]
     use crate::texts::Refused;
     #[pymodule_export]

@@ -1,0 +1,36 @@
+//! Normalisation to UTF-16 units (defined in `es_simhash.text.normalise`).
+
+mod ascii;
+mod by_code_point;
+mod compositions;
+mod definition;
+mod spaces;
+mod tables;
+mod unicode;
+mod wide;
+
+use super::{Refused, Text};
+
+/// The steps to take.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    pub nfkc: bool,
+    pub casefold: bool,
+    pub whitespace: bool,
+}
+
+/// Append the normalised text to `units`; return whether it has code points beyond U+FFFF.
+pub fn normalise(steps: Steps, text: Text<'_>, units: &mut Vec<u16>) -> Result<bool, Refused> {
+    let first = units.len();
+    let found = match text {
+        Text::Ascii(bytes) => ascii::map(steps, bytes, units),
+        Text::Wide(points) => {
+            wide::map(steps, points, units)?;
+            spaces::look(&units[first..])
+        }
+    };
+    if steps.whitespace {
+        spaces::collapse(units, first, found);
+    }
+    Ok(found.has_pairs)
+}
