@@ -11,6 +11,9 @@ pub const PADDING: usize = 4;
 /// Code points of an n-gram that is too long to read each.
 const LONG: usize = 64;
 
+/// Pairs stand at least so many units apart, on average, if `windows` pays between them.
+const FEW: usize = 16;
+
 /// Append the polynomials of the n-grams of a text of UTF-16 units to `polynomials`.
 ///
 /// `units` is followed by `PADDING` zeros, which are no part of the text.
@@ -19,12 +22,13 @@ pub fn polynomials(units: &[u16], n: usize, has_pairs: bool, polynomials: &mut V
     if length == 0 {
         return;
     }
-    if n > LONG {
+    let pairs = if has_pairs { units.iter().filter(|&&unit| is_high(unit)).count() } else { 0 };
+    if n > LONG || pairs > length / FEW {
         let mut grams = Spans::default();
         spans(&units[..length], n, &mut grams);
         return grams.polynomials(&units[..length], polynomials);
     }
-    if has_pairs {
+    if pairs > 0 {
         return of_pairs(units, n, polynomials);
     }
     if length < n {
@@ -124,13 +128,8 @@ mod tests {
 
     #[test]
     fn windows_are_of_code_points() {
-        let texts = [
-            "a😀",
-            "😀",
-            "😀😀😀b😀cd",
-            "a long text 😀 with 😀😀 pairs, and more of it after them 😀",
-            "no pair at all",
-        ];
+        let few = "few pairs, 😀 far from each other: ".repeat(3);
+        let texts = ["a😀", "😀", "😀😀😀b😀cd", "many 😀 pairs 😀😀 😀", "no pair at all", &few, &few[15..]];
         for (text, n) in texts.iter().flat_map(|text| (1..12).chain([LONG + 1]).map(move |n| (text, n))) {
             let mut units: Vec<u16> = text.encode_utf16().collect();
             let mut grams = Spans::default();
