@@ -4,7 +4,6 @@ use es_simhash_kernels::compare::comparer::{Comparable, Comparer, Pair, Scratch}
 use es_simhash_kernels::compare::conditions::Conditions;
 use es_simhash_kernels::compare::kept::Kept;
 use es_simhash_kernels::compare::measure::Measure;
-use es_simhash_kernels::compare::set::FeatureWeights;
 use es_simhash_kernels::compare::weight_table::WeightTable;
 use es_simhash_kernels::text::{Refused, Text};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -141,7 +140,7 @@ impl KeptTexts {
 }
 
 /// Return what features weigh: those that are common nothing.
-fn feature_weights(table: Option<Idf<'_>>, common: Option<Hashes<'_>>) -> PyResult<Option<FeatureWeights>> {
+fn feature_weights(table: Option<Idf<'_>>, common: Option<Hashes<'_>>) -> PyResult<Option<WeightTable>> {
     if table.is_none() && common.is_none() {
         return Ok(None);
     }
@@ -149,9 +148,9 @@ fn feature_weights(table: Option<Idf<'_>>, common: Option<Hashes<'_>>) -> PyResu
     hashes.sort_unstable();
     hashes.dedup();
     let mut weights = vec![0; hashes.len()];
-    let mut unknown = 1;
+    let mut others = 1;
     if let Some((table_hashes, table_weights, unseen)) = table {
-        unknown = u32::try_from(unseen).map_err(|_| refused(Refused))?;
+        others = u32::try_from(unseen).map_err(|_| refused(Refused))?;
         let common = hashes.clone();
         for (&hash, &weight) in table_hashes.as_array().iter().zip(table_weights.as_array()) {
             if common.binary_search(&hash).is_err() {
@@ -160,9 +159,9 @@ fn feature_weights(table: Option<Idf<'_>>, common: Option<Hashes<'_>>) -> PyResu
             }
         }
     }
-    let mut known = WeightTable::default();
-    known.fill(&hashes, &weights);
-    Ok(Some(FeatureWeights { known, unknown }))
+    let mut filled = WeightTable::default();
+    filled.fill(&hashes, &weights, others);
+    Ok(Some(filled))
 }
 
 /// Return the end of a chunk of texts that signals can wait for.

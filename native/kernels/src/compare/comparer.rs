@@ -2,7 +2,7 @@
 
 use super::conditions::{Conditions, Traits};
 use super::measure::Measure;
-use super::set::{self, FeatureWeights, WeightedSet};
+use super::set::{self, WeightedSet};
 use super::weight_table::WeightTable;
 use crate::scheme::features::{self, Document};
 use crate::scheme::settings::Settings;
@@ -13,7 +13,7 @@ use crate::text::{Refused, Text};
 pub struct Comparer {
     pub measure: Measure,
     /// What features weigh; without, each weighs 1.
-    pub weights: Option<FeatureWeights>,
+    pub weights: Option<WeightTable>,
     /// Whether each occurrence of a feature adds to its weight.
     pub counts: bool,
     /// The similarity of two texts without any features.
@@ -70,7 +70,7 @@ impl Comparer {
                 let mut similarity = self.most_similar(first, second);
                 if similarity >= least && similarity > 0.0 {
                     if !is_filled {
-                        table.fill(&first.features.hashes, &first.features.weights);
+                        table.fill(&first.features.hashes, &first.features.weights, 0);
                         is_filled = true;
                     }
                     similarity = self.similarity(&table, first, second);

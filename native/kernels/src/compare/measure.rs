@@ -24,8 +24,10 @@ impl Measure {
 
     /// The weight of a text's features together.
     pub fn total(self, weights: &[u32]) -> u128 {
-        let weights = weights.iter().map(|&weight| u128::from(weight));
-        if self == Self::Cosine { weights.map(|weight| weight * weight).sum() } else { weights.sum() }
+        match self {
+            Self::Cosine => weights.iter().map(|&weight| u128::from(weight) * u128::from(weight)).sum(),
+            _ => weights.iter().map(|&weight| u64::from(weight)).sum::<u64>().into(),
+        }
     }
 
     /// The weight that the text whose features are in `table` shares with another.

@@ -8,12 +8,6 @@ use crate::text::features::Distinct;
 /// Totals from here on are no longer exact as floats.
 const LIMIT: u128 = 1 << 53;
 
-/// What a feature weighs in any text.
-pub struct FeatureWeights {
-    pub known: WeightTable,
-    pub unknown: u32,
-}
-
 /// The features of a text that weigh anything, each once, in any order.
 #[derive(Default)]
 pub struct WeightedSet {
@@ -27,13 +21,14 @@ pub struct WeightedSet {
 pub struct Scratch {
     distinct: Distinct,
     weights: Vec<u32>,
+    factors: Vec<u32>,
 }
 
 impl WeightedSet {
     /// Make the set of features that may repeat; with `counts` each occurrence adds to the weight.
     pub fn of(
         hashes: &mut Vec<u64>,
-        weights: Option<&FeatureWeights>,
+        weights: Option<&WeightTable>,
         counts: bool,
         measure: Measure,
         scratch: &mut Scratch,
@@ -47,8 +42,10 @@ impl WeightedSet {
             scratch.weights.resize(kept, 1);
         }
         if let Some(weights) = weights {
-            weights.multiply(hashes, &mut scratch.weights)?;
-            drop_weightless(hashes, &mut scratch.weights);
+            multiply(weights, hashes, &mut scratch.weights, &mut scratch.factors)?;
+            if scratch.weights.contains(&0) {
+                drop_weightless(hashes, &mut scratch.weights);
+            }
         }
         let total = measure.total(&scratch.weights);
         if total >= LIMIT {
@@ -63,15 +60,15 @@ impl WeightedSet {
     }
 }
 
-impl FeatureWeights {
-    fn multiply(&self, hashes: &[u64], counts: &mut [u32]) -> Result<(), Refused> {
-        let mut weights = vec![0; hashes.len()];
-        self.known.weights_of(hashes, self.unknown, &mut weights);
-        for (count, weight) in counts.iter_mut().zip(weights) {
-            *count = count.checked_mul(weight).ok_or(Refused)?;
-        }
-        Ok(())
+/// Multiply counts by what each feature weighs.
+fn multiply(weights: &WeightTable, hashes: &[u64], counts: &mut [u32], factors: &mut Vec<u32>) -> Result<(), Refused> {
+    factors.clear();
+    factors.resize(hashes.len(), 0);
+    weights.weights_of(hashes, factors);
+    for (count, &factor) in counts.iter_mut().zip(&*factors) {
+        *count = count.checked_mul(factor).ok_or(Refused)?;
     }
+    Ok(())
 }
 
 /// Leave each hash once, and say how often it occurred.

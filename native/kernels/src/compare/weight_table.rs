@@ -12,52 +12,62 @@ const HASHES_A_GROUP: usize = 4;
 #[derive(Default)]
 pub struct WeightTable {
     groups: Vec<Group>,
-    /// How many places of each group are taken: the groups themselves are never cleared.
-    taken: Vec<u8>,
+    /// Whether hashes of each group had to go to the next one.
+    overflow: Vec<bool>,
+    /// The weight of all hashes that are not here.
+    others: u32,
 }
 
+/// Hashes, and how their weights differ from that of others. Free places differ in nothing, whatever their hash.
 #[derive(Clone, Copy, Default)]
 struct Group {
     hashes: [u64; PLACES],
-    weights: [u32; PLACES],
+    differences: [u32; PLACES],
 }
 
 impl WeightTable {
-    /// Hold these hashes, each of which comes once, with their weights.
-    pub fn fill(&mut self, hashes: &[u64], weights: &[u32]) {
+    /// Hold these hashes, each of which comes once, with their weights, and the weight of all others.
+    pub fn fill(&mut self, hashes: &[u64], weights: &[u32], others: u32) {
         let groups = hashes.len() / HASHES_A_GROUP + 1;
+        self.groups.clear();
         self.groups.resize(groups, Group::default());
-        self.taken.clear();
-        self.taken.resize(groups, 0);
+        self.overflow.clear();
+        self.overflow.resize(groups, false);
+        self.others = others;
         for (&hash, &weight) in hashes.iter().zip(weights) {
-            self.insert(hash, weight);
+            // What weighs as others do needs no place.
+            if weight != others {
+                self.insert(hash, weight ^ others);
+            }
         }
     }
 
-    fn insert(&mut self, hash: u64, weight: u32) {
+    fn insert(&mut self, hash: u64, difference: u32) {
         let mut place = place_of(hash, self.groups.len());
-        while usize::from(self.taken[place]) == PLACES {
+        loop {
+            let group = &mut self.groups[place];
+            if let Some(free) = group.differences.iter().position(|&taken| taken == 0) {
+                (group.hashes[free], group.differences[free]) = (hash, difference);
+                return;
+            }
+            self.overflow[place] = true;
             place = (place + 1) % self.groups.len();
         }
-        let next = usize::from(self.taken[place]);
-        self.groups[place].hashes[next] = hash;
-        self.groups[place].weights[next] = weight;
-        self.taken[place] += 1;
     }
 
-    /// Write the weight of each hash, or `missing`.
-    pub fn weights_of(&self, hashes: &[u64], missing: u32, weights: &mut [u32]) {
-        weights_of(&self.groups, &self.taken, hashes, missing, weights);
+    /// Write the weight of each hash.
+    pub fn weights_of(&self, hashes: &[u64], weights: &mut [u32]) {
+        weights_of(&self.groups, &self.overflow, self.others, hashes, weights);
     }
 
-    /// Add up the smaller of both weights of each hash; those that are not here have none.
+    /// Add up the smaller of both weights of each hash.
     pub fn sum_of_minima(&self, hashes: &[u64], weights: &[u32]) -> u64 {
-        sum_of_minima(&self.groups, &self.taken, hashes, weights)
+        sum_of_minima(&self.groups, &self.overflow, self.others, hashes, weights)
     }
 
     /// Add up the products of both weights of each hash. The sum must be below 2^64.
     pub fn sum_of_products(&self, hashes: &[u64], weights: &[u32]) -> u64 {
-        sum_of_products(&self.groups, &self.taken, hashes, weights)
+        sum_of_products(&self.groups, &self.overflow, self.others, hashes, weights)
     }
 }
 
@@ -67,52 +77,49 @@ fn place_of(hash: u64, groups: usize) -> usize {
     scaled(hash.wrapping_mul(BASE), groups as u64)
 }
 
-/// The weight of a hash, or `missing`. Whether it is there takes no branch: processors could not foresee it.
+/// The weight of a hash. Whether it is there takes no branch: processors could not foresee it.
 #[inline(always)]
-fn weight_of(groups: &[Group], taken: &[u8], hash: u64, missing: u32) -> u32 {
+fn weight_of(groups: &[Group], overflow: &[bool], others: u32, hash: u64) -> u32 {
     let mut place = place_of(hash, groups.len());
+    let mut difference = 0;
     loop {
         let group = &groups[place];
-        let mut equal = 0_u32;
-        for (j, &other) in group.hashes.iter().enumerate() {
-            equal |= u32::from(other == hash) << j;
+        for j in 0..PLACES {
+            difference |= if group.hashes[j] == hash { group.differences[j] } else { 0 };
         }
-        let filled = usize::from(taken[place]);
-        equal &= (1 << filled) - 1;
-        let weight = group.weights[equal.trailing_zeros() as usize % PLACES];
-        if filled < PLACES || equal != 0 {
-            return if equal == 0 { missing } else { weight };
+        if !overflow[place] {
+            return others ^ difference;
         }
         place = (place + 1) % groups.len();
     }
 }
 
 for_each_cpu! {
-    fn weights_of(groups: &[Group], taken: &[u8], hashes: &[u64], missing: u32, weights: &mut [u32]) {
-        let taken = &taken[..groups.len()];
+    fn weights_of(groups: &[Group], overflow: &[bool], others: u32, hashes: &[u64], weights: &mut [u32]) {
+        let overflow = &overflow[..groups.len()];
         for (&hash, weight) in hashes.iter().zip(weights) {
-            *weight = weight_of(groups, taken, hash, missing);
+            *weight = weight_of(groups, overflow, others, hash);
         }
     }
 }
 
 for_each_cpu! {
-    fn sum_of_minima(groups: &[Group], taken: &[u8], hashes: &[u64], weights: &[u32]) -> u64 {
-        let taken = &taken[..groups.len()];
+    fn sum_of_minima(groups: &[Group], overflow: &[bool], others: u32, hashes: &[u64], weights: &[u32]) -> u64 {
+        let overflow = &overflow[..groups.len()];
         let mut sum = 0;
         for (&hash, &weight) in hashes.iter().zip(weights) {
-            sum += u64::from(weight.min(weight_of(groups, taken, hash, 0)));
+            sum += u64::from(weight.min(weight_of(groups, overflow, others, hash)));
         }
         sum
     }
 }
 
 for_each_cpu! {
-    fn sum_of_products(groups: &[Group], taken: &[u8], hashes: &[u64], weights: &[u32]) -> u64 {
-        let taken = &taken[..groups.len()];
+    fn sum_of_products(groups: &[Group], overflow: &[bool], others: u32, hashes: &[u64], weights: &[u32]) -> u64 {
+        let overflow = &overflow[..groups.len()];
         let mut sum = 0;
         for (&hash, &weight) in hashes.iter().zip(weights) {
-            sum += u64::from(weight) * u64::from(weight_of(groups, taken, hash, 0));
+            sum += u64::from(weight) * u64::from(weight_of(groups, overflow, others, hash));
         }
         sum
     }
@@ -129,13 +136,15 @@ mod tests {
         for count in [0, 1, 8, 9, 1_000, 20_000, 3] {
             // Every other hash differs from its neighbour in the highest bits only.
             let hashes: Vec<u64> = (0..count).map(|i| if i % 2 == 0 { fmix64(i) } else { i << 48 | 1 }).collect();
-            let weights: Vec<u32> = (0..count).map(|i| i as u32 + 1).collect();
-            table.fill(&hashes, &weights);
-            let mut found = vec![0; hashes.len()];
-            table.weights_of(&hashes, 0, &mut found);
-            assert_eq!(found, weights);
-            table.weights_of(&hashes.iter().map(|hash| hash ^ 2).collect::<Vec<_>>(), 7, &mut found);
-            assert!(found.iter().all(|&value| value == 7));
+            let weights: Vec<u32> = (0..count).map(|i| i as u32).collect();
+            for others in [0, 7] {
+                table.fill(&hashes, &weights, others);
+                let mut found = vec![0; hashes.len()];
+                table.weights_of(&hashes, &mut found);
+                assert_eq!(found, weights);
+                table.weights_of(&hashes.iter().map(|hash| hash ^ 2).collect::<Vec<_>>(), &mut found);
+                assert!(found.iter().all(|&weight| weight == others));
+            }
         }
     }
 
@@ -146,7 +155,7 @@ mod tests {
         let inverse = (0..6).fold(BASE, |x, _| x.wrapping_mul(2_u64.wrapping_sub(BASE.wrapping_mul(x))));
         let hashes: Vec<u64> = (0..100).map(|i: u64| i.wrapping_mul(inverse)).collect();
         let weights: Vec<u32> = (0..100).collect();
-        table.fill(&hashes, &weights);
+        table.fill(&hashes, &weights, 0);
         assert_eq!(table.sum_of_minima(&hashes, &weights), (0..100).sum());
         assert_eq!(table.sum_of_products(&hashes, &weights), (0..100).map(|i| i * i).sum());
         assert_eq!(table.sum_of_minima(&[fmix64(1), 1], &[5, 5]), 0);
