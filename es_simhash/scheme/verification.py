@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -20,9 +21,10 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting, verification_conditions
+from es_simhash.scheme.compiled_verification import CompiledVerifier, compiled_verifier
 from es_simhash.scheme.settings import Measure, Settings, Verification
 from es_simhash.sketches import similarity
-from es_simhash.sketches.set_cache import SetCache
+from es_simhash.sketches.set_cache import SetCache, fits
 from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights, weighted_sets
 from es_simhash.text.features import FeatureBatch, distinct
 from es_simhash.text.idf import UNIT, IdfTable
@@ -96,11 +98,16 @@ class Verifier:
         """
         numbers: dict[str, int] = {}
         first, second = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)[pairs]
+        if self._compiled and fits(numbers):
+            by_kernels = self._compiled.of_texts(list(numbers), np.stack([first, second]), least)
+            if by_kernels is not None:
+                return by_kernels
         codes, places = np.unique(first * len(numbers) + second, return_inverse=True)
         wanted = np.full(len(codes), np.inf)
         np.minimum.at(wanted, places, least)
         distinct = np.stack(np.divmod(codes, max(len(numbers), 1)))
         found: Similarities = self.of_cached(SetCache.of(self.prepared, list(numbers)), distinct, wanted)[places]
+        found[found < least] = 0.0
         return found
 
     def to_others(self, text: str, others: Sequence[str]) -> list[float]:
@@ -119,7 +126,17 @@ class Verifier:
             found[some] = self._of_part(cache, pairs[:, some], wanted[some])
         return found
 
+    @cached_property
+    def _compiled(self) -> CompiledVerifier | None:
+        """What compares in the same way, but faster."""
+        table = self.weights or self.settings.idf
+        return compiled_verifier(self.settings, self.verification, table, self._depends_on_texts, self.common)
+
     def _of_part(self, cache: SetCache, pairs: Integers, least: Similarities) -> Similarities:
+        by_kernels = None if self._compiled is None else self._compiled.of_cached(cache, pairs, least)
+        return self._by_outlines(cache, pairs, least) if by_kernels is None else by_kernels
+
+    def _by_outlines(self, cache: SetCache, pairs: Integers, least: Similarities) -> Similarities:
         """Compare first by the heaviest features: where these leave no hope, the others need no look."""
         rows, places = _numbered(pairs)
         outlines = cache.outlines(rows)
@@ -139,19 +156,24 @@ class Verifier:
 
     def _at_most(self, texts: Sequence[WeightedSet], pairs: Integers) -> Similarities:
         """Return the similarity of each pair, or more where features that are missing here count as shared."""
+        first, second = np.array([text.total for text in texts], dtype=np.int64)[pairs]
         if self._depends_on_texts:
             compare = measure_named(self.verification.measure)
             sides = [(text.hashes, text.weights) for text in texts]
-            return np.array([compare(sides[a], sides[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
-        first, second = np.array([text.total for text in texts], dtype=np.int64)[pairs]
+            found = np.array([compare(sides[a], sides[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
+        else:
+            shared = np.minimum(self._most_shared(texts, pairs), np.minimum(first, second))
+            found = _OF_SHARED[self.verification.measure](shared, first, second)
+        found[(first == 0) & (second == 0)] = 1.0 if self.common is None else 0.0
+        return found
+
+    @staticmethod
+    def _most_shared(texts: Sequence[WeightedSet], pairs: Integers) -> Integers:
+        """Return the weight of the features that each pair shares here, and of those that it may share elsewhere."""
         rests = np.array([text.rest for text in texts], dtype=np.int64)[pairs]
         # What one text lacks is in the rest of the other; or among all its features, if it has no rest.
-        unseen = np.where(rests.all(axis=0), rests.min(axis=0), rests.max(axis=0))
-        shared = np.minimum(shared_weights(texts, *pairs) + unseen, np.minimum(first, second))
-        found = _OF_SHARED[self.verification.measure](shared, first, second)
-        if self.common is None:
-            found[(first == 0) & (second == 0)] = 1.0
-        return found
+        most: Integers = shared_weights(texts, *pairs)
+        return most + np.where(rests.all(axis=0), rests.min(axis=0), rests.max(axis=0))
 
     @property
     def _depends_on_texts(self) -> bool:
@@ -179,12 +201,12 @@ class Verifier:
         return FeatureBatch(batch.first_words, batch.offsets)
 
     def _counted(self, features: similarity.ArrayFeatures) -> WeightedSet:
-        """Weigh features by weights of their own."""
+        """Weigh features by weights of their own; the total only says whether there are any."""
         hashes, weights = features if isinstance(features, tuple) else (features, np.ones(len(features)))
         if self.common is not None:
             stays = ~np.isin(hashes, self.common)
             hashes, weights = hashes[stays], weights[stays]
-        return WeightedSet(hashes, weights, len(hashes), 0)
+        return WeightedSet(hashes, weights, len(hashes), int(np.count_nonzero(weights)))
 
 
 def _numbered(pairs: Integers) -> tuple[Integers, Integers]:

@@ -5,7 +5,7 @@ documents. Each condition compares one trait of two texts, and measures how far 
 
 ``lengths``      the characters of the shorter text as a share of those of the longer one
 ``numbers``      the share of the distinct runs of digits, of the text with fewer of them, that the other has too;
-                 1 if one of them has none
+                 1 if one of them has none; digits are those of Unicode 13.0
 ``first_lines``  the Jaccard similarity of the first lines that are not blank, by their character 3-grams: that of the
                  first source field, if it has one line, as titles do
 """
@@ -13,8 +13,9 @@ documents. Each condition compares one trait of two texts, and measures how far 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import groupby
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,12 +25,12 @@ from es_simhash._core.arrays import Integers
 from es_simhash.scheme.settings import Settings, Verification
 from es_simhash.sketches.similarity import jaccard
 from es_simhash.text.html import strip_html
-from es_simhash.text.normalise import Normalisation
+from es_simhash.text.normalise import Normalisation, is_unassigned
 
 Trait: TypeAlias = Callable[[Normalisation, str], Any]
 Agreement: TypeAlias = Callable[[Any, Any], float]
 
-_NUMBER = re.compile(r"\d+")
+_DIGITS = re.compile(r"\d+")
 _N = 3
 
 
@@ -62,7 +63,14 @@ def _of_lengths(a: int, b: int) -> float:
 
 
 def _numbers(normalise: Normalisation, text: str) -> AbstractSet[str]:
-    return frozenset(_NUMBER.findall(normalise(text)))
+    return frozenset(number for run in _DIGITS.findall(normalise(text)) for number in _assigned(run))
+
+
+def _assigned(run: str) -> Iterable[str]:
+    """Split a run of digits at those that a newer Unicode has added."""
+    if run.isascii():
+        return [run]
+    return ["".join(part) for is_new, part in groupby(run, is_unassigned) if not is_new]
 
 
 def _of_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> float:

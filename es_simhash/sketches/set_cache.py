@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash.sketches.weighted_sets import WeightedSet
+
+if TYPE_CHECKING:
+    from es_simhash_native import KeptTexts
 
 # A byte of text makes up to one feature: a hash of 8 bytes, and its weight.
 _BYTES_A_BYTE = 12
@@ -32,6 +36,7 @@ class SetCache:
         self._sizes = sizes
         self._limit = limit
         self._outlines: dict[int, WeightedSet] = {}
+        self._kept: KeptTexts | None = None
         self._bytes = 0
 
     @classmethod
@@ -58,6 +63,12 @@ class SetCache:
         """Return the texts themselves."""
         return list(self._take(rows))
 
+    def kept(self, keep: Callable[[int], KeptTexts]) -> KeptTexts:
+        """Return where the compiled kernels keep texts, made by ``keep`` with the limit of bytes."""
+        if self._kept is None:
+            self._kept = keep(self._limit)
+        return self._kept
+
     def whole(self, rows: Integers) -> list[WeightedSet]:
         """Return all features of texts."""
         return list(self._prepare(self._take(rows)))
@@ -80,6 +91,11 @@ class SetCache:
                 self._bytes -= _size(self._outlines.pop(row))
                 if self._bytes <= self._limit:
                     return
+
+
+def fits(texts: Iterable[str]) -> bool:
+    """Return whether the features of texts that are all in memory may be so, too."""
+    return sum(map(len, texts)) * _BYTES_A_BYTE <= _MEMORY
 
 
 def _size(features: WeightedSet) -> int:

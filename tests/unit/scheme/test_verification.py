@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.environment import NATIVE
 from es_simhash.errors import SchemeError
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Measure, MinHash, SimHash, Verification
@@ -183,6 +184,18 @@ def test_an_unknown_measure_is_refused_with_those_there_are(name: str) -> None:
         similarities_to(PLAIN, "a", ["b"], name)
 
 
+def test_texts_that_have_only_common_features_are_not_similar() -> None:
+    common = np.unique(next(iter(PLAIN.features(["the"]))).hashes)
+    for scheme, _ in WEIGHTS.values():
+        assert Verifier(scheme, Verification(), common=common).to_others("the", ["the", "", "the dog"]) == [0, 0, 0]
+
+
+def test_each_pair_of_equal_texts_has_a_least_of_its_own() -> None:
+    texts, pairs = [TEXTS[0], TEXTS[1], TEXTS[0], TEXTS[1]], np.array([[0, 2], [1, 3]])
+    [similar, too_low] = Verifier(PLAIN, Verification()).similarities(texts, pairs, np.array([0.1, 0.99])).tolist()
+    assert (similar > 0.1, too_low) == (True, 0)
+
+
 def test_measures_are_found_by_their_names() -> None:
     assert {name: measure_named(name) for name in MEASURES} == MEASURE_OF
 
@@ -244,10 +257,11 @@ def test_conditions_hold_with_any_minimum(conditions: Verification) -> None:
 
 
 class Looking:
-    """Counts the features that are looked up when texts are compared."""
+    """Counts the features that numpy looks up when texts are compared."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.features = 0
+        monkeypatch.setenv(NATIVE, "0")
         monkeypatch.setattr("es_simhash.scheme.verification.shared_weights", self)
 
     def __call__(self, texts: Sequence[WeightedSet], first: Integers, second: Integers) -> Integers:

@@ -1,0 +1,86 @@
+"""The compiled way to the similarities of texts (see `es_simhash._core.native`), for the schemes that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from es_simhash._core.arrays import Integers
+from es_simhash._core.bit_codes import Codes
+from es_simhash._core.native import native
+from es_simhash.scheme.compiled import reads_texts
+from es_simhash.scheme.settings import Settings, Verification
+from es_simhash.sketches.set_cache import SetCache
+from es_simhash.sketches.similarity import Vector
+from es_simhash.text.html import strip_html
+from es_simhash.text.idf import IdfTable
+
+if TYPE_CHECKING:
+    import es_simhash_native
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class CompiledVerifier:
+    """Compares pairs of texts, whose features all fit in memory; None where numpy must, or say what is wrong."""
+
+    kernels: es_simhash_native.Verifier
+    strips_html: bool
+
+    def of_texts(self, texts: list[str], pairs: Integers, least: Vector | float) -> Vector | None:
+        """Return the similarity of each pair, given as two rows of positions."""
+        wanted = np.broadcast_to(np.float64(least), pairs.shape[1:])
+        return _unless_refused(lambda: self.kernels.similarities(self._stripped(texts), pairs[0], pairs[1], wanted))
+
+    def of_cached(self, cache: SetCache, pairs: Integers, least: Vector) -> Vector | None:
+        """Return the similarity of each pair, given as two rows of numbers in the cache."""
+        return _unless_refused(lambda: self._of_kept(cache, pairs, least))
+
+    def _of_kept(self, cache: SetCache, pairs: Integers, least: Vector) -> Vector:
+        kept = cache.kept(self.kernels.kept)
+        missing = kept.missing(np.unique(pairs))
+        if len(missing):
+            kept.put(missing, self._stripped(cache.texts(missing)))
+        found = kept.similarities(pairs[0], pairs[1], least)
+        kept.make_room()
+        return found
+
+    def _stripped(self, texts: list[str]) -> list[str]:
+        return list(map(strip_html, texts)) if self.strips_html else texts
+
+
+def compiled_verifier(
+    settings: Settings, verification: Verification, weights: IdfTable | None, counts: bool, common: Codes | None
+) -> CompiledVerifier | None:
+    """Return what compares as `es_simhash.scheme.verification.Verifier`; None where numpy must.
+
+    With ``counts`` each occurrence of a feature adds to its weight.
+    """
+    kernels = native()
+    if kernels is None or not reads_texts(settings):
+        return None
+    verifier = _unless_refused(
+        lambda: kernels.Verifier(
+            settings.fingerprinter,
+            measure=verification.measure,
+            weights=None if weights is None else (weights.hashes, weights.weights, weights.unseen),
+            counts=counts,
+            common=common,
+            conditions=(verification.lengths, verification.numbers, verification.first_lines),
+        )
+    )
+    return None if verifier is None else CompiledVerifier(verifier, settings.html)
+
+
+def _unless_refused(make: Callable[[], Result]) -> Result | None:
+    kernels = native()
+    if kernels is None:
+        return None
+    try:
+        return make()
+    except kernels.Refused:
+        return None

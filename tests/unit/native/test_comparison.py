@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from es_simhash._core.environment import NATIVE
+from es_simhash._core.native import native
+from es_simhash.errors import InputError
+from es_simhash.scheme.compiled_verification import CompiledVerifier
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Verification
+from es_simhash.scheme.verification import MEASURES, Verifier, rarity_of
+from es_simhash.sketches.set_cache import SetCache
+from es_simhash.text.idf import IdfTable
+from es_simhash.text.normalise import Normalisation
+from es_simhash.text.tokens.kinds import Chars, Custom, Words
+from tests.support.texts import any_text
+from tools import native_digits
+
+kernels = pytest.importorskip("es_simhash_native")
+
+Found = TypeVar("Found")
+
+TEXTS = [
+    "The quick brown fox jumps over the lazy dog, again and again and again, in 1998 and in 2004.",
+    "The quick brown fox jumped over a lazy dog, again, in 1998.",
+    "Edition 12\n\nThe quick brown fox jumps over the lazy dog, again and again and again, in 1998 and in 2004.",
+    "Straße 12, ١٢ und १२: ﬁne ①, e\u0301te\u0301, 각 각, ê\u0323, 𝟙𝟚, 𑥐",
+    "完全に違う文章です。その内容も長さも別。",
+    "the",
+    " \n\t",
+    "",
+]
+CORPUS = [*TEXTS, *TEXTS[:3], "again and again", "the brown dog"]
+PLAIN = Scheme()
+SCHEMES = [
+    PLAIN,
+    Scheme(tokens=Chars(2), weights="tf"),
+    PLAIN.with_idf(CORPUS),
+    PLAIN.with_idf(CORPUS, "tfidf"),
+    Scheme(tokens=Words(1), hash="fnv1a", weights="tf"),
+    Scheme(tokens=Words(2, stop_words=frozenset({"the"})), normalisation=Normalisation(nfkc=False)),
+    Scheme(tokens=Chars(1), normalisation=Normalisation(whitespace=False, casefold=False), hash="md5"),
+    Scheme(tokens=Custom("blanks", str.split)),
+]
+COMMON = np.unique(next(iter(PLAIN.features(["again in 1998"]))).hashes)
+CONDITIONS: list[dict[str, Any]] = [{}, {"lengths": 0.5}, {"numbers": 0.4}, {"first_lines": 0.3}]
+
+
+def both_ways(work: Callable[[], Found]) -> tuple[Found, Found]:
+    """Return what compiled kernels find, and what numpy does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(NATIVE, raising=False)
+        compiled = work()
+        patch.setenv(NATIVE, "0")
+        return compiled, work()
+
+
+def every_pair(texts: Sequence[str]) -> Any:
+    return np.array(list(product(range(len(texts)), repeat=2)), dtype=np.int64).reshape(-1, 2).T
+
+
+def assert_same(verifier: Verifier, texts: Sequence[str], least: Any = 0.0, limit: int = 1 << 20) -> None:
+    """All similarities are the same to the last digit, of texts in memory and of those kept in ``limit`` bytes."""
+    pairs = every_pair(texts)
+    compiled, numpy = both_ways(lambda: replace(verifier).similarities(texts, pairs, least).tolist())
+    assert compiled == numpy
+    sizes = np.array(list(map(len, texts)), dtype=np.int64)
+
+    def kept() -> list[float]:
+        again = replace(verifier)
+        cache = SetCache(again.prepared, lambda rows: [texts[row] for row in rows], sizes.__getitem__, limit)
+        halves = np.array_split(np.arange(pairs.shape[1]), 2)
+        wanted = np.broadcast_to(np.float64(least), pairs.shape[1])
+        return [each for some in halves for each in again.of_cached(cache, pairs[:, some], wanted[some]).tolist()]
+
+    assert both_ways(kept) == (numpy, numpy)
+
+
+def verifiers(measure: Any) -> st.SearchStrategy[Verifier]:
+    """Verifiers of all kinds of features, weights, features left out, and conditions."""
+    tables = [None, rarity_of(PLAIN, CORPUS), IdfTable.learn(PLAIN.features(CORPUS))]
+    return st.builds(
+        lambda scheme, table, common, conditions: Verifier(
+            scheme, Verification(measure=measure, **conditions), table, common
+        ),
+        st.sampled_from(SCHEMES),
+        st.sampled_from(tables),
+        st.sampled_from([None, COMMON, COMMON[:0]]),
+        st.sampled_from(CONDITIONS),
+    )
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_similarities_of_any_texts_are_the_same(measure: str, data: st.DataObject) -> None:
+    parts = st.sampled_from([*TEXTS, "again ", "12 ", "\n", "\u2028", "x"]) | any_text(20)
+    texts = data.draw(st.lists(st.lists(parts, max_size=3).map("".join), max_size=4))
+    texts += [data.draw(st.sampled_from(TEXTS)), "".join(texts)]
+    leasts = st.sampled_from([0.0, 0.1, 0.3, 0.55, 1.0])
+    count = len(texts) ** 2
+    least = data.draw(leasts | st.lists(leasts, min_size=count, max_size=count).map(np.array))
+    assert_same(data.draw(verifiers(measure)), texts, least, data.draw(st.sampled_from([1, 2_000, 1 << 20])))
+
+
+@pytest.mark.parametrize("conditions", CONDITIONS, ids=str)
+@pytest.mark.parametrize("scheme", range(len(SCHEMES)))
+@pytest.mark.parametrize("measure", MEASURES)
+def test_similarities_of_many_languages_are_the_same(measure: Any, scheme: int, conditions: dict[str, Any]) -> None:
+    assert_same(Verifier(SCHEMES[scheme], Verification(measure=measure, **conditions)), TEXTS)
+
+
+def test_the_text_of_html_is_compared() -> None:
+    pytest.importorskip("selectolax")
+    scheme = Scheme(html=True)
+    assert_same(Verifier(scheme, Verification(lengths=0.9)), ["<p>One text</p>", "One <b>text</b><script>x</script>"])
+
+
+def test_long_texts_and_many_of_them_are_the_same() -> None:
+    words = [f"{a}{b}{c}" for a in "bdgkl" for b in "aeiou" for c in "mnprst"]
+    rng = np.random.default_rng(1)
+    texts = [" ".join(rng.choice(words, size)) for size in [40, 60, 5_000, 40, 300] * 5]
+    for table in (None, rarity_of(PLAIN, texts)):
+        assert_same(Verifier(PLAIN, Verification(), table), texts, limit=1 << 18)
+
+
+def taken(verifier: Verifier) -> CompiledVerifier:
+    compiled = verifier._compiled
+    assert compiled is not None
+    return compiled
+
+
+@pytest.mark.parametrize("scheme", range(len(SCHEMES) - 1))
+def test_the_kernels_compare_texts_themselves(scheme: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(NATIVE, raising=False)
+    compiled = taken(Verifier(SCHEMES[scheme], Verification()))
+    assert compiled.of_texts(TEXTS[:3], every_pair(TEXTS[:3]), 0.0) is not None
+
+
+@pytest.mark.parametrize("verifier", [Verifier(SCHEMES[-1], Verification()), Verifier(PLAIN, Verification())])
+def test_without_the_kernels_numpy_compares(verifier: Verifier, monkeypatch: pytest.MonkeyPatch) -> None:
+    if verifier.settings is PLAIN:
+        monkeypatch.setenv(NATIVE, "0")
+        assert native() is None
+    assert replace(verifier)._compiled is None
+
+
+def test_numpy_says_what_is_wrong_with_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(NATIVE, raising=False)
+    with pytest.raises(InputError, match="surrogate"):
+        Verifier(PLAIN, Verification()).to_others("fine", ["also fine", "bad \ud800"])
+
+
+@pytest.mark.parametrize("unseen", [0, 1, 2**31, 2**33, 2**60])
+def test_weights_of_any_size_are_the_same(unseen: int) -> None:
+    table = rarity_of(PLAIN, CORPUS)
+    for measure in ("jaccard", "overlap"):
+        heavy = IdfTable(table.documents, table.hashes, table.weights, unseen)
+        assert_same(Verifier(PLAIN, Verification(measure=measure), heavy), TEXTS[:2])
+
+
+def test_the_table_of_digits_is_that_of_the_definition() -> None:
+    assert native_digits.TARGET.read_text(encoding="ascii") == native_digits.source()
