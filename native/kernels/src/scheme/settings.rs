@@ -1,5 +1,7 @@
 //! The settings of a scheme that make its fingerprints (see `es_simhash.scheme.settings`).
 
+use std::sync::Arc;
+
 use crate::sketches::k_hash::Functions;
 use crate::sketches::one_permutation::Sequences;
 use crate::sketches::weighted::Samples;
@@ -49,7 +51,7 @@ pub enum Weighing {
 }
 
 pub enum MinHash {
-    OnePermutation(Sequences),
+    OnePermutation(Arc<Sequences>),
     KHash(Functions),
     Weighted(Samples),
 }
@@ -59,7 +61,7 @@ impl MinHash {
     pub fn named(kind: &str, size: usize) -> Option<Self> {
         match kind {
             _ if !(1..=MAX_SIZE).contains(&size) => None,
-            "one-permutation" => Some(Self::OnePermutation(Sequences::new(size))),
+            "one-permutation" => Some(Self::OnePermutation(Sequences::of_size(size))),
             "k-hash" => Some(Self::KHash(Functions::new(size))),
             "weighted" => Some(Self::Weighted(Samples::new(size))),
             _ => None,

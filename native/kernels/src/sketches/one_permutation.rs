@@ -1,5 +1,7 @@
 //! One-permutation MinHash with optimal densification (defined in `es_simhash.sketches.minhash.one_permutation`).
 
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
 use crate::for_each_cpu;
 use crate::text::hashing::poly64::fmix64;
 
@@ -36,8 +38,23 @@ pub struct Scratch {
     nearest: Vec<u16>,
 }
 
+/// The sequences in use, so that schemes of the same size share them.
+static IN_USE: Mutex<Vec<Weak<Sequences>>> = Mutex::new(Vec::new());
+
 impl Sequences {
-    pub fn new(size: usize) -> Self {
+    /// The sequences of this size, made anew only if nobody has them.
+    pub fn of_size(size: usize) -> Arc<Self> {
+        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        in_use.retain(|each| each.strong_count() > 0);
+        let known = in_use.iter().filter_map(Weak::upgrade).find(|each| each.size == size);
+        known.unwrap_or_else(|| {
+            let made = Arc::new(Self::new(size));
+            in_use.push(Arc::downgrade(&made));
+            made
+        })
+    }
+
+    fn new(size: usize) -> Self {
         let mut sequences = vec![0; size * size];
         for (i, line) in sequences.chunks_mut(size).enumerate() {
             let key = |s: u16| if usize::from(s) == i { 0 } else { fmix64((i as u64) << 32 | u64::from(s)) };
