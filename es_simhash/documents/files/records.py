@@ -17,9 +17,11 @@ class JsonLine(Protocol):
     Its methods raise a `ValueError` where Python's way has to decide, which then finds the same, or says what is wrong.
     """
 
-    @property
-    def json(self) -> bytes:
-        """The line."""
+    def record(self) -> Json:
+        """Return the whole object."""
+
+    def document(self) -> Json:
+        """Return the document, which may be in ``_source``, without what names it."""
 
     def names(self, field: str | None) -> tuple[str | None, str | None]:
         """Return the id of the document, which is in the ``field`` if one is named, and the routing beside it."""
@@ -36,10 +38,7 @@ Record: TypeAlias = Json | JsonLine
 
 def as_object(record: Record) -> Json:
     """Return the whole object."""
-    if isinstance(record, dict):
-        return record
-    value: Json = json.loads(record.json)
-    return value
+    return record if isinstance(record, dict) else record.record()
 
 
 class FileDocument:
@@ -61,8 +60,7 @@ class FileDocument:
     def document(self) -> Json:
         """The document, which may be altered."""
         if not isinstance(self._record, dict):
-            record = as_object(self._record)
-            self._record = without_names(record.get("_source", record))
+            self._record = self._record.document()
         return self._record
 
     def text_of(self, fields: Sequence[str]) -> str:

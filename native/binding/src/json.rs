@@ -2,6 +2,7 @@
 
 mod bytes;
 mod line;
+mod objects;
 
 pub use bytes::json_bytes;
 pub use line::JsonLine;

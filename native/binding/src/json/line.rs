@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use es_simhash_kernels::json::lines;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 
+use super::objects::dictionary;
 use crate::texts::refused;
 
 /// From so many bytes on, other threads may run while a line is read.
@@ -29,10 +30,14 @@ impl JsonLine {
         Ok(Self { json: json.unbind(), line })
     }
 
-    /// The line as it was given.
-    #[getter]
-    fn json<'py>(&self, py: Python<'py>) -> &Bound<'py, PyBytes> {
-        self.json.bind(py)
+    /// Return the document as a dictionary, without what names it.
+    fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dictionary(py, self.json.as_bytes(py), self.line.document())
+    }
+
+    /// Return the whole object as a dictionary.
+    fn record<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dictionary(py, self.json.as_bytes(py), self.line.record())
     }
 
     /// Return the id in a field, or in `_id` or `id` if none is given; and the routing.

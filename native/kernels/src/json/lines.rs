@@ -42,6 +42,16 @@ impl Line {
         Ok(Self { record, document, is_wrapped: false })
     }
 
+    /// The members of the whole object.
+    pub fn record(&self) -> &[Member] {
+        &self.record
+    }
+
+    /// The members of the document, without what names it.
+    pub fn document(&self) -> &[Member] {
+        self.document.as_ref().unwrap_or(&self.record)
+    }
+
     /// Return the id in a field, or in `_id` or `id` if none is given; nothing if there is neither of these two.
     pub fn id<'a>(&self, json: &'a [u8], field: Option<&str>) -> Result<Option<Cow<'a, [u8]>>, Refused> {
         let document = if self.is_wrapped { self.document() } else { &self.record };
@@ -88,10 +98,6 @@ impl Line {
         }
         line.push(b'}');
         Ok(line)
-    }
-
-    fn document(&self) -> &[Member] {
-        self.document.as_ref().unwrap_or(&self.record)
     }
 
     /// Return whether one of the values is what Python's `str` would make this id of.
