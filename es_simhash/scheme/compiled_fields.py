@@ -1,10 +1,10 @@
-"""The compiled way from fingerprints to the fields of documents (see `es_simhash._core.native`)."""
+"""The compiled way from fingerprints to the fields of documents, and back (see `es_simhash._core.native`)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.native import native
@@ -13,7 +13,9 @@ from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
 if TYPE_CHECKING:
     from es_simhash_native import Fields
 
+    from es_simhash._core.bit_codes import Codes
     from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
+    from es_simhash.sketches.minhash.common import Signatures
 
 
 def write(
@@ -29,6 +31,18 @@ def write(
         return fields.write(list(texts), statuses, simhashes, signatures)
     except (kernels.Refused, TypeError):
         return None
+
+
+def read(
+    settings: Settings, scheme_id: str, names: tuple[str, ...], objects: Sequence[Any]
+) -> tuple[list[int], tuple[Codes, Signatures, Signatures]] | None:
+    """Return which of the documents' objects hold a whole fingerprint of the scheme, and the columns of those.
+
+    These are the SimHashes, the values that the keys of bands hold, and the signatures that are stored apart.
+    """
+    if native() is None:
+        return None
+    return _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names).read(list(objects))
 
 
 @lru_cache(maxsize=16)

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from es_simhash._core.bit_codes import Codes
+    from es_simhash.sketches.minhash.common import Signatures
+
 
 DEFERRED = "deferred"
 _HEX = re.compile("[0-9a-f]+")
@@ -162,6 +165,52 @@ class StoredFingerprint:
     content: str | None
 
 
+@dataclass(frozen=True, eq=False)
+class StoredFingerprints:
+    """The fingerprints in the fields of some documents, as columns; None where the scheme has no such part.
+
+    ``places`` are the positions of the documents that hold a whole one of the scheme. ``keyed`` are the values that
+    band keys hold, ``signatures`` those that are stored apart.
+    """
+
+    places: list[int]
+    simhashes: Codes | None
+    keyed: Signatures | None
+    signatures: Signatures | None
+    contents: list[str | None]
+
+
+def read_all(settings: Settings, scheme_id: str, objects: Sequence[Any]) -> StoredFingerprints:
+    """Read the fingerprints in the fields of documents."""
+    compiled = compiled_fields.read(settings, scheme_id, tuple(names(settings)), objects)
+    if compiled is None:
+        return _read_all(settings, scheme_id, objects)
+    places, (simhashes, keyed, signatures) = compiled
+    return StoredFingerprints(
+        places,
+        simhashes if settings.simhash else None,
+        keyed if settings.minhash else None,
+        signatures if settings.layout.signature_bits else None,
+        [_content(objects[place]) for place in places],
+    )
+
+
+def _read_all(settings: Settings, scheme_id: str, objects: Sequence[Any]) -> StoredFingerprints:
+    found = {place: read(settings, scheme_id, stored) for place, stored in enumerate(objects)}
+    whole = {place: stored for place, stored in found.items() if stored is not None}
+    simhashes = keyed = signatures = None
+    if settings.simhash:
+        codes = [each.simhash for each in whole.values() if each.simhash is not None]
+        simhashes = bit_codes.from_ints(codes, settings.simhash.bits)
+    if settings.minhash:
+        keys = [each.band_keys for each in whole.values() if each.band_keys is not None]
+        keyed = settings.minhash.layout.signatures_of_keys(keys)
+    if settings.layout.signature_bits:
+        texts = [each.signature for each in whole.values() if each.signature is not None]
+        signatures = signature_codec(settings).from_texts(texts)
+    return StoredFingerprints(list(whole), simhashes, keyed, signatures, [each.content for each in whole.values()])
+
+
 def read(settings: Settings, scheme_id: str, stored: Any) -> StoredFingerprint | None:
     """Read the fingerprint in a document's fields; None if they hold no whole one of this scheme."""
     if not isinstance(stored, dict) or stored.get("scheme") != scheme_id:
@@ -174,8 +223,12 @@ def read(settings: Settings, scheme_id: str, stored: Any) -> StoredFingerprint |
     lacks_signature = settings.layout.signature_bits > 0 and signature is None
     if lacks_simhash or lacks_bands or lacks_signature:
         return None
+    return StoredFingerprint(simhash, keys, signature, _content(stored))
+
+
+def _content(stored: Json) -> str | None:
     content = stored.get("content")
-    return StoredFingerprint(simhash, keys, signature, content if isinstance(content, str) else None)
+    return content if isinstance(content, str) else None
 
 
 def _read_simhash(settings: Settings, stored: Json) -> int | None:

@@ -8,10 +8,11 @@ from typing import overload
 
 import numpy as np
 
+from es_simhash._core import bit_codes
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Status
-from es_simhash.scheme.own_fields import StoredFingerprint
+from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches import hamming
@@ -97,33 +98,29 @@ def compare(
 
     Given the text of the fingerprint, hits with the same text are marked as well.
     """
-    read = [(hit, own_fields.read(settings, scheme_id, (hit.get("_source") or {}).get(prefix))) for hit in hits]
-    comparable = [hit for hit, stored in read if stored is not None]
-    found = [stored for _, stored in read if stored is not None]
-    distances: Sequence[int | None] = [None] * len(found)
-    similarities: Sequence[float | None] = [None] * len(found)
-    errors: Sequence[float | None] = [None] * len(found)
-    if settings.simhash and fingerprint.simhash is not None and found:
-        distances = [hamming.distance(fingerprint.simhash, each.simhash) for each in found if each.simhash is not None]
-    if settings.minhash and fingerprint.minhash is not None and found:
-        similarities, errors = _estimates(settings, fingerprint, found)
+    stored = own_fields.read_all(settings, scheme_id, [(hit.get("_source") or {}).get(prefix) for hit in hits])
+    comparable = [hits[place] for place in stored.places]
+    distances: Sequence[int | None] = [None] * len(comparable)
+    similarities: Sequence[float | None] = [None] * len(comparable)
+    errors: Sequence[float | None] = [None] * len(comparable)
+    if stored.simhashes is not None and fingerprint.simhash is not None:
+        distances = [hamming.distance(fingerprint.simhash, each) for each in bit_codes.to_ints(stored.simhashes)]
+    if settings.minhash and fingerprint.minhash is not None and comparable:
+        similarities, errors = _estimates(settings, fingerprint, stored)
     content = None if text is None else own_fields.content_hash(text)
-    same = [content is not None and each.content == content for each in found]
+    same = [content is not None and each == content for each in stored.contents]
     return Compared(comparable, distances, similarities, errors, same, len(hits) - len(comparable))
 
 
 def _estimates(
-    settings: Settings, fingerprint: Fingerprint, found: Sequence[StoredFingerprint]
+    settings: Settings, fingerprint: Fingerprint, stored: StoredFingerprints
 ) -> tuple[list[float], list[float]]:
     """Estimate similarities, with their standard errors."""
     assert settings.minhash
-    bands, bits = settings.minhash.layout, settings.layout.signature_bits
-    if bits:
-        texts = [each.signature for each in found if each.signature is not None]
-        signatures = own_fields.signature_codec(settings).from_texts(texts)
-    else:
-        keys = [each.band_keys for each in found if each.band_keys is not None]
-        signatures, bits = bands.signatures_of_keys(keys), bands.value_bits
+    signatures, bits = stored.signatures, settings.layout.signature_bits
+    if signatures is None:
+        signatures, bits = stored.keyed, settings.minhash.layout.value_bits
+    assert signatures is not None
     size = signatures.shape[1]
     similarities = estimates(fingerprint.signature[:size], signatures, bits)
     return similarities.tolist(), standard_errors(similarities, size, bits).tolist()

@@ -15,7 +15,7 @@ from es_simhash.groups.pairs.condense import Condensed, value_type
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES
-from es_simhash.scheme.own_fields import StoredFingerprint
+from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.settings import Settings
 
 _CONTENT_DIGITS = 8
@@ -50,37 +50,33 @@ def paths(documents: Documents) -> list[str]:
 def rows(documents: Documents, wanted: Settings, hits: Sequence[Json]) -> FingerprintRows:
     """Parse the fingerprints in the documents of hits, as far as the ``wanted`` settings need them."""
     scheme, prefix = documents.scheme, documents.prefix
-    refs, objects, found = list[DocumentRef](), list[Json](), list[StoredFingerprint]()
-    for hit in hits:
-        own = (hit.get("_source") or {}).get(prefix) or {}
-        stored = own_fields.read(scheme, scheme.id, own)
-        if stored is not None and _CONTENT.fullmatch(stored.content or ""):
-            refs.append(DocumentRef.of(hit))
-            objects.append(own)
-            found.append(stored)
-    return FingerprintRows(refs, objects, _condensed(scheme, wanted, found), len(hits) - len(found))
+    objects = [(hit.get("_source") or {}).get(prefix) or {} for hit in hits]
+    stored = own_fields.read_all(scheme, scheme.id, objects)
+    # Only a hash of the content shows whether texts are equal.
+    kept = [i for i, content in enumerate(stored.contents) if _CONTENT.fullmatch(content or "")]
+    places = [stored.places[i] for i in kept]
+    refs = [DocumentRef.of(hits[place]) for place in places]
+    condensed = _condensed(wanted, stored, kept)
+    return FingerprintRows(refs, [objects[place] for place in places], condensed, len(hits) - len(kept))
 
 
-def _condensed(scheme: Settings, wanted: Settings, found: Sequence[StoredFingerprint]) -> Condensed:
+def _condensed(wanted: Settings, stored: StoredFingerprints, kept: list[int]) -> Condensed:
     simhashes = values = None
-    if wanted.simhash:
-        simhashes = bit_codes.from_ints(
-            [each.simhash for each in found if each.simhash is not None], wanted.simhash.bits
-        )
-    if wanted.minhash and scheme.minhash:
-        keys = [each.band_keys for each in found if each.band_keys is not None]
-        values = scheme.minhash.layout.signatures_of_keys(keys).astype(value_type(wanted.minhash))
+    if wanted.simhash and stored.simhashes is not None:
+        simhashes = stored.simhashes[kept]
+    if wanted.minhash and stored.keyed is not None:
+        values = stored.keyed[kept].astype(value_type(wanted.minhash))
     # A document with a fingerprint has features.
-    statuses = np.full(len(found), STATUSES.index("ok"), dtype=np.uint8)
-    return Condensed(statuses, _contents(found), simhashes, values)
+    statuses = np.full(len(kept), STATUSES.index("ok"), dtype=np.uint8)
+    return Condensed(statuses, _contents(stored, kept), simhashes, values)
 
 
-def _contents(found: Sequence[StoredFingerprint]) -> bit_codes.Codes:
+def _contents(stored: StoredFingerprints, kept: list[int]) -> bit_codes.Codes:
     """Combine each text's hash and its SimHash, so that different texts hardly ever look equal."""
-    texts = "".join(each.content or "" for each in found)
+    texts = "".join(stored.contents[i] or "" for i in kept)
     hashes = digits.values_of(texts, _CONTENT_DIGITS, digits.BASE64URL)
-    simhashes = np.array([(each.simhash or 0) & (1 << 64) - 1 for each in found], dtype=np.uint64)
-    return np.stack([hashes, simhashes], axis=1)
+    simhashes = np.zeros_like(hashes) if stored.simhashes is None else stored.simhashes[kept]
+    return np.stack([hashes, simhashes[:, -1] if simhashes.ndim > 1 else simhashes], axis=1)
 
 
 def content_number(content: str) -> int:

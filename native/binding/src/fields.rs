@@ -10,6 +10,7 @@ use numpy::{Element, PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyRead
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+use crate::stored;
 use crate::texts::{is_ascii, refused};
 
 /// The number of a status that has no fingerprint.
@@ -99,6 +100,13 @@ impl Fields {
         let written = String::from_utf8(written).map_err(|_| refused(Refused))?;
         let rows = (0..count).map(|i| &written[i * self.layout.length()..(i + 1) * self.layout.length()]);
         rows.zip(statuses).map(|(row, &status)| self.fields(py, row, status)).collect()
+    }
+
+    /// Return which of the objects of documents hold a whole fingerprint of the scheme, and those as columns: the
+    /// SimHashes, the values that the keys of bands hold, and the signatures that are stored apart.
+    fn read<'py>(&self, objects: &Bound<'py, PyList>) -> PyResult<(Vec<usize>, stored::Columns<'py>)> {
+        let names = stored::Names { fields: &self.names, scheme: &self.scheme_name };
+        stored::read(&self.layout, &names, self.scheme.bind(objects.py()), objects)
     }
 }
 

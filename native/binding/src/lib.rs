@@ -8,6 +8,7 @@ mod joins;
 mod json;
 mod self_join;
 mod settings;
+mod stored;
 mod text;
 mod texts;
 mod verifier;

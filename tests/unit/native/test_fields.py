@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -120,6 +120,61 @@ def test_columns_that_do_not_fit_are_left_to_numpy() -> None:
     assert by_kernels(narrow, texts, replace(fitting, simhashes=np.full(2, 2**40, np.uint64))) is None
 
 
+# What may stand in a field instead of what was written there: much of it is nearly right.
+CHANGED = st.one_of(
+    st.none(),
+    st.integers(),
+    st.text(max_size=3),
+    st.sampled_from(["0", "000000000000000000000000000000000000000a", "A", "\ud800", "é", [], [""], ["", ""], [1], {}]),
+)
+
+
+@st.composite
+def any_objects(draw: st.DrawFn, settings: Settings) -> list[Any]:
+    """The fields of a few documents; some may be changed."""
+    count = draw(st.integers(0, 3))
+    objects: list[Any] = []
+    if count:
+        objects += by_numpy(settings, ["text"] * count, any_fingerprints(settings, count, draw(st.integers(0, 99))))
+        objects += draw(st.lists(CHANGED, max_size=1))
+    for fields in objects[: draw(st.integers(0, count))]:
+        name = draw(st.sampled_from(sorted(fields)))
+        fields[name] = draw(CHANGED | changed(fields[name]) | changed(fields[name]))
+        if draw(st.booleans()):
+            del fields[draw(st.sampled_from(sorted(fields)))]
+    return objects
+
+
+def changed(value: Any) -> st.SearchStrategy[Any]:
+    """Values that differ a little."""
+    if isinstance(value, list):
+        return st.sampled_from([value[1:], [*value, value[0]], [" ".join(value)], " ".join(value), [*value[1:], 5]])
+    characters = st.sampled_from("Aaf09_-+ =\n.é")
+    inserted = st.builds(lambda place, new: value[:place] + new + value[place:], st.integers(0, len(value)), characters)
+    replaced = st.builds(
+        lambda place, new: value[:place] + new + value[place + 1 :], st.integers(0, len(value) - 1), characters
+    )
+    return st.one_of(inserted, replaced, replaced, st.sampled_from([value.split(" "), value[1:], value[:-1], [value]]))
+
+
+@given(st.data())
+def test_fingerprints_are_read_back_as_by_numpy(data: st.DataObject) -> None:
+    settings = data.draw(any_settings())
+    objects = data.draw(any_objects(settings))
+    found = own_fields.read_all(settings, "id", objects)
+    expected = own_fields._read_all(settings, "id", objects)
+    assert found.places == expected.places
+    assert found.contents == expected.contents
+    for name in ("simhashes", "keyed", "signatures"):
+        one, other = getattr(found, name), getattr(expected, name)
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert one.dtype == other.dtype
+            assert one.shape == other.shape
+            assert one.tolist() == other.tolist()
+
+
 def test_without_the_kernels_numpy_writes_the_fields(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
     assert by_kernels(Settings(), [], any_fingerprints(Settings(), 0, 0)) is None
+    assert own_fields.read_all(Settings(), "id", [{}]).places == []

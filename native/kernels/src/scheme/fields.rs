@@ -32,7 +32,10 @@ pub struct Layout {
     simhash: Option<Blocks>,
     bands: Option<Bands>,
     signature: Option<SignatureCodec>,
+    form: KeyForm,
     fields: Vec<Field>,
+    /// Which of the fields hold keys of bands.
+    band_fields: Range<usize>,
     length: usize,
 }
 
@@ -49,15 +52,17 @@ impl Layout {
         if !have_keys || !has_text {
             return None;
         }
-        let mut layout = Self { simhash, bands, signature, fields: Vec::new(), length: 0 };
+        let mut layout = Self { simhash, bands, signature, form, fields: Vec::new(), band_fields: 0..0, length: 0 };
         if let Some(blocks) = &layout.simhash {
             let (hex, count, digits) = (hex_digits(blocks), blocks.count as usize, blocks.key_digits());
             layout.add_field(hex, None);
-            layout.add_keys(count, digits, form);
+            layout.add_keys(count, digits);
         }
         if let Some(bands) = &layout.bands {
             let (count, digits) = (bands.count, bands.key_digits());
-            layout.add_keys(count, digits, form);
+            let first = layout.fields.len();
+            layout.add_keys(count, digits);
+            layout.band_fields = first..layout.fields.len();
         }
         if let Some(length) = layout.signature.as_ref().map(SignatureCodec::text_length) {
             layout.add_field(length, None);
@@ -71,9 +76,9 @@ impl Layout {
         self.length += length;
     }
 
-    fn add_keys(&mut self, count: usize, digits: usize, form: KeyForm) {
-        if form != KeyForm::Fields {
-            self.add_field(count * (digits + 1) - 1, (form == KeyForm::List).then_some(digits));
+    fn add_keys(&mut self, count: usize, digits: usize) {
+        if self.form != KeyForm::Fields {
+            self.add_field(count * (digits + 1) - 1, (self.form == KeyForm::List).then_some(digits));
             return;
         }
         for i in 0..count {
@@ -87,6 +92,15 @@ impl Layout {
         &self.fields
     }
 
+    pub fn form(&self) -> KeyForm {
+        self.form
+    }
+
+    /// The fields among them that hold keys of bands.
+    pub fn band_fields(&self) -> Range<usize> {
+        self.band_fields.clone()
+    }
+
     /// The number of bytes that `append` writes.
     pub fn length(&self) -> usize {
         self.length
@@ -95,6 +109,15 @@ impl Layout {
     /// The width of the SimHash, if it is stored.
     pub fn simhash_bits(&self) -> Option<u32> {
         self.simhash.as_ref().map(|blocks| blocks.bits)
+    }
+
+    pub fn bands(&self) -> Option<&Bands> {
+        self.bands.as_ref()
+    }
+
+    /// How the signature is stored, if it is stored apart.
+    pub fn signature(&self) -> Option<&SignatureCodec> {
+        self.signature.as_ref()
     }
 
     /// Whether a signature of `size` values can be written.

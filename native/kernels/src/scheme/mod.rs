@@ -6,3 +6,4 @@ pub mod features;
 pub mod fields;
 pub mod fingerprinting;
 pub mod settings;
+pub mod stored;

@@ -1,7 +1,7 @@
 //! Signatures as text (defined in `es_simhash.sketches.minhash.codec`).
 
 use super::MAX_SIZE;
-use super::digits::append_bytes;
+use super::digits::{append_bytes, read_bytes};
 
 pub struct SignatureCodec {
     pub size: usize,
@@ -36,6 +36,26 @@ impl SignatureCodec {
         }
         append_bytes(bytes, target);
     }
+
+    /// Append the values that `append_text` wrote as this text, and return whether it can have.
+    pub fn read_text(&self, text: &[u8], bytes: &mut Vec<u8>, target: &mut Vec<u32>) -> bool {
+        bytes.clear();
+        if text.len() != self.text_length() || !read_bytes(text, bytes) {
+            return false;
+        }
+        let (mut waiting, mut count) = (0_u64, 0);
+        let mut left = bytes.iter();
+        for _ in 0..self.size {
+            while count < self.value_bits {
+                waiting |= u64::from(left.next().copied().unwrap_or(0)) << count;
+                count += 8;
+            }
+            target.push((waiting & ((1 << self.value_bits) - 1)) as u32);
+            waiting >>= self.value_bits;
+            count -= self.value_bits;
+        }
+        waiting == 0
+    }
 }
 
 #[cfg(test)]
@@ -50,5 +70,12 @@ mod tests {
         // The bytes bc fa de 23 01.
         assert_eq!(target, b"vPreIwE");
         assert_eq!(target.len(), codec.text_length());
+        let mut read = Vec::new();
+        assert!(codec.read_text(b"vPreIwE", &mut Vec::new(), &mut read));
+        assert_eq!(read, [0xABC, 0xDEF, 0x123]);
+        // The last but one has a bit after the last value.
+        for text in ["vPreIw", "vPreIwEA", "vPreIwF", "vPreIxE", "vPreI=E"] {
+            assert!(!codec.read_text(text.as_bytes(), &mut Vec::new(), &mut read), "{text}");
+        }
     }
 }

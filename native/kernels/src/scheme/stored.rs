@@ -1,0 +1,74 @@
+//! Fingerprints read back from documents' fields (defined in `es_simhash.scheme.own_fields.read`).
+
+use super::fields::Layout;
+use crate::sketches::digits::read_hex;
+
+/// The fields of a document that make its fingerprint; those that it lacks are empty.
+#[derive(Default)]
+pub struct Stored<'a> {
+    pub simhash: &'a [u8],
+    /// The keys of all bands, with spaces between them.
+    pub bands: &'a [u8],
+    pub signature: &'a [u8],
+}
+
+/// The fingerprints of some documents, as columns; what a layout does not store has none.
+#[derive(Default)]
+pub struct Rows {
+    /// One word each, or two if they have more than 64 bits.
+    pub simhashes: Vec<u64>,
+    /// The low bits of a signature's rows, as far as keys hold them.
+    pub keyed: Vec<u32>,
+    /// The values of signatures that are stored apart.
+    pub signatures: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
+impl Rows {
+    /// Append the fingerprint of a document, and return whether it has a whole one.
+    pub fn append(&mut self, layout: &Layout, stored: &Stored<'_>) -> bool {
+        let lengths = (self.simhashes.len(), self.keyed.len(), self.signatures.len());
+        let is_whole = self.append_parts(layout, stored);
+        if !is_whole {
+            self.simhashes.truncate(lengths.0);
+            self.keyed.truncate(lengths.1);
+            self.signatures.truncate(lengths.2);
+        }
+        is_whole
+    }
+
+    fn append_parts(&mut self, layout: &Layout, stored: &Stored<'_>) -> bool {
+        if let Some(bits) = layout.simhash_bits() {
+            let Some(simhash) = read_hex(stored.simhash, bits) else { return false };
+            if bits > 64 {
+                self.simhashes.push((simhash >> 64) as u64);
+            }
+            self.simhashes.push(simhash as u64);
+        }
+        layout.bands().is_none_or(|bands| bands.read_keys(stored.bands, &mut self.keyed))
+            && layout
+                .signature()
+                .is_none_or(|codec| codec.read_text(stored.signature, &mut self.bytes, &mut self.signatures))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::fields::KeyForm;
+    use crate::sketches::bands::Bands;
+    use crate::sketches::blocks::Blocks;
+
+    #[test]
+    fn documents_without_a_whole_fingerprint_are_left_out() {
+        let bands = Bands { count: 2, rows: 1, key_bits: 6 };
+        let layout = Layout::new(Some(Blocks { bits: 80, count: 2 }), Some(bands), None, KeyForm::Text).expect("keys");
+        let mut rows = Rows::default();
+        for (simhash, bands) in [("10000000000000000", "o Q"), ("1", "oQ"), ("", "o Q"), ("2", "o Q")] {
+            let stored = Stored { simhash: simhash.as_bytes(), bands: bands.as_bytes(), signature: &[] };
+            rows.append(&layout, &stored);
+        }
+        assert_eq!(rows.simhashes, [1, 0, 0, 2]);
+        assert_eq!(rows.keyed, [1, 2, 1, 2]);
+    }
+}
