@@ -6,7 +6,8 @@ use es_simhash_kernels::text;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 
-use crate::texts::Refused;
+use crate::texts::refused;
+use crate::work;
 
 /// Return the entries of codes whose hash of the chosen bits another one may share, in the order of their rows.
 #[pyfunction]
@@ -16,14 +17,14 @@ pub fn sharing<'py>(
     factors: PyReadonlyArray1<'py, u64>,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
     let (py, codes, chosen, factors) = (codes.py(), codes.as_slice()?, chosen.as_slice()?, factors.as_slice()?);
-    let entries = py.detach(|| match (chosen, factors) {
-        (&[mask], &[factor]) => Some(tables::sharing(codes.as_chunks().0, Hash { mask: [mask], factors: [factor] })),
+    let entries = work::run(py, codes.len(), |stop| match (chosen, factors) {
+        (&[mask], &[factor]) => tables::sharing(codes.as_chunks().0, Hash { mask: [mask], factors: [factor] }, stop),
         (&[high, low], &[of_high, of_low]) => {
-            Some(tables::sharing(codes.as_chunks().0, Hash { mask: [high, low], factors: [of_high, of_low] }))
+            tables::sharing(codes.as_chunks().0, Hash { mask: [high, low], factors: [of_high, of_low] }, stop)
         }
-        _ => None,
+        _ => Err(text::Refused),
     });
-    Ok(entries.ok_or_else(|| Refused::new_err(()))?.into_pyarray(py))
+    Ok(entries?.into_pyarray(py))
 }
 
 type Pairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>, usize);
@@ -55,6 +56,6 @@ pub fn near_pairs<'py>(
         }
         _ => Err(text::Refused),
     });
-    let next = next.map_err(|_| Refused::new_err(()))?;
+    let next = next.map_err(refused)?;
     Ok((found.left.into_pyarray(py), found.right.into_pyarray(py), found.distances.into_pyarray(py), next))
 }
