@@ -85,7 +85,8 @@ fn weight_of(groups: &[Group], overflow: &[bool], others: u32, hash: u64) -> u32
     loop {
         let group = &groups[place];
         for j in 0..PLACES {
-            difference |= if group.hashes[j] == hash { group.differences[j] } else { 0 };
+            let mask = u32::from(group.hashes[j] == hash).wrapping_neg();
+            difference |= group.differences[j] & mask;
         }
         if !overflow[place] {
             return others ^ difference;
