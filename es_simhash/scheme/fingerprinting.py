@@ -164,6 +164,11 @@ def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
 
 def features_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> FeatureBatch:
     """Return the weighted features of texts given as tokens, or as (token, weight) pairs."""
+    if hashes_tokens(settings):
+        given: list[Any] = list(lists)
+        made = by_kernels(settings, lambda kernels: kernels.features_of_tokens(given))
+        if made:
+            return FeatureBatch(*made)
     return _weigh(settings, _hash(settings, cut_given(lists)))
 
 

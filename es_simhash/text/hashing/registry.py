@@ -20,9 +20,11 @@ import hashlib
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from es_simhash._core import bit_codes
 from es_simhash._core.bit_codes import Codes
+from es_simhash._core.native import native
 from es_simhash.errors import HashError, MissingExtraError, SchemeError
 from es_simhash.text.hashing import poly64
 from es_simhash.text.hashing.jenkins import lookup3
@@ -104,9 +106,15 @@ class _OfTokens:
 class _OfBytes:
     """A function of a token's UTF-8 bytes."""
 
+    name: str
     function: BytesHash
 
     def __call__(self, tokens: Sequence[str], bits: int) -> Codes:
+        if kernels := native():
+            try:
+                return cast("Codes", kernels.hash_tokens(list(tokens), self.name, bits))
+            except kernels.Refused:
+                pass
         return bit_codes.from_ints(_memoised(tokens, lambda token: self.function(token.encode(), bits)), bits)
 
 
@@ -149,11 +157,11 @@ HASH_FUNCTIONS: dict[str, HashFunction] = {
     function.name: function
     for function in (
         HashFunction(DEFAULT, poly64.hash_tokens),
-        HashFunction("murmur3", _OfBytes(_murmur3)),
-        HashFunction("fnv1a", _OfBytes(_fnv1a), is_mixed=False),
-        HashFunction("md5", _OfBytes(_Digest("md5"))),
-        HashFunction("sha1", _OfBytes(_Digest("sha1"))),
-        HashFunction("sha256", _OfBytes(_Digest("sha256"))),
-        HashFunction("jenkins", _OfBytes(lookup3)),
+        HashFunction("murmur3", _OfBytes("murmur3", _murmur3)),
+        HashFunction("fnv1a", _OfBytes("fnv1a", _fnv1a), is_mixed=False),
+        HashFunction("md5", _OfBytes("md5", _Digest("md5"))),
+        HashFunction("sha1", _OfBytes("sha1", _Digest("sha1"))),
+        HashFunction("sha256", _OfBytes("sha256", _Digest("sha256"))),
+        HashFunction("jenkins", _OfBytes("jenkins", lookup3)),
     )
 }

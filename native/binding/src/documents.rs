@@ -1,4 +1,4 @@
-//! Documents given as tokens or hashes, with weights.
+//! Documents given as tokens, or as hashes with weights.
 
 use es_simhash_kernels::scheme::features::{Document, GivenWeights};
 use es_simhash_kernels::text::hashing::Width;
@@ -8,14 +8,14 @@ use pyo3::prelude::*;
 
 use crate::texts::refused;
 
-/// One weight a token.
+/// One weight a hash.
 #[derive(FromPyObject)]
 pub enum Weights<'py> {
     Integers(PyReadonlyArray1<'py, i64>),
     Floats(PyReadonlyArray1<'py, f64>),
 }
 
-/// Return the given weights of `count` tokens.
+/// Return the given weights of `count` hashes.
 pub fn given<'a>(weights: Option<&'a Weights<'_>>, count: usize) -> PyResult<GivenWeights<'a>> {
     let (given, found) = match weights {
         None => (GivenWeights::One, count),
@@ -26,14 +26,8 @@ pub fn given<'a>(weights: Option<&'a Weights<'_>>, count: usize) -> PyResult<Giv
 }
 
 /// Documents of tokens, which are as many up to the end of each document.
-pub fn of_tokens<'a>(tokens: &'a [Text<'a>], ends: &[usize], weights: GivenWeights<'a>) -> Vec<Document<'a>> {
-    let parts = parts(ends).map(|(start, end)| Document::Tokens(&tokens[start..end], weights.part(start, end)));
-    parts.collect()
-}
-
-/// Documents of words that are still to be joined in runs.
-pub fn of_words<'a>(words: &'a [Text<'a>], ends: &[usize]) -> Vec<Document<'a>> {
-    parts(ends).map(|(start, end)| Document::Words(&words[start..end])).collect()
+pub fn of_tokens<'a>(tokens: &'a [Text<'a>], ends: &[usize]) -> Vec<Document<'a>> {
+    parts(ends).map(|(start, end)| Document::Tokens(&tokens[start..end])).collect()
 }
 
 /// Documents of hashes, with the offsets of `es_simhash.text.features.FeatureBatch`.

@@ -15,7 +15,7 @@ use numpy::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
-use crate::documents::{self, of_hashes, of_tokens, of_words};
+use crate::documents::{self, of_hashes, of_tokens};
 use crate::hashing::codes;
 use crate::settings::{Idf, minhash, tokens, weighing, width};
 use crate::texts::{Texts, refused};
@@ -87,15 +87,9 @@ impl Fingerprinter {
         Ok((made.statuses[0], simhash, signature))
     }
 
-    /// Return the statuses, SimHashes and signatures of tokens, or of words that are still to be joined in `runs`.
-    #[pyo3(signature = (lists, weights = None, *, runs = false))]
-    fn fingerprints_of_tokens<'py>(
-        &self,
-        lists: &Bound<'py, PyList>,
-        weights: Option<documents::Weights<'py>>,
-        runs: bool,
-    ) -> PyResult<Columns<'py>> {
-        with_tokens(lists, weights, runs, |documents| self.condense_documents(lists.py(), documents))
+    /// Return the statuses, SimHashes and signatures of texts given as tokens.
+    fn fingerprints_of_tokens<'py>(&self, lists: &Bound<'py, PyList>) -> PyResult<Columns<'py>> {
+        with_tokens(lists, |documents| self.condense_documents(lists.py(), documents))
     }
 
     /// Do the same for hashes.
@@ -117,15 +111,9 @@ impl Fingerprinter {
         with_texts(texts, |documents| self.features_of_documents(texts.py(), documents))
     }
 
-    /// Do the same for tokens, or for words that are still to be joined in `runs`.
-    #[pyo3(signature = (lists, weights = None, *, runs = false))]
-    fn features_of_tokens<'py>(
-        &self,
-        lists: &Bound<'py, PyList>,
-        weights: Option<documents::Weights<'py>>,
-        runs: bool,
-    ) -> PyResult<Batch<'py>> {
-        with_tokens(lists, weights, runs, |documents| self.features_of_documents(lists.py(), documents))
+    /// Do the same for texts given as tokens.
+    fn features_of_tokens<'py>(&self, lists: &Bound<'py, PyList>) -> PyResult<Batch<'py>> {
+        with_tokens(lists, |documents| self.features_of_documents(lists.py(), documents))
     }
 }
 
@@ -181,16 +169,7 @@ fn with_texts<T>(texts: &Bound<'_, PyList>, make: impl Fn(&[Document<'_>]) -> Py
     make(&documents)
 }
 
-fn with_tokens<T>(
-    lists: &Bound<'_, PyList>,
-    weights: Option<documents::Weights<'_>>,
-    runs: bool,
-    make: impl Fn(&[Document<'_>]) -> PyResult<T>,
-) -> PyResult<T> {
+fn with_tokens<T>(lists: &Bound<'_, PyList>, make: impl Fn(&[Document<'_>]) -> PyResult<T>) -> PyResult<T> {
     let ((strings, ends), mut arena) = (Texts::of_lists(lists)?, Vec::new());
-    let tokens = strings.read(&mut arena)?;
-    if runs {
-        return make(&of_words(&tokens, &ends));
-    }
-    make(&of_tokens(&tokens, &ends, documents::given(weights.as_ref(), tokens.len())?))
+    make(&of_tokens(&strings.read(&mut arena)?, &ends))
 }

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 
+from es_simhash._core.environment import NATIVE
 from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.compiled import fingerprinter
 from es_simhash.scheme.settings import Settings
 from es_simhash.text.features import FeatureBatch
-from es_simhash.text.tokens.kinds import Chars, Chinese, Words
 
 kernels = pytest.importorskip("es_simhash_native")
+__all__ = ["assert_equal", "by_kernels", "by_numpy", "fingerprinter", "kernels", "rows", "without_kernels"]
 
-
-def fingerprinter(settings: Settings) -> Any:
-    steps, minhash, idf = settings.normalisation, settings.minhash, settings.idf
-    return kernels.Fingerprinter(
-        normalisation=(steps.nfkc, steps.casefold, steps.whitespace),
-        tokens=tokens(settings),
-        hash=settings.hash_function.name,
-        hash_bits=settings.hash_bits,
-        weights=settings.weights,
-        idf=(idf.hashes, idf.weights, idf.unseen) if idf else None,
-        simhash_bits=settings.simhash.bits if settings.simhash else 0,
-        minhash=(minhash.kind, minhash.size) if minhash else None,
-        floor=settings.floor,
-    )
-
-
-def tokens(settings: Settings) -> tuple[Any, ...]:
-    given = settings.tokens
-    if isinstance(given, Chars):
-        return ("chars", given.n)
-    if isinstance(given, Words | Chinese):
-        return ("words", given.n, sorted(given.stop_words))
-    return ("given",)
+Result = TypeVar("Result")
 
 
 def by_kernels(settings: Settings, texts: list[str]) -> FeatureBatch:
@@ -45,9 +25,13 @@ def by_kernels(settings: Settings, texts: list[str]) -> FeatureBatch:
 
 
 def by_numpy(settings: Settings, texts: list[str]) -> FeatureBatch:
+    return without_kernels(lambda: fingerprinting.features_of_texts(settings, texts))
+
+
+def without_kernels(make: Callable[[], Result]) -> Result:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ES_SIMHASH_NATIVE", "0")
-        return fingerprinting.features_of_texts(settings, texts)
+        patch.setenv(NATIVE, "0")
+        return make()
 
 
 def rows(batch: FeatureBatch) -> list[list[tuple[Any, ...]]]:

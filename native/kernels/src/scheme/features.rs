@@ -11,7 +11,6 @@ use crate::text::idf::IdfTable;
 use crate::text::normalise::normalise;
 use crate::text::points::Utf8;
 use crate::text::spans::Spans;
-use crate::text::stop_words::StopWords;
 use crate::text::weighted::{Features, Weights};
 use crate::text::words::Words;
 use crate::text::{Refused, Text};
@@ -21,14 +20,12 @@ use crate::text::{Refused, Text};
 pub enum Document<'a> {
     Text(Text<'a>),
     /// Tokens as they are.
-    Tokens(&'a [Text<'a>], GivenWeights<'a>),
-    /// Words, of which the stop words are still to be left out, and the others to be joined in runs.
-    Words(&'a [Text<'a>]),
+    Tokens(&'a [Text<'a>]),
     /// The hashes of tokens: a word each, or two if they have 128 bits.
     Hashes(&'a [u64], GivenWeights<'a>),
 }
 
-/// The weights that came with tokens.
+/// The weights that came with hashes.
 #[derive(Clone, Copy)]
 pub enum GivenWeights<'a> {
     One,
@@ -41,7 +38,7 @@ impl Document<'_> {
     pub fn units(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
-            Self::Tokens(tokens, _) | Self::Words(tokens) => tokens.iter().map(Text::len).sum(),
+            Self::Tokens(tokens) => tokens.iter().map(Text::len).sum(),
             Self::Hashes(hashes, _) => hashes.len(),
         }
     }
@@ -93,16 +90,9 @@ impl Scratch {
         features.clear();
         match document {
             Document::Text(text) => self.cut_and_hash(settings, text, features)?,
-            Document::Words(words) => {
-                let Tokens::Words { n, stop_words } = &settings.tokens else { return Err(Refused) };
-                self.spans.read(words, &mut self.units)?;
-                self.cut_runs(*n, stop_words);
-                self.hash(settings, features)?;
-            }
-            Document::Tokens(tokens, weights) => {
+            Document::Tokens(tokens) => {
                 self.spans.read(tokens, &mut self.units)?;
                 self.hash(settings, features)?;
-                features.weights = weights.to_own();
             }
             Document::Hashes(hashes, weights) => {
                 if settings.width == Width::Bits128 {
@@ -146,19 +136,15 @@ impl Scratch {
             Tokens::Words { n, stop_words } => {
                 self.spans.clear();
                 self.words.find(&self.units, &mut self.spans);
-                self.cut_runs(*n, stop_words);
+                self.spans.remove(&self.units, stop_words);
+                if *n > 1 {
+                    self.spans.join_runs(&self.units, *n, &mut self.joined);
+                    std::mem::swap(&mut self.units, &mut self.joined);
+                }
             }
             Tokens::Given => return Err(Refused),
         }
         self.hash(settings, features)
-    }
-
-    fn cut_runs(&mut self, n: usize, stop_words: &StopWords) {
-        self.spans.remove(&self.units, stop_words);
-        if n > 1 {
-            self.spans.join_runs(&self.units, n, &mut self.joined);
-            std::mem::swap(&mut self.units, &mut self.joined);
-        }
     }
 
     fn hash(&mut self, settings: &Settings, features: &mut Features) -> Result<(), Refused> {
