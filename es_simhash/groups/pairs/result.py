@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import TracebackType
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash.groups.pairs.compare import Pairs
+from es_simhash.groups.pairs.linkage import groups_in_batches
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.spool import Records, Spools, Strings
 from es_simhash.groups.union_find import Groups
@@ -79,8 +81,9 @@ class Duplicates:
 
     def groups_of_ids(self) -> Iterator[list[str]]:
         """Yield the ids of each group, the canonical one first."""
-        for group in self.groups:
-            yield self.ids_of(group)
+        for some in groups_in_batches(self.groups):
+            ids = iter(self.ids_of([position for group in some for position in group]))
+            yield from (list(islice(ids, len(group))) for group in some)
 
     def ids_of(self, positions: Sequence[int]) -> list[str]:
         """Return the ids of documents, in the order of ``positions``."""
