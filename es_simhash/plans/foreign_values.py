@@ -6,6 +6,7 @@ and every document before it is written.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from es_simhash._core.json_paths import Json
@@ -25,11 +26,11 @@ def foreign_in(documents: Documents, source: Json) -> str | None:
 
     Other names in the object beside ours do no harm.
     """
-    found = _found(documents.prefix, frozenset(documents.all_names), source)
+    found = _found(documents.prefix, documents.all_names, source)
     return found and f"has {found} where the fields belong, in the object {documents.prefix!r}"
 
 
-def _found(prefix: str, names: frozenset[str], source: Json) -> str | None:
+def _found(prefix: str, names: Sequence[str], source: Json) -> str | None:
     own = source.get(prefix)
     flat = [name for name in source if name.startswith(f"{prefix}.") and name.split(".")[1] in names]
     if flat:
@@ -38,7 +39,7 @@ def _found(prefix: str, names: frozenset[str], source: Json) -> str | None:
         return None
     if not isinstance(own, dict):
         return f"a value of type {type(own).__name__}"
-    taken = sorted(name for name in names & own.keys() if own[name] is not None)
+    taken = sorted(name for name in names if own.get(name) is not None)
     return f"{', '.join(taken)} of another program" if taken and not _is_ours(own) else None
 
 
