@@ -42,7 +42,7 @@ pub struct Fingerprints {
 /// Append the fingerprint of a text with these features.
 ///
 /// They are as `Weighing` says: for `Set` they still repeat, and are made distinct here, in the loop that fills bins,
-/// unless these are all that is wanted, and do not mind repetitions; for `Idf` they are distinct; for the others each
+/// unless only smallest values are wanted, which do not mind repetitions; for `Idf` they are distinct; for the others each
 /// occurrence stands for itself, with its weight.
 pub fn condense(
     settings: &Settings,
@@ -62,16 +62,16 @@ pub fn condense(
             count
         }
         _ => {
-            let fills_bins_only =
-                settings.simhash_bits == 0 && matches!(settings.minhash, Some(MinHash::OnePermutation(_)));
-            if matches!(settings.weighing, Weighing::Set) && !fills_bins_only {
+            let finds_smallest_only = settings.simhash_bits == 0
+                && matches!(settings.minhash, Some(MinHash::OnePermutation(_) | MinHash::KHash(_)));
+            if matches!(settings.weighing, Weighing::Set) && !finds_smallest_only {
                 features.keep_first(&mut scratch.distinct);
             }
             if let Some(minhash) = &settings.minhash {
                 sign(minhash, settings.hash.is_mixed(), features, scratch, row)?;
             }
             match settings.weighing {
-                Weighing::Set if !fills_bins_only => features.words.len(),
+                Weighing::Set if !finds_smallest_only => features.words.len(),
                 Weighing::Idf(_) => features.words.len(),
                 // Without any positive weight there is no signature.
                 Weighing::Own if settings.minhash.is_some() && row.iter().all(|&value| value == EMPTY) => 0,
