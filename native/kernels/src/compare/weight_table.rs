@@ -12,8 +12,8 @@ const HASHES_A_GROUP: usize = 4;
 #[derive(Default)]
 pub struct WeightTable {
     groups: Vec<Group>,
-    /// Whether hashes of each group had to go to the next one.
-    overflow: Vec<bool>,
+    /// How many hashes each group was to hold: beyond its places, they went to the next one.
+    wanted: Vec<u8>,
     /// The weight of all hashes that are not here.
     others: u32,
 }
@@ -31,8 +31,8 @@ impl WeightTable {
         let groups = hashes.len() / HASHES_A_GROUP + 1;
         self.groups.clear();
         self.groups.resize(groups, Group::default());
-        self.overflow.clear();
-        self.overflow.resize(groups, false);
+        self.wanted.clear();
+        self.wanted.resize(groups, 0);
         self.others = others;
         for (&hash, &weight) in hashes.iter().zip(weights) {
             // What weighs as others do needs no place.
@@ -45,29 +45,30 @@ impl WeightTable {
     fn insert(&mut self, hash: u64, difference: u32) {
         let mut place = place_of(hash, self.groups.len());
         loop {
-            let group = &mut self.groups[place];
-            if let Some(free) = group.differences.iter().position(|&taken| taken == 0) {
-                (group.hashes[free], group.differences[free]) = (hash, difference);
+            let next = usize::from(self.wanted[place]);
+            self.wanted[place] = self.wanted[place].saturating_add(1);
+            if next < PLACES {
+                let group = &mut self.groups[place];
+                (group.hashes[next], group.differences[next]) = (hash, difference);
                 return;
             }
-            self.overflow[place] = true;
             place = (place + 1) % self.groups.len();
         }
     }
 
     /// Write the weight of each hash.
     pub fn weights_of(&self, hashes: &[u64], weights: &mut [u32]) {
-        weights_of(&self.groups, &self.overflow, self.others, hashes, weights);
+        weights_of(&self.groups, &self.wanted, self.others, hashes, weights);
     }
 
     /// Add up the smaller of both weights of each hash.
     pub fn sum_of_minima(&self, hashes: &[u64], weights: &[u32]) -> u64 {
-        sum_of_minima(&self.groups, &self.overflow, self.others, hashes, weights)
+        sum_of_minima(&self.groups, &self.wanted, self.others, hashes, weights)
     }
 
     /// Add up the products of both weights of each hash. The sum must be below 2^64.
     pub fn sum_of_products(&self, hashes: &[u64], weights: &[u32]) -> u64 {
-        sum_of_products(&self.groups, &self.overflow, self.others, hashes, weights)
+        sum_of_products(&self.groups, &self.wanted, self.others, hashes, weights)
     }
 }
 
@@ -79,7 +80,7 @@ fn place_of(hash: u64, groups: usize) -> usize {
 
 /// The weight of a hash. Whether it is there takes no branch: processors could not foresee it.
 #[inline(always)]
-fn weight_of(groups: &[Group], overflow: &[bool], others: u32, hash: u64) -> u32 {
+fn weight_of(groups: &[Group], wanted: &[u8], others: u32, hash: u64) -> u32 {
     let mut place = place_of(hash, groups.len());
     let mut difference = 0;
     loop {
@@ -88,7 +89,7 @@ fn weight_of(groups: &[Group], overflow: &[bool], others: u32, hash: u64) -> u32
             let mask = u32::from(group.hashes[j] == hash).wrapping_neg();
             difference |= group.differences[j] & mask;
         }
-        if !overflow[place] {
+        if usize::from(wanted[place]) <= PLACES {
             return others ^ difference;
         }
         place = (place + 1) % groups.len();
@@ -96,31 +97,31 @@ fn weight_of(groups: &[Group], overflow: &[bool], others: u32, hash: u64) -> u32
 }
 
 for_each_cpu! {
-    fn weights_of(groups: &[Group], overflow: &[bool], others: u32, hashes: &[u64], weights: &mut [u32]) {
-        let overflow = &overflow[..groups.len()];
+    fn weights_of(groups: &[Group], wanted: &[u8], others: u32, hashes: &[u64], weights: &mut [u32]) {
+        let wanted = &wanted[..groups.len()];
         for (&hash, weight) in hashes.iter().zip(weights) {
-            *weight = weight_of(groups, overflow, others, hash);
+            *weight = weight_of(groups, wanted, others, hash);
         }
     }
 }
 
 for_each_cpu! {
-    fn sum_of_minima(groups: &[Group], overflow: &[bool], others: u32, hashes: &[u64], weights: &[u32]) -> u64 {
-        let overflow = &overflow[..groups.len()];
+    fn sum_of_minima(groups: &[Group], wanted: &[u8], others: u32, hashes: &[u64], weights: &[u32]) -> u64 {
+        let wanted = &wanted[..groups.len()];
         let mut sum = 0;
         for (&hash, &weight) in hashes.iter().zip(weights) {
-            sum += u64::from(weight.min(weight_of(groups, overflow, others, hash)));
+            sum += u64::from(weight.min(weight_of(groups, wanted, others, hash)));
         }
         sum
     }
 }
 
 for_each_cpu! {
-    fn sum_of_products(groups: &[Group], overflow: &[bool], others: u32, hashes: &[u64], weights: &[u32]) -> u64 {
-        let overflow = &overflow[..groups.len()];
+    fn sum_of_products(groups: &[Group], wanted: &[u8], others: u32, hashes: &[u64], weights: &[u32]) -> u64 {
+        let wanted = &wanted[..groups.len()];
         let mut sum = 0;
         for (&hash, &weight) in hashes.iter().zip(weights) {
-            sum += u64::from(weight) * u64::from(weight_of(groups, overflow, others, hash));
+            sum += u64::from(weight) * u64::from(weight_of(groups, wanted, others, hash));
         }
         sum
     }
