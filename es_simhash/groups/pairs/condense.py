@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.bit_codes import Codes
+from es_simhash._core.native import native
 from es_simhash.groups.pairs.choose_keys import with_bands_for
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.query import Criteria
@@ -82,8 +83,15 @@ def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:
 def condense(settings: Settings, texts: Sequence[str]) -> Condensed:
     """Condense texts."""
     found = fingerprinting.fingerprints_of_texts(settings, texts)
-    digests = b"".join(sha256(text.encode()).digest()[:_CONTENT_BYTES] for text in texts)
     values = None
     if settings.minhash and found.signatures is not None:
         values = found.signatures.astype(value_type(settings.minhash))
-    return Condensed(found.statuses, np.frombuffer(digests, dtype="<u8").reshape(-1, 2), found.simhashes, values)
+    return Condensed(found.statuses, _contents(texts), found.simhashes, values)
+
+
+def _contents(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
+    # The texts are known to be usable.
+    if kernels := native():
+        return cast("npt.NDArray[np.uint64]", kernels.contents(list(texts)))
+    digests = b"".join(sha256(text.encode()).digest()[:_CONTENT_BYTES] for text in texts)
+    return np.frombuffer(digests, dtype="<u8").reshape(-1, 2)

@@ -134,7 +134,7 @@ fn in_rows<'a, T: Element, D: Dimension>(array: &'a PyReadonlyArray<'_, T, D>) -
 }
 
 /// A string if it is ASCII, else its UTF-8: were the string asked for that, it would keep it.
-fn encoded<'py>(text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub fn encoded<'py>(text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let string = text.cast_into::<PyString>().map_err(|_| refused(Refused))?;
     if is_ascii(&string)? {
         return Ok(string.into_any());
@@ -142,7 +142,8 @@ fn encoded<'py>(text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     Ok(string.encode_utf8().map_err(|_| refused(Refused))?.into_any())
 }
 
-fn utf8<'a>(encoded: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+/// The UTF-8 of what `encoded` returns.
+pub fn utf8<'a>(encoded: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
     match encoded.cast::<PyBytes>() {
         Ok(bytes) => Ok(bytes.as_bytes()),
         Err(_) => Ok(encoded.cast::<PyString>()?.to_str()?.as_bytes()),

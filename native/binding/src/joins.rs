@@ -1,13 +1,27 @@
 //! Joins: from keys to pairs.
 
+use es_simhash_kernels::joins::contents::append_hash;
 use es_simhash_kernels::joins::entries::KeyHashes;
 use es_simhash_kernels::joins::{components, links, rows};
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
 };
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
+use crate::fields::{encoded, utf8};
 use crate::texts::Refused;
+
+/// Return the hashes by which equal texts are found, two words a text.
+#[pyfunction]
+pub fn contents<'py>(texts: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let py = texts.py();
+    let texts = texts.iter().map(encoded).collect::<PyResult<Vec<_>>>()?;
+    let texts = texts.iter().map(utf8).collect::<PyResult<Vec<_>>>()?;
+    let mut words = Vec::with_capacity(2 * texts.len());
+    py.detach(|| texts.iter().for_each(|text| append_hash(text, &mut words)));
+    words.into_pyarray(py).reshape([texts.len(), 2])
+}
 
 /// Return the words to sort, for keys that are rows of unsigned numbers.
 #[pyfunction]

@@ -1,6 +1,7 @@
 //! From keys to pairs, and from pairs to groups.
 
 pub mod components;
+pub mod contents;
 pub mod entries;
 pub mod links;
 pub mod near;
