@@ -3,15 +3,15 @@
 All but poly64 hash a token's UTF-8 bytes. If a function has more bits than are asked for, its first (most significant)
 ones are taken:
 
-========  ======================================================================================================
+========  ===========================================================================================================
 poly64    see `es_simhash.text.hashing.poly64`
-murmur3   MurmurHash3: x86_32 for 32 bits, x64_128 for 64 (its first word) and 128, seed 0 (extra: murmur3)
+murmur3   MurmurHash3: x86_32 for 32 bits, x64_128 for 64 (its first word) and 128, seed 0 (extra: murmur3 or native)
 fnv1a     FNV-1a (RFC 9923) of 32, 64 or 128 bits
 md5       MD5, read as a big-endian number
 sha1      SHA-1, likewise
 sha256    SHA-256, likewise
 jenkins   lookup3, see `es_simhash.text.hashing.jenkins`
-========  ======================================================================================================
+========  ===========================================================================================================
 """
 
 from __future__ import annotations

@@ -118,8 +118,12 @@ impl Fingerprinter {
 }
 
 impl Fingerprinter {
+    fn units(&self, documents: &[Document<'_>]) -> usize {
+        documents.iter().fold(0, |units, document| units.saturating_add(document.units(&self.settings)))
+    }
+
     fn made(&self, py: Python<'_>, documents: &[Document<'_>]) -> PyResult<Fingerprints> {
-        work::run(py, units(documents), |stop| {
+        work::run(py, self.units(documents), |stop| {
             let (mut scratch, mut made) = (Scratch::new(stop), Fingerprints::default());
             let mut each = documents.iter();
             each.try_for_each(|&document| fingerprint(&self.settings, document, &mut scratch, &mut made)).map(|()| made)
@@ -142,7 +146,7 @@ impl Fingerprinter {
 
     fn features_of_documents<'py>(&self, py: Python<'py>, documents: &[Document<'_>]) -> PyResult<Batch<'py>> {
         let settings = &self.settings;
-        let made = work::run(py, units(documents), |stop| {
+        let made = work::run(py, self.units(documents), |stop| {
             let (mut scratch, mut made) = (Scratch::new(stop), FeatureColumns::default());
             let mut each = documents.iter();
             each.try_for_each(|&document| features(settings, document, &mut scratch, &mut made)).map(|()| made)
@@ -157,10 +161,6 @@ impl Fingerprinter {
         let hashes = codes(py, features.words, features.second_words, settings.width)?;
         Ok((hashes, offsets.into_pyarray(py), weights))
     }
-}
-
-fn units(documents: &[Document<'_>]) -> usize {
-    documents.iter().map(Document::units).sum()
 }
 
 fn with_texts<T>(texts: &Bound<'_, PyList>, make: impl Fn(&[Document<'_>]) -> PyResult<T>) -> PyResult<T> {

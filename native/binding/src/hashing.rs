@@ -1,5 +1,6 @@
 //! The hash functions by themselves.
 
+use es_simhash_kernels::stop::Stop;
 use es_simhash_kernels::text::hashing::{Hash, Width};
 use es_simhash_kernels::text::points::Utf8;
 use es_simhash_kernels::text::spans::Spans;
@@ -21,7 +22,7 @@ pub fn hash_tokens<'py>(tokens: &Bound<'py, PyList>, name: &str, bits: u32) -> P
     let features = py.detach(|| {
         let (mut spans, mut units, mut features) = (Spans::default(), Vec::new(), Features::default());
         spans.read(&read, &mut units)?;
-        spans.hash(hash, width, &units, &mut Utf8::default(), &mut features)?;
+        spans.hash(hash, width, &units, &mut Utf8::default(), &mut features, &Stop::default())?;
         Ok(features)
     });
     let features = features.map_err(refused)?;

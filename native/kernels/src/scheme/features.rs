@@ -34,10 +34,14 @@ pub enum GivenWeights<'a> {
 }
 
 impl Document<'_> {
-    /// How much there is to read.
-    pub fn units(&self) -> usize {
+    /// How much there is to read, again and again where long tokens overlap.
+    pub fn units(&self, settings: &Settings) -> usize {
+        let readings = match (settings.hash, &settings.tokens) {
+            (Hash::OfBytes(_), Tokens::Chars(n) | Tokens::Words { n, .. }) => *n,
+            _ => 1,
+        };
         match self {
-            Self::Text(text) => text.len(),
+            Self::Text(text) => text.len().saturating_mul(readings),
             Self::Tokens(tokens) => tokens.iter().map(Text::len).sum(),
             Self::Hashes(hashes, _) => hashes.len(),
         }
@@ -72,12 +76,13 @@ pub struct Scratch {
     spans: Spans,
     utf8: Utf8,
     distinct: Distinct,
+    stop: Arc<Stop>,
 }
 
 impl Scratch {
     /// Make what gives up if it is asked to.
     pub fn new(stop: &Arc<Stop>) -> Self {
-        Self { distinct: Distinct::new(stop), ..Self::default() }
+        Self { distinct: Distinct::new(stop), stop: Arc::clone(stop), ..Self::default() }
     }
 
     /// Replace `features` by those of a document, weighed; for `Weighing::Set` they still repeat.
@@ -148,7 +153,7 @@ impl Scratch {
     }
 
     fn hash(&mut self, settings: &Settings, features: &mut Features) -> Result<(), Refused> {
-        self.spans.hash(settings.hash, settings.width, &self.units, &mut self.utf8, features)
+        self.spans.hash(settings.hash, settings.width, &self.units, &mut self.utf8, features, &self.stop)
     }
 
     fn weigh(&mut self, settings: &Settings, features: &mut Features) {

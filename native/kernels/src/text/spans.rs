@@ -7,6 +7,7 @@ use super::points::Utf8;
 use super::stop_words::StopWords;
 use super::weighted::Features;
 use super::{Refused, Text};
+use crate::stop::Stop;
 
 const SPACE: u16 = 0x20;
 /// Tokens overlap more than this number of times where prefixes are quicker than reading each.
@@ -106,6 +107,7 @@ impl Spans {
         units: &[u16],
         utf8: &mut Utf8,
         features: &mut Features,
+        stop: &Stop,
     ) -> Result<(), Refused> {
         match hash {
             Hash::Poly64 => {
@@ -115,6 +117,7 @@ impl Spans {
             Hash::OfBytes(hash) => {
                 utf8.encode(units);
                 for (start, end) in self.iter() {
+                    stop.check()?;
                     features.push(hash.hash(utf8.span(start, end), width), width);
                 }
             }
