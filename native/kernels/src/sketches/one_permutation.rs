@@ -215,7 +215,8 @@ mod tests {
     #[test]
     fn empty_bins_take_the_first_filled_one_of_their_sequences() {
         let mut scratch = Scratch::default();
-        for size in [1, 2, 63, 64, 65, 128, 256, 257, 300] {
+        let sizes = if cfg!(miri) { &[1, 2, 9, 33][..] } else { &[1, 2, 63, 64, 65, 128, 256, 257, 300] };
+        for &size in sizes {
             let sequences = Sequences::new(size);
             for hashes in (0..tried(60)).chain([100, 500, tried(2_000)]) {
                 let mut row = vec![EMPTY; size];
