@@ -8,7 +8,7 @@ use super::compositions::is_composing_jamo;
 use super::definition::Segment;
 use super::unicode::Unicode;
 
-const BEYOND: usize = 0x1_0000;
+const UNITS: usize = 1 << 16;
 /// What no code point becomes: it is looked up by its kind.
 const ODD: u16 = 0xD800;
 
@@ -28,6 +28,8 @@ pub enum Kind {
     Expands { start: u16, length: u8 },
     /// Joins what stands before it: composes with it, or becomes this unit, in the order of classes.
     Mark { class: u8, unit: u16 },
+    /// A mark that becomes itself and composes with nothing.
+    Inert { class: u8 },
     /// Joins what stands before it in a way that only the definition knows.
     Joins,
     /// A surrogate, or no code point.
@@ -38,8 +40,8 @@ pub enum Kind {
 pub struct Tables {
     pub unicode: &'static Unicode,
     pub steps: Steps,
-    /// What each code point below U+10000 becomes; the last one is for all others.
-    map: Box<[u16; BEYOND + 1]>,
+    /// What each code point below U+10000 becomes.
+    map: Box<[u16; UNITS]>,
     kinds: ByCodePoint<Kind>,
     expansions: Vec<u16>,
 }
@@ -52,10 +54,16 @@ impl Tables {
         TABLES[place].get_or_init(|| Self::new(steps))
     }
 
+    /// Return what a code point becomes, or an odd unit; it is one below U+10000.
+    #[inline(always)]
+    pub fn map_unit(&self, unit: u16) -> u16 {
+        self.map[usize::from(unit)]
+    }
+
     /// Return what a code point becomes, or an odd unit.
     #[inline(always)]
     pub fn map(&self, point: u32) -> u16 {
-        self.map[(point as usize).min(BEYOND)]
+        u16::try_from(point).map_or(ODD, |unit| self.map_unit(unit))
     }
 
     #[inline(always)]
@@ -79,7 +87,6 @@ impl Tables {
             expansions: Vec::new(),
         };
         tables.map[0xD800..0xE000].fill(ODD);
-        tables.map[BEYOND] = ODD;
         tables.kinds.fill(0xD800, 0xDFFF, Kind::Refused);
         tables.kinds.fill_beyond(Kind::Refused);
         for &(first, last) in &unicode.unassigned {
@@ -104,23 +111,23 @@ impl Tables {
             segment.points.clear();
             segment.points.push(point);
             segment.fold(unicode, self.steps);
-            let joins = self.steps.nfkc && joins(unicode, &composing, point);
-            self.add(point, &segment.points, joins);
+            self.add(point, &segment.points, &composing);
         }
     }
 
-    fn add(&mut self, point: u32, folded: &[u32], joins: bool) {
+    fn add(&mut self, point: u32, folded: &[u32], composing: &[u32]) {
+        let joins = self.steps.nfkc && joins(self.unicode, composing, point);
         let unit = match *folded {
             [folded] => u16::try_from(folded).ok(),
             _ => None,
         };
         let kind = match unit {
-            _ if joins => self.joining(point, unit),
-            Some(_) if point < BEYOND as u32 => Kind::Plain { last_class: self.last_class(point) },
+            _ if joins => self.joining(composing, point, unit),
+            Some(_) if point < UNITS as u32 => Kind::Plain { last_class: self.last_class(point) },
             _ if *folded == [point] => Kind::Plain { last_class: 0 },
             _ => self.expanding(folded),
         };
-        if let Some(place) = self.map.get_mut(..BEYOND).and_then(|map| map.get_mut(point as usize)) {
+        if let Some(place) = self.map.get_mut(point as usize) {
             *place = unit.filter(|_| !joins).unwrap_or(ODD);
         }
         self.kinds.set(point, kind);
@@ -131,8 +138,11 @@ impl Tables {
         self.unicode.decomposition(point).last().map_or(0, |&last| self.unicode.class(last))
     }
 
-    fn joining(&self, point: u32, unit: Option<u16>) -> Kind {
+    fn joining(&self, composing: &[u32], point: u32, unit: Option<u16>) -> Kind {
         match unit {
+            Some(unit) if u32::from(unit) == point && composing.binary_search(&point).is_err() => {
+                Kind::Inert { class: self.unicode.class(point) }
+            }
             Some(unit) if u32::from(unit) == point || is_composing_jamo(unit.into()) => {
                 Kind::Mark { class: self.unicode.class(unit.into()), unit }
             }
