@@ -7,6 +7,8 @@ const MOST_DIGITS: usize = 600;
 /// Before the point, of a number that cannot reach infinity with an exponent of two digits.
 const MOST_DIGITS_OF_FLOAT: usize = 200;
 const MOST_DIGITS_OF_EXPONENT: usize = 2;
+/// So many decimal digits survive as a float.
+const SURE_DIGITS: usize = 15;
 /// Powers of ten between which Python writes a float without an exponent.
 const POSITIONAL: std::ops::Range<i32> = -4..16;
 
@@ -57,7 +59,7 @@ pub fn push_number(number: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
 
 /// Append a finite float as `repr` writes it: the fewest digits that are read as the same float.
 pub fn push_float(value: f64, out: &mut Vec<u8>) {
-    let shortest = format!("{:e}", value.abs());
+    let shortest = shortest(value.abs());
     let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let digits = mantissa.replace('.', "");
@@ -76,6 +78,20 @@ pub fn push_float(value: f64, out: &mut Vec<u8>) {
         format!("{whole}.{}", if fraction.is_empty() { "0" } else { fraction })
     };
     out.extend_from_slice(written.as_bytes());
+}
+
+/// Return the fewest digits, with an exponent; of two numbers that are as near, the even one, as Python does.
+fn shortest(value: f64) -> String {
+    let found = format!("{value:e}");
+    let digits = found.find('e').unwrap_or(0).saturating_sub(1);
+    // Two numbers of fewer digits are never read as the same float.
+    if digits > SURE_DIGITS {
+        let nearest = format!("{value:.*e}", digits - 1);
+        if nearest.parse() == Ok(value) {
+            return nearest;
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -108,6 +124,9 @@ mod tests {
             ("1e15", "1000000000000000.0"),
             ("1e16", "1e+16"),
             ("123456789012345678.0", "1.2345678901234568e+17"),
+            ("562949953421312.25", "562949953421312.2"),
+            ("562949953421312.75", "562949953421312.8"),
+            ("5.684341886080801486968994140625e-14", "5.684341886080802e-14"),
             ("0.0001", "0.0001"),
             ("0.00001", "1e-05"),
             ("1.25E-7", "1.25e-07"),
