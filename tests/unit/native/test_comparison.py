@@ -38,7 +38,7 @@ TEXTS = [
     " \n\t",
     "",
 ]
-CORPUS = [*TEXTS, *TEXTS[:3], "again and again", "the brown dog"]
+CORPUS = [*TEXTS, *TEXTS, "again and again", "the brown dog"]
 PLAIN = Scheme()
 SCHEMES = [
     PLAIN,
@@ -142,7 +142,7 @@ def taken(verifier: Verifier) -> CompiledVerifier:
 def test_the_kernels_compare_texts_themselves(scheme: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(NATIVE, raising=False)
     compiled = taken(Verifier(SCHEMES[scheme], Verification()))
-    assert compiled.of_texts(TEXTS[:3], every_pair(TEXTS[:3]), 0.0) is not None
+    assert compiled.of_texts(TEXTS, every_pair(TEXTS[:3]), 0.0) is not None
 
 
 @pytest.mark.parametrize("verifier", [Verifier(SCHEMES[-1], Verification()), Verifier(PLAIN, Verification())])
