@@ -5,7 +5,6 @@ The caller's documents and actions are never altered: they are copied as far as 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,6 +66,8 @@ class Documents:
 
     async def async_actions(self, actions: Items[Document], on_reject: OnReject | None = None) -> AsyncIterator[Json]:
         """Yield the same for ``helpers.async_bulk``."""
+        import asyncio  # see `es_simhash.engines.base`
+
         async for chunk in async_chunks(actions, _BATCH):
             for done in self._results(await asyncio.to_thread(self._prepared, chunk), on_reject):
                 yield done

@@ -5,16 +5,18 @@ A new engine implements one of the protocols and passes the conformance suite in
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from es_simhash._core.prefetch import MOMENT, Stop, StoppedError, in_a_moment
 from es_simhash.plans.operations import Operation, Plan, Wait
+
+if TYPE_CHECKING:
+    import asyncio
 
 Result = TypeVar("Result")
 
@@ -52,6 +54,8 @@ class FromThread:
 
     def begin(self, operation: Operation[Result]) -> Future[Result]:
         """Submit one operation to the event loop; the future can be cancelled."""
+        import asyncio  # takes synchronous programs a tenth of their start
+
         return asyncio.run_coroutine_threadsafe(self._engine.perform(operation), self._loop)
 
     def perform(self, operation: Operation[Result]) -> Result:
@@ -135,6 +139,8 @@ async def run_async(plan: Plan[Result], engine: AsyncEngine) -> Result:
         try:
             reply, send = None, plan.send
             if isinstance(operation, Wait):
+                import asyncio
+
                 await asyncio.sleep(operation.seconds)
             else:
                 reply = await engine.perform(operation)

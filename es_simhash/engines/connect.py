@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from es_simhash._core.urls import is_url
 from es_simhash.engines.base import AsyncEngine, Engine
@@ -16,6 +15,9 @@ from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, Elasticse
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
 from es_simhash.errors import InputError
 from es_simhash.plans.operations import Operation
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 Result = TypeVar("Result")
 
@@ -73,12 +75,18 @@ class ThreadedEngine:
 
     async def perform(self, operation: Operation[Result]) -> Result:
         """Perform one operation; raise an `EngineError` if it fails."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.perform, operation)
+        return await _loop().run_in_executor(self._thread, self._engine.perform, operation)
 
     async def close(self) -> None:
         """Finish pending work, and close the engine."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.close)
+        await _loop().run_in_executor(self._thread, self._engine.close)
         self._thread.shutdown()
+
+
+def _loop() -> AbstractEventLoop:
+    from asyncio import get_running_loop  # see `es_simhash.engines.base`
+
+    return get_running_loop()
 
 
 def _refuse_options(target: object, distribution: str | None, client_options: dict[str, Any]) -> None:

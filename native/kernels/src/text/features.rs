@@ -10,7 +10,7 @@ use crate::stop::Stop;
 /// Places in the table for each feature, at least: few in the first round, for the sake of the cache, and many in the
 /// later ones, so that they are few.
 const PLACES_A_FEATURE: [usize; 2] = [2, 8];
-/// Rounds in which hashes that shared a place are given another one; a search finds what is left then.
+/// Rounds in which hashes that shared a place are given another one; what is left then is sorted.
 const ROUNDS: usize = 16;
 /// Hashes after which to look whether to stop.
 const LOOK_AFTER: usize = 1 << 20;
@@ -64,8 +64,11 @@ impl Distinct {
             (count, left) = (count + round.kept, round.left);
             factor = factor.wrapping_mul(BASE);
         }
-        for &hash in &hashes[..left] {
-            if !kept[..count].contains(&hash) {
+        // None of these is among the kept ones: its equal would have been met at its place.
+        let rest = &mut hashes[..left];
+        rest.sort_unstable();
+        for (i, &hash) in rest.iter().enumerate() {
+            if i == 0 || rest[i - 1] != hash {
                 kept[count] = hash;
                 count += 1;
             }
