@@ -63,6 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn each_code_point_has_the_value_given_last() {
         let mut values = ByCodePoint::new(&[0, 7]);
         values.fill(1_000, 5_000, 7);
