@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from es_simhash.text.normalise import Normalisation
+from tests.support.normalization_cases import normalization_cases
 from tests.support.texts import any_text
 from tests.unit.native.made import kernels
 
@@ -31,6 +32,11 @@ def wrong(texts: list[str], steps: Steps) -> list[tuple[str, str]]:
     assert len(normalised) == len(texts)
     pairs = zip(texts, normalised, strict=True)
     return [(text, become) for text, become in pairs if become != normalisation(text)]
+
+
+def test_the_official_cases_are_normalised_to_their_form_kc() -> None:
+    texts, forms = zip(*normalization_cases(), strict=True)
+    assert kernels.normalise(list(texts), (True, False, False)) == list(forms)
 
 
 @pytest.mark.parametrize("steps", EVERY_CHOICE)

@@ -12,6 +12,7 @@ from es_simhash.text import normalise_batch as normalise_batch_module
 from es_simhash.text.html import strip_html
 from es_simhash.text.normalise import Normalisation, is_unassigned
 from es_simhash.text.normalise_batch import normalise_batch
+from tests.support.normalization_cases import normalization_cases
 from tests.support.texts import any_text, batches
 
 Normalisations = st.builds(Normalisation, st.booleans(), st.booleans(), st.booleans())
@@ -125,6 +126,14 @@ def test_the_pinned_list_is_that_of_unicode_13() -> None:
 
 def test_white_space_is_the_same_29_characters_in_every_python() -> None:
     assert [point for point in range(sys.maxunicode + 1) if chr(point).isspace()] == sorted(WHITE_SPACE)
+
+
+def test_the_official_cases_are_normalised_to_their_form_kc() -> None:
+    texts, forms = zip(*normalization_cases(), strict=True)
+    nfkc = Normalisation(casefold=False, whitespace=False)
+    assert len(texts) == 5 * 18_503
+    assert list(map(nfkc, texts)) == list(forms)
+    assert normalise_batch(texts, nfkc).texts() == list(forms)
 
 
 def test_a_lone_surrogate_is_refused() -> None:
