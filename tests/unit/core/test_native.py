@@ -11,6 +11,7 @@ import pytest
 from es_simhash import __version__
 from es_simhash._core import native as module
 from es_simhash._core.native import native
+from tests import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -52,3 +53,18 @@ def test_the_environment_can_do_without_them_at_any_time(monkeypatch: pytest.Mon
 
 def test_the_installed_kernels_are_of_this_version() -> None:
     assert pytest.importorskip("es_simhash_native").__version__ == __version__
+
+
+@pytest.mark.parametrize(
+    ("copy", "original"),
+    [("LICENSE", "LICENSE"), ("UNICODE-LICENSE", "es_simhash/text/tokens/word_break_data.LICENSE")],
+)
+def test_the_distribution_of_the_kernels_has_the_same_licences(copy: str, original: str) -> None:
+    assert (ROOT / "native" / copy).read_bytes() == (ROOT / original).read_bytes()
+
+
+def test_both_distributions_have_one_version() -> None:
+    manifest = (ROOT / "native" / "Cargo.toml").read_text(encoding="utf-8")
+    requirements = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'version = "{__version__}"' in manifest
+    assert f'"es-simhash-native=={__version__}"' in requirements
