@@ -273,6 +273,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn starters_with_two_marks_become_what_they_are_defined_to() {
         let mut marks: Vec<u32> = Unicode::get().compositions.seconds().collect();
         marks.sort_unstable();
