@@ -7,17 +7,32 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import TypeVar
 
 from es_simhash._core.environment import NATIVE
 from es_simhash._version import __version__
+
+Result = TypeVar("Result")
 
 
 def native() -> ModuleType | None:
     """Return the compiled kernels if they are installed and wanted."""
     return None if os.environ.get(NATIVE) == "0" else _installed()
+
+
+def by_kernels(make: Callable[[ModuleType], Result]) -> Result | None:
+    """Return what the compiled kernels make; None where numpy must make it, or say what is wrong."""
+    kernels = native()
+    if kernels is None:
+        return None
+    try:
+        return make(kernels)
+    except kernels.Refused:
+        return None
 
 
 @cache

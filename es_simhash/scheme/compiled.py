@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from es_simhash._core.native import native
+from es_simhash._core.native import by_kernels, native
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
 from es_simhash.text.tokens.kinds import Chars, Words
 
@@ -17,15 +17,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def by_kernels(settings: Settings, make: Callable[[Fingerprinter], Result]) -> Result | None:
-    """Return what the compiled kernels make; None where numpy must do it, or say what is wrong."""
-    kernels = native()
-    if kernels is None:
-        return None
-    try:
-        return make(settings.fingerprinter)
-    except kernels.Refused:
-        return None
+def by_fingerprinter(settings: Settings, make: Callable[[Fingerprinter], Result]) -> Result | None:
+    """Return what the compiled kernels of a scheme make; None where numpy must make it, or say what is wrong."""
+    return by_kernels(lambda _: make(settings.fingerprinter))
 
 
 def fingerprinter(settings: Settings) -> Fingerprinter:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.json_paths import Json
-from es_simhash._core.native import native
+from es_simhash._core.native import by_kernels, native
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
 
 if TYPE_CHECKING:
@@ -22,15 +22,16 @@ def write(
     settings: Settings, scheme_id: str, names: tuple[str, ...], texts: Sequence[str], fingerprints: Fingerprints
 ) -> list[Json] | None:
     """Return the fields of each text; None where numpy must make them, or say what is wrong."""
-    kernels = native()
-    if kernels is None:
-        return None
     statuses, simhashes, signatures = fingerprints.statuses, fingerprints.simhashes, fingerprints.signatures
-    try:
+
+    def written(_: object) -> list[Json] | None:
         fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
-        return fields.write(list(texts), statuses, simhashes, signatures)
-    except (kernels.Refused, TypeError):
-        return None
+        try:
+            return fields.write(list(texts), statuses, simhashes, signatures)
+        except TypeError:  # a caller's columns, of other types
+            return None
+
+    return by_kernels(written)
 
 
 def read(

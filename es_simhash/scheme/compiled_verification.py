@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
-from es_simhash._core.native import native
+from es_simhash._core.native import by_kernels
 from es_simhash.scheme.compiled import reads_texts
 from es_simhash.scheme.settings import Settings, Verification
 from es_simhash.sketches.set_cache import SetCache
@@ -20,8 +19,6 @@ from es_simhash.text.idf import IdfTable
 
 if TYPE_CHECKING:
     import es_simhash_native
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -34,11 +31,11 @@ class CompiledVerifier:
     def of_texts(self, texts: list[str], pairs: Integers, least: Vector | float) -> Vector | None:
         """Return the similarity of each pair, given as two rows of positions."""
         wanted = np.broadcast_to(np.float64(least), pairs.shape[1:])
-        return _unless_refused(lambda: self.kernels.similarities(self._stripped(texts), pairs[0], pairs[1], wanted))
+        return by_kernels(lambda _: self.kernels.similarities(self._stripped(texts), pairs[0], pairs[1], wanted))
 
     def of_cached(self, cache: SetCache, pairs: Integers, least: Vector) -> Vector | None:
         """Return the similarity of each pair, given as two rows of numbers in the cache."""
-        return _unless_refused(lambda: self._of_kept(cache, pairs, least))
+        return by_kernels(lambda _: self._of_kept(cache, pairs, least))
 
     def _of_kept(self, cache: SetCache, pairs: Integers, least: Vector) -> Vector:
         kept = cache.kept(self.kernels.kept)
@@ -60,11 +57,10 @@ def compiled_verifier(
 
     With ``counts`` each occurrence of a feature adds to its weight.
     """
-    kernels = native()
-    if kernels is None or not reads_texts(settings):
+    if not reads_texts(settings):
         return None
-    verifier = _unless_refused(
-        lambda: kernels.Verifier(
+    verifier = by_kernels(
+        lambda kernels: kernels.Verifier(
             settings.fingerprinter,
             measure=verification.measure,
             weights=None if weights is None else (weights.hashes, weights.weights, weights.unseen),
@@ -74,13 +70,3 @@ def compiled_verifier(
         )
     )
     return None if verifier is None else CompiledVerifier(verifier, settings.html)
-
-
-def _unless_refused(make: Callable[[], Result]) -> Result | None:
-    kernels = native()
-    if kernels is None:
-        return None
-    try:
-        return make()
-    except kernels.Refused:
-        return None

@@ -13,7 +13,7 @@ import numpy as np
 from es_simhash._core.arrays import keep_freed_memory
 from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import InputError, SchemeError, TextError
-from es_simhash.scheme.compiled import by_kernels, hashes_tokens, reads_texts
+from es_simhash.scheme.compiled import by_fingerprinter, hashes_tokens, reads_texts
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
 from es_simhash.scheme.settings import MINHASH_KINDS, Settings
 from es_simhash.sketches import simhash
@@ -114,7 +114,7 @@ def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 def fingerprint_of_text(settings: Settings, text: str) -> Fingerprint:
     """Make the fingerprint of one text."""
     if reads_texts(settings) and isinstance(text, str):
-        made = by_kernels(settings, lambda kernels: kernels.fingerprint(_stripped(settings, [text])[0]))
+        made = by_fingerprinter(settings, lambda kernels: kernels.fingerprint(_stripped(settings, [text])[0]))
         if made:
             status, simhash, signature = made
             return Fingerprint.of(STATUSES[status], simhash, signature)
@@ -124,7 +124,7 @@ def fingerprint_of_text(settings: Settings, text: str) -> Fingerprint:
 def fingerprints_of_texts(settings: Settings, texts: Sequence[str]) -> Fingerprints:
     """Make the fingerprints of texts."""
     if reads_texts(settings):
-        made = by_kernels(settings, lambda kernels: kernels.fingerprints(_stripped(settings, texts)))
+        made = by_fingerprinter(settings, lambda kernels: kernels.fingerprints(_stripped(settings, texts)))
         if made:
             return Fingerprints(*made)
     return _condensed(settings, hashed_features(settings, texts))
@@ -134,7 +134,7 @@ def fingerprints_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -
     """Make the fingerprints of texts given as tokens, or as (token, weight) pairs."""
     if hashes_tokens(settings):
         given: list[Any] = list(lists)
-        made = by_kernels(settings, lambda kernels: kernels.fingerprints_of_tokens(given))
+        made = by_fingerprinter(settings, lambda kernels: kernels.fingerprints_of_tokens(given))
         if made:
             return Fingerprints(*made)
     return _condensed(settings, _hash(settings, cut_given(lists)))
@@ -156,7 +156,7 @@ def _stripped(settings: Settings, texts: Sequence[str]) -> list[str]:
 def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
     """Return the weighted features of texts."""
     if reads_texts(settings):
-        made = by_kernels(settings, lambda kernels: kernels.features(_stripped(settings, texts)))
+        made = by_fingerprinter(settings, lambda kernels: kernels.features(_stripped(settings, texts)))
         if made:
             return FeatureBatch(*made)
     return _weigh(settings, hashed_features(settings, texts))
@@ -166,7 +166,7 @@ def features_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> Fe
     """Return the weighted features of texts given as tokens, or as (token, weight) pairs."""
     if hashes_tokens(settings):
         given: list[Any] = list(lists)
-        made = by_kernels(settings, lambda kernels: kernels.features_of_tokens(given))
+        made = by_fingerprinter(settings, lambda kernels: kernels.features_of_tokens(given))
         if made:
             return FeatureBatch(*made)
     return _weigh(settings, _hash(settings, cut_given(lists)))
@@ -183,7 +183,7 @@ def hashed_features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
 def _condensed(settings: Settings, features: FeatureBatch) -> Fingerprints:
     """Weigh features as they occur, and condense them to fingerprints."""
     hashes, offsets = features.hashes, features.offsets
-    made = by_kernels(settings, lambda kernels: kernels.condense(hashes, offsets, features.weights))
+    made = by_fingerprinter(settings, lambda kernels: kernels.condense(hashes, offsets, features.weights))
     return Fingerprints(*made) if made else fingerprints(settings, _weigh(settings, features))
 
 

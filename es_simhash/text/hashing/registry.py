@@ -24,7 +24,7 @@ from typing import cast
 
 from es_simhash._core import bit_codes
 from es_simhash._core.bit_codes import Codes
-from es_simhash._core.native import native
+from es_simhash._core.native import by_kernels
 from es_simhash.errors import HashError, MissingExtraError, SchemeError
 from es_simhash.text.hashing import poly64
 from es_simhash.text.hashing.jenkins import lookup3
@@ -110,11 +110,9 @@ class _OfBytes:
     function: BytesHash
 
     def __call__(self, tokens: Sequence[str], bits: int) -> Codes:
-        if kernels := native():
-            try:
-                return cast("Codes", kernels.hash_tokens(list(tokens), self.name, bits))
-            except kernels.Refused:
-                pass
+        made = by_kernels(lambda kernels: cast("Codes", kernels.hash_tokens(list(tokens), self.name, bits)))
+        if made is not None:
+            return made
         return bit_codes.from_ints(_memoised(tokens, lambda token: self.function(token.encode(), bits)), bits)
 
 

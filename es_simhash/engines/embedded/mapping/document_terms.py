@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeAlias, cast
 
 from es_simhash._core.json_paths import Json
-from es_simhash._core.native import native
+from es_simhash._core.native import by_kernels
 from es_simhash.engines.embedded.mapping import values
 from es_simhash.engines.embedded.mapping.index_mapping import Field, IndexMapping
 
@@ -32,9 +31,9 @@ class RejectedError(Exception):
 
 def encode(document: Json) -> bytes:
     """Return the JSON of a document, by the compiled kernels where it has only types of JSON."""
-    if kernels := native():
-        with suppress(kernels.Refused):
-            return cast(bytes, kernels.json_bytes(document))
+    encoded = by_kernels(lambda kernels: cast(bytes, kernels.json_bytes(document)))
+    if encoded is not None:
+        return encoded
     try:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return text.encode()
