@@ -97,7 +97,7 @@ def test_asynchronous_writes_wait_as_well(engine: Engine, name: str, monkeypatch
     async def sleep(delay: float) -> None:
         seconds.append(delay)
 
-    monkeypatch.setattr("es_simhash.engines.base.asyncio.sleep", sleep)
+    monkeypatch.setattr("asyncio.sleep", sleep)
     times = iter(range(3))
     busy = Awaited(engine, lambda bulk, place: next(times, None) is None)
     assert asyncio.run(AsyncIndex(name, busy).add(actions())).done == COUNT
