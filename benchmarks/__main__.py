@@ -45,7 +45,7 @@ CLIENTS = ("elasticsearch", "opensearch-py")
 SECTIONS = {
     "fingerprints": Section(("gaoya", "simhash", "datasketch", "rensa")),
     "every_language": Section(("gaoya", "rensa")),
-    "single_texts": Section(),
+    "single_texts": Section(page=DESIGN_PAGE),
     "self_join": Section(("simhash", "faiss-cpu"), page=DESIGN_PAGE),
     "memory": Section(),
     "layouts": Section(CLIENTS, SERVERS),

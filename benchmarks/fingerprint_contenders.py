@@ -60,20 +60,11 @@ def in_turns(contenders: Iterable[Contender], documents: Sequence[str], rounds: 
 def ours(label: str, scheme: Scheme, share: float = 1.0) -> list[Contender]:
     """Measure es_simhash with numpy alone, and with the compiled kernels where they are installed."""
 
-    def fingerprint(documents: Sequence[str]) -> None:
-        for _ in scheme.fingerprint_batches(documents):
-            pass
-
-    return both_ways(label, fingerprint, share)
-
-
-def both_ways(label: str, fingerprint: Run, share: float = 1.0) -> list[Contender]:
-    """Measure a way of es_simhash with and without the compiled kernels."""
-
     def run_with(wanted: bool) -> Run:
         def run(documents: Sequence[str]) -> None:
             with patch.dict(os.environ, {"ES_SIMHASH_NATIVE": str(int(wanted))}):
-                fingerprint(documents)
+                for _ in scheme.fingerprint_batches(documents):
+                    pass
 
         return run
 

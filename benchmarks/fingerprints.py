@@ -2,8 +2,7 @@
 
 One process, one thread, CPU time, medians of {rounds} turns; slow libraries get fewer documents. A library that only
 has an index is queried on an empty one, which costs little more than the fingerprint. es_simhash normalises the texts,
-the others take them as they are. Where a library takes tokens, Python cuts the texts, which is counted; but not where
-it is said to be given tokens: the best peer is one that begins at the text, too.
+the others take them as they are; Python cuts them for those that take tokens, unless these are given.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from benchmarks.corpora import chinese, english
 from benchmarks.fingerprint_contenders import (
     GIVEN_TOKENS,
     Contender,
-    both_ways,
     datasketch,
     gaoya_minhash,
     gaoya_simhash,
@@ -46,13 +44,7 @@ def run(documents_in_english: int = 50_000, documents_in_chinese: int = 20_000) 
         ]
         words = _table(corpora["English"], of_words())
         tables.append(side_by_side(title, [*labelled, ("English, words", words)]))
-    lists = _table(corpora["English"], _given_tokens())
-    presets = [(language, _table(documents, _presets())) for language, documents in corpora.items()]
-    return [
-        *tables,
-        side_by_side("Tokens given as Python lists", [("English words, SimHash-64", lists)]),
-        side_by_side("Whole presets", presets),
-    ]
+    return tables
 
 
 def _table(documents: Sequence[str], contenders: list[Contender]) -> Table:
@@ -65,20 +57,6 @@ def _table(documents: Sequence[str], contenders: list[Contender]) -> Table:
         ratio = [f"{contender.rate / best:.2f}"] if peers else []
         table.add(contender.name, f"{contender.rate:,.0f}", *ratio)
     return table
-
-
-def _presets() -> list[Contender]:
-    return [contender for name in ("default", "short", "strict") for contender in ours(name, Scheme.preset(name), 0.4)]
-
-
-def _given_tokens() -> list[Contender]:
-    scheme = Scheme(tokens=Words(1), weights="tf", minhash=None)
-
-    def of_lists(documents: Sequence[str]) -> None:
-        for _ in scheme.fingerprint_batches_of_tokens(document.split() for document in documents):
-            pass
-
-    return [*both_ways("lists", of_lists, 0.4), *ours("texts", scheme, 0.4)]
 
 
 # --- SimHash ---

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -50,20 +50,19 @@ def _layout(form: KeyForm) -> Iterable[tuple[str, ...]]:
 
 
 def _tree() -> str:
-    lines = [line for name in LAYERS if not name.startswith("_v") for line in _room(ROOT / "es_simhash" / name, 1)]
+    lines = [_room(ROOT / "es_simhash" / name) for name in LAYERS if not name.startswith("_v")]
     return "".join(f"{line}\n" for line in ["```text", "es_simhash/", *lines, "```"])
 
 
-def _room(path: Path, depth: int) -> Iterator[str]:
-    """Describe a module of the root, or a folder and the folders in it, by the first lines of their docstrings."""
+def _room(path: Path) -> str:
+    """Describe a module of the root, or a folder, by the first line of its docstring; name the folders in it."""
     is_folder = path.is_dir()
     source = (path / "__init__.py" if is_folder else path.with_suffix(".py")).read_text(encoding="utf-8")
-    name = "  " * depth + path.name + ("/" if is_folder else "")
-    yield f"{name:<18} {(ast.get_docstring(ast.parse(source)) or '').splitlines()[0]}".rstrip()
-    if is_folder and depth < 2:
-        for each in sorted(path.iterdir()):
-            if (each / "__init__.py").is_file():
-                yield from _room(each, depth + 1)
+    name = path.name + ("/" if is_folder else "")
+    inner = sorted(each.parent.name for each in path.glob("*/__init__.py"))
+    folders = f" ({', '.join(inner)})" if inner else ""
+    about = (ast.get_docstring(ast.parse(source)) or "").splitlines()[0]
+    return f"  {name:<11} {about}{folders}"
 
 
 def _mapping(properties: Json) -> str:
