@@ -70,3 +70,10 @@ def select(
     """Return the kept values, and the offsets of what is left of each row."""
     positions = np.flatnonzero(kept)
     return values[positions], np.searchsorted(positions, offsets)
+
+
+def distinct_sorted(ordered: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """Return each of sorted numbers once."""
+    is_new = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    return ordered[is_new]

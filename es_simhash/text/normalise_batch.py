@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import spread
+from es_simhash._core.arrays import distinct_sorted, spread
 from es_simhash.text.normalise import Normalisation, is_unassigned
 from es_simhash.text.units import Offsets, TextBatch, Units, encode, is_continuation, join, offsets_of, strip
 
@@ -127,7 +127,7 @@ def _map_units(texts: Sequence[str], unit_map: _UnitMap) -> TextBatch:
     is_first = ~(joins | is_continuation(units))
     is_first[offsets[:-1][np.diff(offsets) > 0]] = True
     firsts = np.append(np.flatnonzero(is_first), len(units))
-    segments = np.unique(np.searchsorted(firsts, odd, side="right") - 1)
+    segments = distinct_sorted(np.searchsorted(firsts, odd, side="right") - 1)
     return _fold_segments(units, TextBatch(mapped, offsets), firsts[segments], firsts[segments + 1], unit_map)
 
 

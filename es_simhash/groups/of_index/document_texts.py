@@ -8,14 +8,13 @@ from functools import partial
 
 import numpy as np
 
-from es_simhash._core.arrays import Integers
+from es_simhash._core.arrays import Integers, distinct_sorted
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.document_refs import DocumentRefs
-from es_simhash.groups.pairs.sorting import distinct
 from es_simhash.groups.pairs.spool import Spools, Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, sample_of, text_comparer
 from es_simhash.live.sweep.document_ref import DocumentRef
@@ -94,7 +93,7 @@ class DocumentTexts:
     def _similarities(
         self, exact: CompareTexts, first: Integers, second: Integers, least: Similarities | float
     ) -> Similarities:
-        self._read_all(distinct(np.sort(np.concatenate([first, second]))))
+        self._read_all(distinct_sorted(np.sort(np.concatenate([first, second]))))
         a, b = self._numbers[first], self._numbers[second]
         known = (a != _USELESS) & (b != _USELESS)
         found = np.zeros(len(first), dtype=np.float64)

@@ -20,9 +20,9 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import spread_chunks
+from es_simhash._core.arrays import distinct_sorted, spread_chunks
 from es_simhash._core.native import native
-from es_simhash.groups.pairs.sorting import Numbers, distinct, sorted_pieces
+from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces
 from es_simhash.groups.pairs.spool import Records, Rows, Spools
 from es_simhash.sketches.minhash.common import constants
 
@@ -190,14 +190,14 @@ class Candidates:
         self._store()
         top = documents << POSITION_BITS
         for piece in sorted_pieces(lambda: iter(self._stored), len(self._stored), top, self._limit):
-            yield distinct(piece)
+            yield distinct_sorted(piece)
 
     def _condense(self) -> None:
         if self._new:
             together = np.concatenate(self._new)
             self._new.clear()
             together.sort()
-            self._new = [distinct(together)]
+            self._new = [distinct_sorted(together)]
             self._new_count = len(self._new[0])
 
     def _store(self) -> None:

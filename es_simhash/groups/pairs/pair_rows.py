@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.arrays import distinct_sorted
 from es_simhash._core.native import native
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.sorting import Numbers, distinct
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.spool import Columns, Rows
 from es_simhash.sketches.minhash.common import VALUE_BITS
 from es_simhash.sketches.minhash.estimate import estimates, similarities_of_shares
@@ -49,5 +50,5 @@ def _places(codes: Numbers) -> tuple[npt.NDArray[np.int64], Places, Places]:
         documents, first, second = kernels.places(codes)
         return documents, first, second
     ones, others = positions(codes)
-    documents = distinct(np.sort(np.concatenate([ones, others])))
+    documents = distinct_sorted(np.sort(np.concatenate([ones, others])))
     return documents, np.searchsorted(documents, ones), np.searchsorted(documents, others)

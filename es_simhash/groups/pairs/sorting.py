@@ -52,10 +52,3 @@ def _within(read: Read, low: int, high: int, limit: int) -> Numbers | None:
         if count > limit and high - low > 1:
             return None
     return np.concatenate(found)
-
-
-def distinct(ordered: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """Return each of sorted numbers once."""
-    is_new = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
-    return ordered[is_new]

@@ -18,7 +18,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers, offsets_from_counts
+from es_simhash._core.arrays import Integers, distinct_sorted, offsets_from_counts
 from es_simhash.text.tokens.spans import Spans
 from es_simhash.text.tokens.word_break import ALPHANUMERIC, VALUE, WordBreak, properties_table, segment_starts
 from es_simhash.text.units import TextBatch, Units, batch, is_continuation
@@ -63,7 +63,7 @@ def word_spans(texts: TextBatch) -> Spans:
         starts, ends = _with_alphanumeric(_traits(texts.units), starts, ends)
     if met & _HARD:
         hard = np.flatnonzero(_traits(texts.units) & _HARD)
-        rows = np.unique(np.searchsorted(texts.offsets, hard, side="right") - 1)
+        rows = distinct_sorted(np.searchsorted(texts.offsets, hard, side="right") - 1)
         starts, ends = _replace(texts, rows, starts, ends)
     return Spans(texts.units, starts, ends, np.searchsorted(starts, texts.offsets))
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.arrays import distinct_sorted
 from es_simhash.groups.pairs.candidates import Candidates, Linker, entries, pair_codes, positions
-from es_simhash.groups.pairs.sorting import Numbers, distinct, sorted_pieces
+from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces
 from es_simhash.groups.pairs.spool import Spools
 
 Lists = list[list[int]]
@@ -26,12 +27,12 @@ def test_pieces_hold_all_numbers_in_order_however_few_fit_into_one(lists: Lists,
     flat = sorted(number for each in lists for number in each)
     pieces = list(sorted_pieces(lambda: reader(lists), len(flat), 1 << 64, limit))
     assert [number for piece in pieces for number in piece.tolist()] == flat
-    assert all(len(piece) <= limit or len(distinct(piece)) == 1 for piece in pieces)
+    assert all(len(piece) <= limit or len(distinct_sorted(piece)) == 1 for piece in pieces)
 
 
 @given(st.lists(numbers, max_size=30))
 def test_distinct_keeps_each_number_once(values: list[int]) -> None:
-    assert distinct(np.array(sorted(values), dtype=np.uint64)).tolist() == sorted(set(values))
+    assert distinct_sorted(np.array(sorted(values), dtype=np.uint64)).tolist() == sorted(set(values))
 
 
 def pairs_of(keys: list[int], bounds: tuple[int, int], cuts: list[int]) -> tuple[set[tuple[int, int]], int, int]:
