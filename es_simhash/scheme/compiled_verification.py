@@ -11,10 +11,10 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash._core.native import by_kernels
 from es_simhash.scheme.compiled import reads_texts
+from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.settings import Settings, Verification
 from es_simhash.sketches.set_cache import SetCache
 from es_simhash.sketches.similarity import Vector
-from es_simhash.text.html import strip_html
 from es_simhash.text.idf import IdfTable
 
 if TYPE_CHECKING:
@@ -26,12 +26,14 @@ class CompiledVerifier:
     """Compares pairs of texts, whose features all fit in memory; None where numpy must, or say what is wrong."""
 
     kernels: es_simhash_native.Verifier
-    strips_html: bool
+    settings: Settings
 
     def of_texts(self, texts: list[str], pairs: Integers, least: Vector | float) -> Vector | None:
         """Return the similarity of each pair, given as two rows of positions."""
         wanted = np.broadcast_to(np.float64(least), pairs.shape[1:])
-        return by_kernels(lambda _: self.kernels.similarities(self._stripped(texts), pairs[0], pairs[1], wanted))
+        return by_kernels(
+            lambda _: self.kernels.similarities(stripped(self.settings, texts), pairs[0], pairs[1], wanted)
+        )
 
     def of_cached(self, cache: SetCache, pairs: Integers, least: Vector) -> Vector | None:
         """Return the similarity of each pair, given as two rows of numbers in the cache."""
@@ -41,13 +43,10 @@ class CompiledVerifier:
         kept = cache.kept(self.kernels.kept)
         missing = kept.missing(np.unique(pairs))
         if len(missing):
-            kept.put(missing, self._stripped(cache.texts(missing)))
+            kept.put(missing, stripped(self.settings, cache.texts(missing)))
         found = kept.similarities(pairs[0], pairs[1], least)
         kept.make_room()
         return found
-
-    def _stripped(self, texts: list[str]) -> list[str]:
-        return list(map(strip_html, texts)) if self.strips_html else texts
 
 
 def compiled_verifier(
@@ -69,4 +68,4 @@ def compiled_verifier(
             conditions=(verification.lengths, verification.numbers, verification.first_lines),
         )
     )
-    return None if verifier is None else CompiledVerifier(verifier, settings.html)
+    return None if verifier is None else CompiledVerifier(verifier, settings)

@@ -114,7 +114,7 @@ def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 def fingerprint_of_text(settings: Settings, text: str) -> Fingerprint:
     """Make the fingerprint of one text."""
     if reads_texts(settings) and isinstance(text, str):
-        made = by_fingerprinter(settings, lambda kernels: kernels.fingerprint(_stripped(settings, [text])[0]))
+        made = by_fingerprinter(settings, lambda kernels: kernels.fingerprint(stripped(settings, [text])[0]))
         if made:
             status, simhash, signature = made
             return Fingerprint.of(STATUSES[status], simhash, signature)
@@ -124,7 +124,7 @@ def fingerprint_of_text(settings: Settings, text: str) -> Fingerprint:
 def fingerprints_of_texts(settings: Settings, texts: Sequence[str]) -> Fingerprints:
     """Make the fingerprints of texts."""
     if reads_texts(settings):
-        made = by_fingerprinter(settings, lambda kernels: kernels.fingerprints(_stripped(settings, texts)))
+        made = by_fingerprinter(settings, lambda kernels: kernels.fingerprints(stripped(settings, texts)))
         if made:
             return Fingerprints(*made)
     return _condensed(settings, hashed_features(settings, texts))
@@ -142,10 +142,10 @@ def fingerprints_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -
 
 def normalised(settings: Settings, texts: Sequence[str]) -> TextBatch:
     """Normalise texts, ready to be cut into tokens."""
-    return normalise_batch(_stripped(settings, texts), settings.normalisation)
+    return normalise_batch(stripped(settings, texts), settings.normalisation)
 
 
-def _stripped(settings: Settings, texts: Sequence[str]) -> list[str]:
+def stripped(settings: Settings, texts: Sequence[str]) -> list[str]:
     """Return the texts without HTML, if the scheme says that they have it."""
     if not settings.html:
         return list(texts)
@@ -156,7 +156,7 @@ def _stripped(settings: Settings, texts: Sequence[str]) -> list[str]:
 def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
     """Return the weighted features of texts."""
     if reads_texts(settings):
-        made = by_fingerprinter(settings, lambda kernels: kernels.features(_stripped(settings, texts)))
+        made = by_fingerprinter(settings, lambda kernels: kernels.features(stripped(settings, texts)))
         if made:
             return FeatureBatch(*made)
     return _weigh(settings, hashed_features(settings, texts))

@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.settings import Settings, Verification
 from es_simhash.sketches.similarity import jaccard
-from es_simhash.text.html import strip_html
 from es_simhash.text.normalise import Normalisation, is_unassigned
 
 Trait: TypeAlias = Callable[[Normalisation, str], Any]
@@ -49,8 +49,7 @@ def meet_conditions(
 def condition_values(settings: Settings, name: str, texts: Sequence[str], pairs: Integers) -> npt.NDArray[np.float64]:
     """Return how far each pair of texts agrees in what a condition compares."""
     trait, agreement = CONDITIONS[name]
-    stripped = map(strip_html, texts) if settings.html else texts
-    traits = [trait(settings.normalisation, text) for text in stripped]
+    traits = [trait(settings.normalisation, text) for text in stripped(settings, texts)]
     return np.array([agreement(traits[a], traits[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
 
 
