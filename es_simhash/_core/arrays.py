@@ -72,6 +72,11 @@ def select(
     return values[positions], np.searchsorted(positions, offsets)
 
 
+def distinct_numbers(numbers: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """Return each number once, in ascending order. numpy's `unique` would first import what takes long to load."""
+    return distinct_sorted(np.sort(numbers, axis=None))
+
+
 def distinct_sorted(ordered: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """Return each of sorted numbers once."""
     is_new = np.ones(len(ordered), dtype=np.bool_)

@@ -104,6 +104,11 @@ def prefetched(
         crew.dismiss()
 
 
+def each_made(make: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """Yield what ``make`` returns for each item, `prefetched` if there is more than one thread."""
+    return map(make, items) if threads == 1 else prefetched(make, items, threads)
+
+
 def in_a_moment(do: Callable[[], object], seconds: float = MOMENT) -> bool:
     """Run something that need not succeed, waiting at most a moment; return whether it was done.
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _INTERRUPTED = 130
 # Seconds until an interruption is raised that could not be raised where it came.
 _A_LITTLE_LATER = 0.01
+# Seconds after which a thread makes way for another one.
+_SWITCH_AFTER = 0.0005
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -50,6 +52,8 @@ def _code(arguments: list[str]) -> int:
         signal.signal(signal.SIGINT, _end_while_loading)
     # Numpy would start a thread per core for linear algebra, which nothing here uses; that takes longer than a search.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A thread that has computed without the interpreter would wait ten times as long to go on.
+    sys.setswitchinterval(_SWITCH_AFTER)
     from es_simhash.cli import program, streams  # noqa: F401 - imported while an interruption ends the process at once
 
     sys.unraisablehook = _raise_later

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
+from es_simhash._core.arrays import Integers, distinct_numbers
 from es_simhash._core.native import native
 
 Positions = npt.NDArray[Any]
@@ -85,7 +85,7 @@ class Groups:
         """The documents of all groups, those of a group together, and where each group begins."""
         later = np.flatnonzero(~self.is_first)
         heads = self.firsts[later]
-        members = np.concatenate([later, np.unique(heads).astype(np.int64)])
+        members = np.concatenate([later, distinct_numbers(heads).astype(np.int64)])
         firsts = self.firsts[members]
         members = members[np.lexsort((members, firsts != members, firsts))]
         return members, np.flatnonzero(self.firsts[members] == members)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from es_simhash._core.arrays import Integers
+from es_simhash._core.arrays import Integers, distinct_numbers
 from es_simhash._core.bit_codes import Codes
 from es_simhash._core.native import by_kernels
 from es_simhash.scheme.compiled import reads_texts
@@ -41,7 +41,7 @@ class CompiledVerifier:
 
     def _of_kept(self, cache: SetCache, pairs: Integers, least: Vector) -> Vector:
         kept = cache.kept(self.kernels.kept)
-        missing = kept.missing(np.unique(pairs))
+        missing = kept.missing(distinct_numbers(pairs))
         if len(missing):
             kept.put(missing, stripped(self.settings, cache.texts(missing)))
         found = kept.similarities(pairs[0], pairs[1], least)

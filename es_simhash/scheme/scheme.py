@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +18,21 @@ import numpy.typing as npt
 from es_simhash._core import bit_codes
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, SchemeError
-from es_simhash.scheme import fingerprinting, json_form, mapping, query, rerank, verification
+from es_simhash.scheme import fingerprinting, json_form, mapping, query, verification
 from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import By, Criteria, Filter
-from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimate
 from es_simhash.sketches.simhash import BitSums, from_sums
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.idf import IdfTable
+
+if TYPE_CHECKING:
+    from es_simhash.scheme.rerank import Matches
 
 TokenList: TypeAlias = Sequence[str] | Sequence[tuple[str, float]]
 
@@ -183,6 +185,8 @@ class Scheme(Settings):
         prefix: str = DEFAULT_PREFIX,
     ) -> Matches:
         """Return the matches among the candidates of a search's reply, nearest first."""
+        from es_simhash.scheme import rerank  # takes programs that search for nothing too long to load
+
         criteria = Criteria.of(self, by, distance, similarity)
         compared = rerank.compare(self, self.id, fingerprint, reply["hits"]["hits"], prefix=prefix)
         return rerank.matches_of(compared, criteria, status=fingerprint.status)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from es_simhash._core.arrays import Integers
+from es_simhash._core.arrays import Integers, distinct_numbers
 from es_simhash.sketches.weighted_sets import WeightedSet
 
 if TYPE_CHECKING:
@@ -28,13 +28,17 @@ Prepare = Callable[[Iterable[str]], Iterator[WeightedSet]]
 
 
 class SetCache:
-    """Texts by their numbers, with about ``limit`` bytes of their features cached, or those of a single pair."""
+    """Texts by their numbers, with about ``limit`` bytes of their features cached, or those of a single pair.
 
-    def __init__(self, prepare: Prepare, take: Take, sizes: Sizes, limit: int) -> None:
+    The compiled kernels make features in ``threads``.
+    """
+
+    def __init__(self, prepare: Prepare, take: Take, sizes: Sizes, limit: int, threads: int = 1) -> None:
         self._prepare = prepare
         self._take = take
         self._sizes = sizes
         self._limit = limit
+        self._threads = threads
         self._outlines: dict[int, WeightedSet] = {}
         self._kept: KeptTexts | None = None
         self._bytes = 0
@@ -52,9 +56,9 @@ class SetCache:
         """
         if not pairs.size:
             return
-        rows, places = np.unique(pairs, return_inverse=True)
+        rows = distinct_numbers(pairs)
         blocks = np.cumsum(self._sizes(rows)) * 2 * _BYTES_A_BYTE // self._limit
-        first, second = blocks[places.reshape(pairs.shape)]
+        first, second = blocks[np.searchsorted(rows, pairs)]
         order = np.lexsort((second, first))
         cuts = np.flatnonzero((np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)) + 1
         yield from np.split(order, cuts)
@@ -63,10 +67,10 @@ class SetCache:
         """Return the texts themselves."""
         return list(self._take(rows))
 
-    def kept(self, keep: Callable[[int], KeptTexts]) -> KeptTexts:
-        """Return where the compiled kernels keep texts, made by ``keep`` with the limit of bytes."""
+    def kept(self, keep: Callable[[int, int], KeptTexts]) -> KeptTexts:
+        """Return where the compiled kernels keep texts, made by ``keep`` with the limit of bytes, and the threads."""
         if self._kept is None:
-            self._kept = keep(self._limit)
+            self._kept = keep(self._limit, self._threads)
         return self._kept
 
     def whole(self, rows: Integers) -> list[WeightedSet]:

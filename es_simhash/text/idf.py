@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.arrays import distinct_numbers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import FormatError, InputError
 from es_simhash.text.features import FeatureBatch, distinct
@@ -75,9 +76,10 @@ class IdfTable:
             raise InputError("An idf table cannot be learnt from no document. Give it at least a few hundred texts.")
         kept = counts >= min_documents
         frequencies = counts[kept]
-        levels, level_of = np.unique(frequencies, return_inverse=True)
-        by_level = np.array([weight(documents, int(level)) for level in levels], dtype=np.uint32)
-        return cls(documents, hashes[kept], by_level[level_of], weight(documents, 0))
+        levels = distinct_numbers(frequencies)
+        by_level = np.array([weight(documents, level) for level in levels.tolist()], dtype=np.uint32)
+        weights = by_level[np.searchsorted(levels, frequencies)]
+        return cls(documents, hashes[kept], weights, weight(documents, 0))
 
     @cached_property
     def name(self) -> str:
@@ -151,9 +153,18 @@ def _add_counts(
     hashes: npt.NDArray[np.uint64], counts: npt.NDArray[np.int64], seen: Sequence[npt.NDArray[np.uint64]]
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     """Add one to the count of a hash for each time that it was seen."""
-    together = np.concatenate((hashes, *seen))
+    ordered = np.sort(np.concatenate((hashes[:0], *seen)))
+    firsts = _firsts(ordered)
+    new, new_counts = ordered[firsts], np.diff(firsts, append=len(ordered))
+    if not len(hashes):
+        return new, new_counts
+    together = np.concatenate((hashes, new))
     order = np.argsort(together, kind="stable")
     ordered = together[order]
-    firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
-    each = np.concatenate((counts, np.ones(len(together) - len(hashes), dtype=np.int64)))[order]
-    return ordered[firsts], np.add.reduceat(each, firsts) if len(firsts) else counts
+    firsts = _firsts(ordered)
+    return ordered[firsts], np.add.reduceat(np.concatenate((counts, new_counts))[order], firsts)
+
+
+def _firsts(ordered: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Return where equal ones of sorted hashes begin."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])

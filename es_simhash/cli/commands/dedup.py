@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "--threads",
     type=click.IntRange(1),
     metavar="N",
-    help="Number of threads for fingerprints.  [default: all cores]",
+    help="Number of threads.  [default: all cores]",
 )
 @groups_file_options
 @output_file("--canonical-only", "canonical_file", help="Write the documents without their duplicates to this file.")

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.prefetch import each_made
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.pair_rows import PairRows
@@ -58,29 +59,44 @@ class Comparison:
     """The comparison of candidates, which returns the pairs that meet the criteria.
 
     ``exact`` computes similarities from texts, unless estimates decide; criteria with a ``verification`` define another
-    similarity than signatures estimate. ``compared`` counts the candidates, and ``verified`` those whose texts had to
-    decide.
+    similarity than signatures estimate. It is called in the caller's thread, while other ``threads`` compare
+    fingerprints. ``compared`` counts the candidates, and ``verified`` those whose texts had to decide.
     """
 
-    def __init__(self, store: FingerprintStore, criteria: Criteria, verify: Verify, exact: CompareTexts | None) -> None:
+    def __init__(
+        self,
+        store: FingerprintStore,
+        criteria: Criteria,
+        verify: Verify,
+        exact: CompareTexts | None,
+        threads: int = 1,
+    ) -> None:
         self._store = store
         self._criteria = criteria
         self._verify = verify
         self._exact = exact
+        self._threads = threads
         self.compared = self.verified = 0
 
     def matches(self, codes: Numbers) -> Iterator[Pairs]:
         """Yield the pairs that meet the criteria, in the order in which they come."""
-        for start in range(0, len(codes), _COMPARED_AT_ONCE):
-            some = codes[start : start + _COMPARED_AT_ONCE]
-            pairs, rows = _pairs(*positions(some), self._criteria), PairRows(some)
+        parts = (codes[start : start + _COMPARED_AT_ONCE] for start in range(0, len(codes), _COMPARED_AT_ONCE))
+        for pairs, are_near in each_made(self._by_fingerprints, parts, self._threads):
             self.compared += len(pairs)
-            meets = np.zeros(len(pairs), dtype=np.bool_)
-            if self._criteria.distance is not None:
-                meets |= self._are_near(pairs, rows)
+            meets = are_near
             if self._criteria.similarity is not None:
-                meets |= self._are_similar(pairs, rows, self._criteria.similarity, meets)
+                meets = meets | self._are_similar(pairs, self._criteria.similarity, are_near)
             yield self._with_errors(pairs[meets])
+
+    def _by_fingerprints(self, codes: Numbers) -> tuple[Pairs, npt.NDArray[np.bool_]]:
+        """Return the pairs with what fingerprints say of them, and which are near by their distance."""
+        pairs, rows = _pairs(*positions(codes), self._criteria), PairRows(codes)
+        are_near = np.zeros(len(pairs), dtype=np.bool_)
+        if self._criteria.distance is not None:
+            are_near |= self._are_near(pairs, rows)
+        if self._criteria.similarity is not None:
+            pairs["similarity"] = rows.estimates(self._store.values, self._store.value_bits)
+        return pairs, are_near
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
         """Fill in the standard errors of similarities, 0 for exact ones."""
@@ -95,14 +111,11 @@ class Comparison:
         pairs["distance"] = hamming.distances(first[:, 0], second[:, 0]) if narrow else hamming.distances(first, second)
         return pairs["distance"] <= self._criteria.distance
 
-    def _are_similar(
-        self, pairs: Pairs, rows: PairRows, threshold: float, are_near: npt.NDArray[np.bool_]
-    ) -> npt.NDArray[np.bool_]:
-        bits, minhash = self._store.value_bits, self._store.settings.minhash
+    def _are_similar(self, pairs: Pairs, threshold: float, are_near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        minhash = self._store.settings.minhash
         assert minhash
-        pairs["similarity"] = rows.estimates(self._store.values, bits)
         if self._exact is not None:
-            doubt = _DOUBT * standard_error(threshold, minhash.size, bits)
+            doubt = _DOUBT * standard_error(threshold, minhash.size, self._store.value_bits)
             self._look_at_texts(self._exact, pairs, threshold, doubt, are_near)
         return pairs["similarity"] >= threshold
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.bit_codes import Codes
-from es_simhash._core.native import native
 from es_simhash.groups.pairs.choose_keys import with_bands_for
+from es_simhash.groups.pairs.encoded import Encoded, encoded
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Layout, MinHash, Settings
 
 Values: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
-_CONTENT_BYTES = 16
 # The width of a band's key that unlike documents seldom share.
 _KEY_BYTES = 4
 # Signatures of similar enough texts may be this much less similar than the scheme says.
@@ -31,13 +29,15 @@ class Condensed:
     """Some condensed texts, a row each.
 
     ``contents`` are the first 128 bits of the SHA-256 of each text, as two words: among a billion texts, two different
-    ones collide with a probability of 10**-21. ``values`` are the lowest bits of the signature's values.
+    ones collide with a probability of 10**-21. ``values`` are the lowest bits of the signature's values. The ``texts``
+    themselves are there unless fingerprints were stored without them.
     """
 
     statuses: npt.NDArray[np.uint8]
     contents: npt.NDArray[np.uint64]
     simhashes: Codes | None
     values: Values | None
+    texts: Encoded | None = None
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -86,12 +86,5 @@ def condense(settings: Settings, texts: Sequence[str]) -> Condensed:
     values = None
     if settings.minhash and found.signatures is not None:
         values = found.signatures.astype(value_type(settings.minhash))
-    return Condensed(found.statuses, _contents(texts), found.simhashes, values)
-
-
-def _contents(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
-    # The texts are known to be usable.
-    if kernels := native():
-        return cast("npt.NDArray[np.uint64]", kernels.contents(list(texts)))
-    digests = b"".join(sha256(text.encode()).digest()[:_CONTENT_BYTES] for text in texts)
-    return np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
+    in_utf8 = encoded(texts)
+    return Condensed(found.statuses, in_utf8.contents(), found.simhashes, values, in_utf8)

@@ -45,28 +45,31 @@ class Choices:
 class Deduplication:
     """One deduplication."""
 
-    def __init__(self, settings: Settings, criteria: Criteria, choices: Choices, memory: int, spools: Spools) -> None:
+    def __init__(
+        self, settings: Settings, criteria: Criteria, choices: Choices, memory: int, threads: int, spools: Spools
+    ) -> None:
         self._settings = settings
         self._criteria = criteria
         self._choices = choices
         self._spools = spools
         self._memory = memory
+        self._threads = threads
         verify = choices.verify
         self._ids = Strings(spools)
         self._texts = Strings(spools) if criteria.similarity is not None and verify != "estimate" else None
         self._needed = needed(settings, criteria)
         self._store = FingerprintStore(self._needed, spools)
         exact = self._exact if self._texts is not None else None
-        self._comparison = Comparison(self._store, criteria, verify, exact)
+        self._comparison = Comparison(self._store, criteria, verify, exact, threads)
 
-    def read(self, documents: Documents, threads: int, on_progress: OnProgress) -> None:
+    def read(self, documents: Documents, on_progress: OnProgress) -> None:
         """Read and condense all documents."""
-        for condensed in condense_all(self._needed, self._noted(documents), threads):
+        for condensed in condense_all(self._needed, self._noted(documents), self._threads):
             self._store.add(condensed)
+            if self._texts is not None and condensed.texts is not None:
+                self._texts.extend(condensed.texts)
             on_progress(len(self._store))
         self._ids.flush()
-        if self._texts is not None:
-            self._texts.flush()
         self._store.complete()
 
     def _noted(self, documents: Documents) -> Iterator[str]:
@@ -75,8 +78,6 @@ class Deduplication:
                 raise DocumentError("is not a pair of an id and a text, both strings. Give such pairs.", position)
             id, text = document
             self._ids.append(id)
-            if self._texts is not None and isinstance(text, str):
-                self._texts.append(text)
             yield text
 
     def _exact(self, first: Integers, second: Integers, least: Similarities | float) -> Similarities:
@@ -86,7 +87,7 @@ class Deduplication:
     def _by_texts(self) -> CompareTexts:
         assert self._texts is not None
         by = verifier(self._settings, self._criteria.verification, self._sample, self._choices.common)
-        return text_comparer(by, self._texts, self._memory)
+        return text_comparer(by, self._texts, self._memory, self._threads)
 
     def _sample(self) -> list[str]:
         assert self._texts is not None

@@ -37,9 +37,9 @@ class Deduplicator:
     linked documents, as in `GroupOptions`.
 
     The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document. Beyond that it uses
-    temporary files of ``directory``, by default the system's, which vanish however the program ends. ``threads`` make
-    the fingerprints: by default one per core (without the compiled kernels, as many processes). The result depends on
-    none of these.
+    temporary files of ``directory``, by default the system's, which vanish however the program ends. ``threads``
+    make fingerprints and compare them: by default one per core (without the compiled kernels, as many processes make
+    them). The result depends on none of these.
     """
 
     settings: Settings
@@ -92,8 +92,9 @@ class Deduplicator:
         spools = Spools(self.memory // _SPOOL_SHARE, self.directory)
         try:
             choices = Choices(self.decided_by, self.linkage, self.common, self.max_bucket)
-            job = Deduplication(self.settings, self.criteria, choices, self.memory, spools)
-            job.read(documents, self.threads or default_threads(), on_progress or (lambda _: None))
+            threads = self.threads or default_threads()
+            job = Deduplication(self.settings, self.criteria, choices, self.memory, threads, spools)
+            job.read(documents, on_progress or (lambda _: None))
             return job.result(rank)
         except BaseException:
             spools.close()

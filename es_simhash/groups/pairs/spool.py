@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
+from es_simhash._core.arrays import Integers, distinct_sorted
 from es_simhash.errors import StorageError
+from es_simhash.groups.pairs.encoded import Encoded, encoded
 
 Rows = npt.NDArray[Any]
 
@@ -27,19 +28,21 @@ _BLOCK = 2048
 _WRITTEN_AT_ONCE = 1 << 18
 _READ_AT_ONCE = 1 << 20
 _NEAR = 1 << 14
+# Blocks kept as rows take up to this many times the memory of a spool.
+_KEPT_AS_ROWS = 2
 
 
 class Spools:
     """A set of spools, each with up to ``limit`` bytes in memory, and the rest in files of ``directory``."""
 
     def __init__(self, limit: int, directory: str | Path | None = None) -> None:
-        self._limit = limit
+        self.limit = limit
         self._directory = str(directory) if directory is not None else gettempdir()
         self._files: list[Spool] = []
 
     def spool(self) -> Spool:
         """Make a new, empty spool."""
-        self._files.append(Spool(self._limit, self._directory))
+        self._files.append(Spool(self.limit, self._directory))
         return self._files[-1]
 
     def __enter__(self) -> Spools:
@@ -128,7 +131,7 @@ class Columns:
     """A table of ``width`` numbers a row, read by columns or by rows.
 
     Blocks of rows follow one another, and in each block its columns do (Ailamaki, DeWitt, Hill, Skounakis, "Weaving
-    relations for cache performance", VLDB 2001).
+    relations for cache performance", VLDB 2001). The first blocks that are read by rows are kept as rows as well.
     """
 
     def __init__(self, spools: Spools, width: int, dtype: npt.DTypeLike) -> None:
@@ -137,6 +140,8 @@ class Columns:
         self._spool = spools.spool()
         self._last = np.empty((0, width), dtype=self._dtype)
         self._column_bytes = _BLOCK * self._dtype.itemsize
+        self._as_rows: dict[int, Rows] = {}
+        self._most_as_rows = _KEPT_AS_ROWS * spools.limit // (self._column_bytes * width)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -163,9 +168,9 @@ class Columns:
         """Return rows by their numbers, which must ascend."""
         taken = np.empty((len(rows), self._width), dtype=self._dtype)
         blocks = rows // _BLOCK
-        for block in np.unique(blocks).tolist():
+        for block in distinct_sorted(blocks).tolist():
             here = slice(*np.searchsorted(blocks, (block, block + 1)).tolist())
-            taken[here] = self._block(block)[rows[here] - block * _BLOCK]
+            self._take(block, rows[here] - block * _BLOCK, taken[here])
         return taken
 
     def at(self, rows: Integers) -> Rows:
@@ -180,12 +185,19 @@ class Columns:
     def _blocks(self) -> int:
         return len(self._spool) // (self._column_bytes * self._width)
 
-    def _block(self, block: int) -> Rows:
-        if block == self._blocks:
-            return self._last
-        size = self._column_bytes * self._width
-        columns = np.frombuffer(self._spool.read(block * size, size), dtype=self._dtype)
-        return columns.reshape(self._width, _BLOCK).T
+    def _take(self, block: int, rows: Integers, taken: Rows) -> None:
+        """Copy rows of a block."""
+        kept = self._last if block == self._blocks else self._as_rows.get(block)
+        if kept is None:
+            size = self._column_bytes * self._width
+            columns = np.frombuffer(self._spool.read(block * size, size), dtype=self._dtype)
+            kept = columns.reshape(self._width, _BLOCK).T
+            if len(self._as_rows) >= self._most_as_rows:
+                taken[:] = kept[rows]
+                return
+            kept = self._as_rows[block] = np.ascontiguousarray(kept)
+        # Any other mode would copy what it takes once more.
+        kept.take(rows, axis=0, out=taken, mode="clip")
 
 
 class Strings:
@@ -194,24 +206,26 @@ class Strings:
     def __init__(self, spools: Spools) -> None:
         self._spool = spools.spool()
         self._ends = Columns(spools, 1, np.int64)
-        self._waiting: list[bytes] = []
-        self._waiting_bytes = self._end = 0
+        self._waiting: list[str] = []
+        self._waiting_length = 0
 
     def append(self, text: str) -> None:
         """Append a text."""
-        # Texts that cannot be encoded are refused, with their place, when they are fingerprinted.
-        data = text.encode("utf-8", "surrogatepass")
-        self._waiting.append(data)
-        self._waiting_bytes += len(data)
-        if self._waiting_bytes >= _WRITTEN_AT_ONCE or len(self._waiting) == _BLOCK:
+        self._waiting.append(text)
+        self._waiting_length += len(text)
+        if self._waiting_length >= _WRITTEN_AT_ONCE or len(self._waiting) == _BLOCK:
             self.flush()
 
     def flush(self) -> None:
         """Write the waiting texts; call it before reading."""
-        ends = self._end + np.cumsum([len(data) for data in self._waiting], dtype=np.int64)
-        self._ends.append(ends)
-        self._spool.write(b"".join(self._waiting))
-        self._waiting, self._waiting_bytes, self._end = [], 0, len(self._spool)
+        waiting, self._waiting, self._waiting_length = self._waiting, [], 0
+        if waiting:
+            self.extend(encoded(waiting))
+
+    def extend(self, texts: Encoded) -> None:
+        """Append texts that are encoded already, when none are waiting."""
+        self._ends.append(len(self._spool) + texts.ends)
+        self._spool.write(texts.data)
 
     def sizes(self, rows: Integers) -> Integers:
         """Return the sizes of texts in bytes, by their numbers, which must ascend."""

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from es_simhash._core.arrays import Integers
+from es_simhash._core.arrays import Integers, distinct_sorted
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs.spool import Strings
 from es_simhash.scheme import fingerprinting
@@ -29,7 +29,8 @@ CompareTexts: TypeAlias = Callable[[Integers, Integers, Similarities | float], S
 
 def sample_of(documents: int) -> Integers:
     """Return evenly spread positions among this many documents, as a sample to find common features in."""
-    return np.unique(np.linspace(0, documents - 1, _SAMPLE).astype(np.int64)) if documents else np.empty(0, np.int64)
+    ascending = np.linspace(0, documents - 1, _SAMPLE).astype(np.int64)
+    return distinct_sorted(ascending) if documents else np.empty(0, np.int64)
 
 
 def verifier(settings: Settings, verification: Verification | None, sample: Sample, common: float | None) -> Verifier:
@@ -58,7 +59,7 @@ def _common_features(settings: Settings, texts: Sequence[str], share: float) -> 
     return common
 
 
-def text_comparer(verifier: Verifier, texts: Strings, memory: int) -> CompareTexts:
+def text_comparer(verifier: Verifier, texts: Strings, memory: int, threads: int = 1) -> CompareTexts:
     """Return the function that compares texts by their numbers, within a part of the memory."""
-    cache = SetCache(verifier.prepared, texts.take, texts.sizes, memory // _SHARE)
+    cache = SetCache(verifier.prepared, texts.take, texts.sizes, memory // _SHARE, threads)
     return lambda first, second, least: verifier.of_cached(cache, np.stack([first, second]), least)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import subprocess
 import sys
 import time
 from collections import deque
@@ -16,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 from es_simhash.errors import EsSimhashError, InputError, WorkerError
 from es_simhash.groups.pairs import worker_process
@@ -25,6 +25,9 @@ from es_simhash.scheme.compiled import reads_texts
 from es_simhash.scheme.settings import Settings
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
 from es_simhash.text.tokens.kinds import Custom
+
+if TYPE_CHECKING:
+    import subprocess
 
 # Seconds of CPU time after which workers are started; each takes about one second to start.
 _WORTHWHILE = 4.0
@@ -109,6 +112,8 @@ class Pool:
         return condensed
 
     def _start(self) -> None:
+        import subprocess  # takes programs without workers too long to load
+
         command = [sys.executable, "-m", worker_process.__name__]
         paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         # In sessions of their own, workers are not interrupted with the parent, which ends them when it is.

@@ -7,20 +7,50 @@ use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 
 use crate::fields::{encoded, utf8};
 use crate::texts::Refused;
 
-/// Return the hashes by which equal texts are found, two words a text.
+/// Texts in UTF-8, one after the other, and where each ends.
+type Encoded<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<i64>>);
+
+/// Return texts in UTF-8.
 #[pyfunction]
-pub fn contents<'py>(texts: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+pub fn utf8_of<'py>(texts: &Bound<'py, PyList>) -> PyResult<Encoded<'py>> {
     let py = texts.py();
     let texts = texts.iter().map(encoded).collect::<PyResult<Vec<_>>>()?;
     let texts = texts.iter().map(utf8).collect::<PyResult<Vec<_>>>()?;
-    let mut words = Vec::with_capacity(2 * texts.len());
-    py.detach(|| texts.iter().for_each(|text| append_hash(text, &mut words)));
-    words.into_pyarray(py).reshape([texts.len(), 2])
+    let mut length = 0;
+    let ends = texts.iter().map(|text| {
+        length += text.len();
+        length as i64
+    });
+    let ends: Vec<i64> = ends.collect();
+    let data = PyBytes::new_with(py, length, |mut rest| {
+        for text in texts {
+            rest.split_off_mut(..text.len()).into_iter().for_each(|place| place.copy_from_slice(text));
+        }
+        Ok(())
+    })?;
+    Ok((data, ends.into_pyarray(py)))
+}
+
+/// Return the hashes by which equal texts are found, two words a text, given what `utf8_of` returns.
+#[pyfunction]
+pub fn contents<'py>(
+    data: &Bound<'py, PyBytes>,
+    ends: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let (py, data, ends) = (data.py(), data.as_bytes(), ends.as_slice()?);
+    let mut words = Vec::with_capacity(2 * ends.len());
+    let starts = std::iter::once(&0).chain(ends);
+    let all_hashed = py.detach(|| {
+        let mut texts = starts.zip(ends).map(|(&start, &end)| data.get(start as usize..end as usize));
+        texts.try_for_each(|text| text.map(|text| append_hash(text, &mut words)))
+    });
+    all_hashed.ok_or_else(|| Refused::new_err(()))?;
+    words.into_pyarray(py).reshape([ends.len(), 2])
 }
 
 /// Return the words to sort, for keys that are rows of unsigned numbers.

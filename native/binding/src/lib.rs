@@ -25,7 +25,7 @@ mod es_simhash_native {
     #[pymodule_export]
     use crate::hashing::hash_tokens;
     #[pymodule_export]
-    use crate::joins::{Components, Linker, agreements, contents, entries, places};
+    use crate::joins::{Components, Linker, agreements, contents, entries, places, utf8_of};
     #[pymodule_export]
     use crate::json::{JsonLine, json_bytes};
     #[pymodule_export]

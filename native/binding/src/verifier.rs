@@ -60,32 +60,31 @@ impl Verifier {
         least: Floats<'py>,
     ) -> PyResult<Similarities<'py>> {
         let mut comparable = Vec::with_capacity(texts.len());
-        self.each(texts, |text| comparable.push(text))?;
+        self.each(texts, 1, |text| comparable.push(text))?;
         let pairs = read_pairs(first, second, least)?;
         let text = |number: i64| usize::try_from(number).ok().and_then(|place| comparable.get(place));
         compare(texts.py(), &self.comparer, text, &pairs)
     }
 
-    /// Keep what is compared of texts, in about `limit` bytes.
-    fn kept(this: Py<Self>, limit: usize) -> KeptTexts {
-        KeptTexts { verifier: this, kept: Kept::default(), limit }
+    /// Keep what is compared of texts, made by some threads, in about `limit` bytes.
+    fn kept(this: Py<Self>, limit: usize, threads: usize) -> KeptTexts {
+        KeptTexts { verifier: this, kept: Kept::default(), limit, threads }
     }
 }
 
 impl Verifier {
-    /// Make what is compared of each text.
-    fn each(&self, texts: &Bound<'_, PyList>, mut put: impl FnMut(Comparable) + Send) -> PyResult<()> {
+    /// Make what is compared of each text, by some threads.
+    fn each(&self, texts: &Bound<'_, PyList>, threads: usize, mut put: impl FnMut(Comparable) + Send) -> PyResult<()> {
         let (py, settings) = (texts.py(), &self.fingerprinter.get().settings);
-        let (mut scratch, mut arena, mut start) = (Scratch::default(), Vec::new(), 0);
+        let (mut scratches, mut arena, mut start) = (Vec::new(), Vec::new(), 0);
+        scratches.resize_with(threads.max(1), Scratch::default);
         while start < texts.len() {
             let end = end_of_chunk(texts, start)?;
             let strings = Texts::of(&texts.get_slice(start, end))?;
             arena.clear();
             let read: Vec<Text<'_>> = strings.read(&mut arena)?;
-            py.detach(|| {
-                read.iter().try_for_each(|&text| self.comparer.comparable(settings, text, &mut scratch).map(&mut put))
-            })
-            .map_err(refused)?;
+            let made = py.detach(|| self.comparer.comparable_by_threads(settings, &read, &mut scratches));
+            made.map_err(refused)?.into_iter().for_each(&mut put);
             py.check_signals()?;
             start = end;
         }
@@ -99,6 +98,7 @@ pub struct KeptTexts {
     verifier: Py<Verifier>,
     kept: Kept,
     limit: usize,
+    threads: usize,
 }
 
 #[pymethods]
@@ -114,7 +114,7 @@ impl KeptTexts {
     fn put(&mut self, numbers: Numbers<'_>, texts: &Bound<'_, PyList>) -> PyResult<()> {
         let mut numbers = numbers.as_array().to_vec().into_iter();
         let kept = &mut self.kept;
-        self.verifier.get().each(texts, |text| {
+        self.verifier.get().each(texts, self.threads, |text| {
             if let Some(number) = numbers.next() {
                 kept.put(number, text);
             }

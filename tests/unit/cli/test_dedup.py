@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.native import native
 from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
@@ -93,6 +94,29 @@ def test_reports_are_imported_only_if_asked_for(tmp_path: Path) -> None:
     for options, expected in (([], 0), (["--report", "report.html"], 1)):
         done = subprocess.run([sys.executable, "-c", script, *options], cwd=tmp_path, capture_output=True, check=False)
         assert done.returncode == expected, done.stderr.decode()
+
+
+def test_what_takes_long_to_load_and_is_not_needed_is_not_imported(tmp_path: Path) -> None:
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(each) + "\n" for each in DOCUMENTS), encoding="utf-8")
+    # numpy's way has more to import.
+    needless = {"subprocess", "es_simhash.scheme.rerank"} | ({"numpy.ma"} if native() else set())
+    script = (
+        "import sys; from es_simhash.cli.process import run\n"
+        "assert run(['dedup', 'news.jsonl', '--field', 'body', '--quiet']) == 0\n"
+        "sys.exit(' '.join(set(sys.argv[1:]) & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", script, *needless]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert not done.stderr.strip()
+
+
+def test_threads_soon_make_way_for_one_another() -> None:
+    script = (
+        "import atexit, sys; from es_simhash.cli.process import main\n"
+        "atexit.register(lambda: print(sys.getswitchinterval() < 0.001)); main(['--version'])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("True\n")
 
 
 def test_a_report_shows_the_groups_and_their_texts(tmp_path: Path) -> None:

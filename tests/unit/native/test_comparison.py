@@ -74,14 +74,15 @@ def assert_same(verifier: Verifier, texts: Sequence[str], least: Any = 0.0, limi
     assert compiled == numpy
     sizes = np.array(list(map(len, texts)), dtype=np.int64)
 
-    def kept() -> list[float]:
+    def kept(threads: int = 1) -> list[float]:
         again = replace(verifier)
-        cache = SetCache(again.prepared, lambda rows: [texts[row] for row in rows], sizes.__getitem__, limit)
+        cache = SetCache(again.prepared, lambda rows: [texts[row] for row in rows], sizes.__getitem__, limit, threads)
         halves = np.array_split(np.arange(pairs.shape[1]), 2)
         wanted = np.broadcast_to(np.float64(least), pairs.shape[1])
         return [each for some in halves for each in again.of_cached(cache, pairs[:, some], wanted[some]).tolist()]
 
     assert both_ways(kept) == (numpy, numpy)
+    assert kept(threads=3) == numpy
 
 
 def verifiers(measure: Any) -> st.SearchStrategy[Verifier]:

@@ -1,5 +1,8 @@
 //! From texts to the similarities of pairs (defined in `es_simhash.scheme.verification.Verifier`).
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use super::conditions::{Conditions, Traits};
 use super::measure::Measure;
 use super::set::{self, WeightedSet};
@@ -58,6 +61,30 @@ impl Comparer {
             WeightedSet::of(&mut scratch.features.words, weights, self.counts, self.measure, &mut scratch.sets)?;
         let traits = self.conditions.are_set().then(|| self.conditions.traits(settings.normalisation, text));
         Ok(Comparable { features, traits: traits.transpose()?.map(Box::new) })
+    }
+
+    /// Make what is compared of each text, in as many threads as there are scratches.
+    pub fn comparable_by_threads(
+        &self,
+        settings: &Settings,
+        texts: &[Text<'_>],
+        scratches: &mut [Scratch],
+    ) -> Result<Vec<Comparable>, Refused> {
+        let each = |texts: &[Text<'_>], scratch: &mut Scratch| -> Result<Vec<_>, Refused> {
+            texts.iter().map(|&text| self.comparable(settings, text, scratch)).collect()
+        };
+        let [first, others @ ..] = scratches else { return Err(Refused) };
+        let mut parts = texts.chunks(texts.len().div_ceil(others.len() + 1).max(1));
+        let own = parts.next().unwrap_or_default();
+        thread::scope(|scope| {
+            let others = parts.zip(others).map(|(part, scratch)| scope.spawn(move || each(part, scratch)));
+            let others: Vec<_> = others.collect();
+            let mut made = each(own, first)?;
+            for other in others {
+                made.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+            }
+            Ok(made)
+        })
     }
 
     /// Return the similarity of each pair; it is quickest where pairs with the same first text follow one another.

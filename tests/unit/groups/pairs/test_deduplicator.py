@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from es_simhash.errors import DocumentError, SchemeError, TextError
 from es_simhash.groups.pairs import deduplicator as module
+from es_simhash.groups.pairs.compare import Comparison
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.scheme import fingerprinting
@@ -166,6 +168,26 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
     with run(texts, memory=LITTLE, **options) as found:
         assert pairs(found) == ample
         assert found.counts == counts
+
+
+@pytest.mark.parametrize("options", [{}, {"verify": "exact"}, {"by": "both"}])
+def test_the_result_does_not_depend_on_threads(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = families(6, 40)
+    with run(texts, **options) as found:
+        alone, counts = [each for some in found.pairs() for each in some.tolist()], found.counts
+    threads = set()
+    by_fingerprints = Comparison._by_fingerprints
+
+    def noting(comparison: Comparison, codes: Any) -> Any:
+        threads.add(get_ident())
+        return by_fingerprints(comparison, codes)
+
+    monkeypatch.setattr(Comparison, "_by_fingerprints", noting)
+    monkeypatch.setattr("es_simhash.groups.pairs.compare._COMPARED_AT_ONCE", 8)
+    with run(texts, threads=3, **options) as found:
+        assert [each for some in found.pairs() for each in some.tolist()] == alone
+        assert found.counts == counts
+    assert get_ident() not in threads
 
 
 def test_identical_texts_are_chained_and_compared_no_further() -> None:
