@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
 from es_simhash.engines.rest.requests import Reply, Request
+from es_simhash.engines.rest.text_replies import with_text_replies
 from es_simhash.errors import ClientVersionError
 
 if TYPE_CHECKING:
@@ -71,7 +73,8 @@ class ElasticsearchEngine(_OverElasticsearch["Elasticsearch"], RestEngine):
 
     def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
-            response = self._client_for(request).perform_request(**_arguments(request, body))
+            client = _with_text_replies(self._client_for(request), request)
+            response = client.perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)
         return Reply(response.meta.status, response.body)
@@ -91,6 +94,23 @@ class AsyncElasticsearchEngine(_OverElasticsearch["AsyncElasticsearch"], AsyncRe
         except Exception as error:
             return self._reply_to(error)
         return Reply(response.meta.status, response.body)
+
+
+def _with_text_replies(client: Elasticsearch, request: Request) -> Elasticsearch:
+    """Return the client, or for replies with texts, a copy over a copy of its transport."""
+    from elasticsearch.serializer import CompatibilityModeJsonSerializer, JsonSerializer
+
+    standard = (JsonSerializer, CompatibilityModeJsonSerializer)
+    serializers = with_text_replies(client.transport.serializers.serializers, standard, request.texts)
+    if serializers is None:
+        return client
+    reading, transport = copy(client), copy(client.transport)
+    transport.serializers = copy(transport.serializers)
+    transport.serializers.serializers = serializers
+    # A copy that sniffs nodes would forget when it did.
+    transport._sniff_before_requests = transport._sniff_on_node_failure = False
+    reading._transport = transport
+    return reading
 
 
 def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
 from es_simhash.engines.rest.requests import Reply, Request
+from es_simhash.engines.rest.text_replies import with_text_replies
 
 if TYPE_CHECKING:
     from opensearchpy import AsyncOpenSearch, OpenSearch
@@ -29,10 +30,8 @@ class _OverOpenSearch(Generic[Client]):
         transport = self._client.transport
         if request.repeatable:
             return transport
-        once = copy(transport)
+        once = _copied(transport)
         once.max_retries = 0
-        # A copy that sniffs nodes would replace the connections of the original.
-        once.sniffer_timeout, once.sniff_on_connection_fail = None, False
         return once
 
     def _dumps(self) -> Dumps:
@@ -72,7 +71,8 @@ class OpenSearchEngine(_OverOpenSearch["OpenSearch"], RestEngine):
 
     def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
-            decoded = self._transport_for(request).perform_request(**_arguments(request, body))
+            transport = _with_text_replies(self._transport_for(request), request)
+            decoded = transport.perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)
         return Reply(200, decoded)
@@ -94,6 +94,26 @@ class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine)
         except Exception as error:
             return self._reply_to(error)
         return Reply(200, decoded)
+
+
+def _with_text_replies(transport: Any, request: Request) -> Any:
+    """Return the transport, or for replies with texts, a copy that shares its connections."""
+    from opensearchpy.serializer import JSONSerializer
+
+    serializers = with_text_replies(transport.deserializer.serializers, (JSONSerializer,), request.texts)
+    if serializers is None:
+        return transport
+    reading = _copied(transport)
+    reading.deserializer = copy(transport.deserializer)
+    reading.deserializer.serializers = serializers
+    return reading
+
+
+def _copied(transport: Any) -> Any:
+    copied = copy(transport)
+    # A copy that sniffs nodes would replace the connections of the original.
+    copied.sniffer_timeout, copied.sniff_on_connection_fail = None, False
+    return copied
 
 
 def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:

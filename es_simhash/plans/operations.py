@@ -219,15 +219,36 @@ class Slice:
     count: int
 
 
+# Of a document with nothing of ours: its index, id and routing, sequence number and primary term, and its text.
+TextHit: TypeAlias = tuple[str, str, str | None, int, int, str]
+
+
+class TextSource(tuple[str, ...]):
+    """The parts of documents whose texts are read: the source fields, and last the object of our own.
+
+    An engine may return a document without that object as a `TextHit`.
+    """
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """The source fields."""
+        return self[:-1]
+
+    @property
+    def prefix(self) -> str:
+        """The object of our own."""
+        return self[-1]
+
+
 @dataclass(frozen=True)
 class HitPage:
     """Some hits of a reader, each with ``_seq_no`` and ``_primary_term`` for conditional updates.
 
-    A server's hits also have a ``_version``, and its ``_seq_no`` grows with each change. ``after`` marks where the next
-    page of ``reader`` begins.
+    They are objects; if a `TextSource` is read, also `TextHit`. A server's objects also have a ``_version``, and its
+    ``_seq_no`` grows with each change. ``after`` marks where the next page of ``reader`` begins.
     """
 
-    hits: list[Json]
+    hits: list[Any]
     after: Any
     reader: Reader
 

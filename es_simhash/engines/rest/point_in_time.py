@@ -26,7 +26,7 @@ from es_simhash.engines.rest.requests import (
     whole,
 )
 from es_simhash.errors import IndexStateError
-from es_simhash.plans.operations import CloseReader, HitPage, OpenReader, Operation, Reader, ReadPage
+from es_simhash.plans.operations import CloseReader, HitPage, OpenReader, Operation, Reader, ReadPage, TextSource
 
 _KEPT = "5m"
 _SHARD_ORDER_SINCE = (3, 3)
@@ -70,7 +70,7 @@ def _read_page(operation: ReadPage) -> Conversation[HitPage]:
     if operation.after is not None:
         body["search_after"] = operation.after
     params = {"allow_partial_search_results": "false"}
-    reply = whole(operation, (yield Request("POST", "/_search", params, body)))
+    reply = whole(operation, (yield Request("POST", "/_search", params, body, texts=_texts(operation))))
     hits = hits_of(reply)
     reader = replace(operation.reader, id=_id_of(reply["pit_id"]))
     return HitPage(hits, typed(hits[-1]["sort"], list) if hits else None, reader)
@@ -81,13 +81,17 @@ def _scroll(operation: ReadPage) -> Conversation[HitPage]:
     reader = operation.reader
     if reader.id is None:
         path, params = path_of(reader.index, "_search"), {**WHOLE_ANSWER, "scroll": _KEPT}
-        reply = yield Request("POST", path, params, {**_body(operation), "sort": ["_doc"]})
+        reply = yield Request("POST", path, params, {**_body(operation), "sort": ["_doc"]}, texts=_texts(operation))
     else:
         # Each request advances the scroll, so it must not be repeated.
         body = {"scroll": _KEPT, "scroll_id": reader.id}
-        reply = yield Request("POST", "/_search/scroll", body=body, repeatable=False)
+        reply = yield Request("POST", "/_search/scroll", body=body, repeatable=False, texts=_texts(operation))
     hits = hits_of(whole(operation, reply))
     return HitPage(hits, len(hits) or None, Reader("scroll", reader.index, _id_of(reply["_scroll_id"])))
+
+
+def _texts(operation: ReadPage) -> TextSource | None:
+    return operation.source if isinstance(operation.source, TextSource) else None
 
 
 def _body(operation: ReadPage) -> Json:

@@ -38,6 +38,7 @@ from es_simhash.plans.operations import (
     Refresh,
     Sample,
     Search,
+    TextSource,
     UpdateAliases,
     is_several,
 )
@@ -51,7 +52,7 @@ class Request:
     """One HTTP request; a list as the body stands for lines (NDJSON).
 
     A request that is not ``repeatable`` must be sent once only: a client's own retry could write a document twice, or
-    report its own change as a conflict.
+    report its own change as a conflict. Hits of ``texts`` may be read as `TextHit`.
     """
 
     method: str
@@ -59,6 +60,7 @@ class Request:
     params: Mapping[str, str] = field(default_factory=dict)
     body: Json | list[Json] | None = None
     repeatable: bool = True
+    texts: TextSource | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from es_simhash.errors import DocumentError, InputError
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
-from es_simhash.plans.operations import Action, Plan
+from es_simhash.plans.operations import Action, Plan, TextHit, TextSource
 from es_simhash.scheme.own_fields import DEFERRED, content_hash
 
 
@@ -24,8 +24,12 @@ class ReadDocument(DocumentRef):
     fields: Json
 
     @classmethod
-    def parse(cls, documents: Documents, hit: Json) -> ReadDocument:
+    def parse(cls, documents: Documents, hit: Json | TextHit) -> ReadDocument:
         """Parse a hit of a search, or of a reply to a multi-get."""
+        if isinstance(hit, tuple):
+            index, id_, routing, seq_no, primary_term, found_text = hit
+            version = {"if_seq_no": seq_no, "if_primary_term": primary_term}
+            return cls(index, id_, routing, version, found_text, None, {})
         source = hit.get("_source") or {}
         text, problem = "", None
         try:
@@ -59,12 +63,12 @@ class Fingerprinting:
     documents: Documents
 
     @property
-    def source(self) -> list[str]:
+    def source(self) -> TextSource:
         """The source fields, and the object of our own."""
         # The whole object: where somebody else has a plain value, paths within it find nothing.
-        return [*self.documents.fields, self.documents.prefix]
+        return TextSource((*self.documents.fields, self.documents.prefix))
 
-    def prepare(self, hits: Sequence[Json]) -> Prepared:
+    def prepare(self, hits: Sequence[Json | TextHit]) -> Prepared:
         """Fingerprint the documents whose fields are not those of their texts."""
         documents, prepared = self.documents, Prepared()
         due: list[ReadDocument] = []

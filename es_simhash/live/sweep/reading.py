@@ -10,7 +10,17 @@ from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.live.sweep.options import RunOptions
 from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import CloseReader, HitPage, OpenReader, Plan, Reader, ReadPage, Refresh, Slice
+from es_simhash.plans.operations import (
+    CloseReader,
+    HitPage,
+    OpenReader,
+    Plan,
+    Reader,
+    ReadPage,
+    Refresh,
+    Slice,
+    TextHit,
+)
 
 _FIRST_SIZE, _MOST = 100, 1_000
 # The size of a page in characters of JSON: large enough that requests cost little, small enough for any memory.
@@ -51,7 +61,7 @@ class Reading:
         self._most_losses = 0 if once else MOST_LOSSES
         self._is_over = False
 
-    def next(self) -> Plan[list[Json]]:
+    def next(self) -> Plan[list[Any]]:
         """Read the hits of the next page; none if all were read."""
         while not self._is_over:
             try:
@@ -75,7 +85,7 @@ class Reading:
         if not self._common:
             yield from close(reader)
 
-    def _page(self) -> Plan[list[Json]]:
+    def _page(self) -> Plan[list[Any]]:
         if self._reader is None:
             opening = OpenReader(self._index, shared=self._slice is not None)
             self._reader = yield from retry(opening, self._patience)
@@ -98,10 +108,10 @@ class Reading:
             raise ReaderLostError(f"The scroll over {self._index!r} was broken off. Read it again.") from error
         return page
 
-    def _adapt(self, hits: Sequence[Json]) -> None:
+    def _adapt(self, hits: Sequence[Json | TextHit]) -> None:
         """Adapt the number of documents of the next page to the wanted length, growing step by step."""
         sample = hits[:: 1 + len(hits) // _SAMPLE]
-        length = sum(len(str(hit.get("_source"))) for hit in sample)
+        length = sum(len(hit[-1] if isinstance(hit, tuple) else str(hit.get("_source"))) for hit in sample)
         fitting = _PAGE_LENGTH * len(sample) // max(1, length)
         self._size = max(1, min(fitting, 4 * self._size, _MOST))
 

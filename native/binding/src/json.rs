@@ -3,6 +3,8 @@
 mod bytes;
 mod line;
 mod objects;
+mod replies;
 
 pub use bytes::json_bytes;
 pub use line::JsonLine;
+pub use replies::search_reply;

@@ -27,7 +27,7 @@ mod es_simhash_native {
     #[pymodule_export]
     use crate::joins::{Components, Linker, agreements, contents, entries, places, utf8_of};
     #[pymodule_export]
-    use crate::json::{JsonLine, json_bytes};
+    use crate::json::{JsonLine, json_bytes, search_reply};
     #[pymodule_export]
     use crate::self_join::{near_pairs, sharing};
     #[pymodule_export]

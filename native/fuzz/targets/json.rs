@@ -1,8 +1,9 @@
-//! Any bytes as a line of JSON: it is refused, or what is written of it is written again as the same.
+//! Any bytes as a line of JSON: it is refused, or what is written of it is written again as the same; and as a reply.
 
 #![no_main]
 
 use es_simhash_kernels::json::lines::Line;
+use es_simhash_kernels::json::replies::Reply;
 use es_simhash_kernels::json::values::members;
 use es_simhash_kernels::json::write::push_members;
 use es_simhash_kernels::text::Refused;
@@ -10,6 +11,9 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|json: &[u8]| {
     let _: Result<(), Refused> = check(json);
+    for hit in Reply::read(json).into_iter().flat_map(|reply| reply.hits) {
+        let _ = hit.text_hit(json, &["title", "body.text"], "own");
+    }
 });
 
 fn check(json: &[u8]) -> Result<(), Refused> {

@@ -6,6 +6,7 @@
 pub mod lines;
 pub mod numbers;
 pub mod paths;
+pub mod replies;
 pub mod strings;
 pub mod values;
 pub mod write;

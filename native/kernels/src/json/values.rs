@@ -60,6 +60,30 @@ fn end_of_literal(json: &[u8], start: usize, literal: &[u8]) -> Result<usize, Re
 /// Visit the members of the object that begins at `start`; return where it ends.
 fn for_each_member(json: &[u8], start: usize, depth: usize, visit: &mut impl FnMut(Member)) -> Result<usize, Refused> {
     let inner = depth.checked_sub(1).ok_or(Refused)?;
+    read_members(json, start, &mut |name, value| {
+        let end = end_of_value(json, value, inner)?;
+        visit(Member { name, value: value..end });
+        Ok(end)
+    })
+}
+
+/// Visit the elements of the array that begins at `start`; return where it ends.
+fn for_each_element(json: &[u8], start: usize, depth: usize, visit: &mut impl FnMut(Span)) -> Result<usize, Refused> {
+    let inner = depth.checked_sub(1).ok_or(Refused)?;
+    read_elements(json, start, &mut |value| {
+        let end = end_of_value(json, value, inner)?;
+        visit(value..end);
+        Ok(end)
+    })
+}
+
+/// Read an object by a reader of its values: given a name and the place of the value, it returns where that ends.
+#[inline(always)]
+pub(super) fn read_members(
+    json: &[u8],
+    start: usize,
+    read: &mut impl FnMut(Span, usize) -> Result<usize, Refused>,
+) -> Result<usize, Refused> {
     let mut at = behind(json, start, b'{')?;
     if json.get(at) == Some(&b'}') {
         return Ok(at + 1);
@@ -70,9 +94,7 @@ fn for_each_member(json: &[u8], start: usize, depth: usize, visit: &mut impl FnM
         }
         let name = at + 1..end_of_string(json, at)? - 1;
         let value = behind(json, behind_space(json, name.end + 1), b':')?;
-        let end = end_of_value(json, value, inner)?;
-        visit(Member { name, value: value..end });
-        at = behind_space(json, end);
+        at = behind_space(json, read(name, value)?);
         match json.get(at) {
             Some(b',') => at = behind_space(json, at + 1),
             Some(b'}') => return Ok(at + 1),
@@ -81,23 +103,31 @@ fn for_each_member(json: &[u8], start: usize, depth: usize, visit: &mut impl FnM
     }
 }
 
-/// Visit the elements of the array that begins at `start`; return where it ends.
-fn for_each_element(json: &[u8], start: usize, depth: usize, visit: &mut impl FnMut(Span)) -> Result<usize, Refused> {
-    let inner = depth.checked_sub(1).ok_or(Refused)?;
+/// Read an array by a reader of its elements, likewise.
+#[inline(always)]
+pub(super) fn read_elements(
+    json: &[u8],
+    start: usize,
+    read: &mut impl FnMut(usize) -> Result<usize, Refused>,
+) -> Result<usize, Refused> {
     let mut at = behind(json, start, b'[')?;
     if json.get(at) == Some(&b']') {
         return Ok(at + 1);
     }
     loop {
-        let end = end_of_value(json, at, inner)?;
-        visit(at..end);
-        at = behind_space(json, end);
+        at = behind_space(json, read(at)?);
         match json.get(at) {
             Some(b',') => at = behind_space(json, at + 1),
             Some(b']') => return Ok(at + 1),
             _ => return Err(Refused),
         }
     }
+}
+
+/// Return the member whose value begins at a place.
+pub(super) fn member_at(json: &[u8], name: Span, value: usize) -> Result<Member, Refused> {
+    let end = end_of_value(json, value, DEEPEST)?;
+    Ok(Member { name, value: value..end })
 }
 
 /// Return the place behind the byte that must be here, and behind the space that follows it.
