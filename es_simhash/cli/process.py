@@ -52,6 +52,8 @@ def _code(arguments: list[str]) -> int:
         signal.signal(signal.SIGINT, _end_while_loading)
     # Numpy would start a thread per core for linear algebra, which nothing here uses; that takes longer than a search.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # The engines' clients import it where it is, for their asynchronous siblings; that takes longer still.
+    sys.modules.setdefault("aiohttp", None)  # type: ignore[arg-type]
     # A thread that has computed without the interpreter would wait ten times as long to go on.
     sys.setswitchinterval(_SWITCH_AFTER)
     from es_simhash.cli import program, streams  # noqa: F401 - imported while an interruption ends the process at once

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import click
 import pytest
 
@@ -71,3 +74,14 @@ def test_what_there_is_no_help_for_is_refused(capsys: pytest.CaptureFixture[str]
     assert "There is no help for 'nothing'. Choose a verb" in capsys.readouterr().err
     assert run(["help", "completion"]) == 2
     assert "Write help completion SHELL, with one of bash, zsh, fish." in capsys.readouterr().err
+
+
+def test_what_asynchronous_clients_import_is_not_imported() -> None:
+    script = (
+        "import atexit, sys; from es_simhash.cli.process import main\n"
+        "names = ('aiohttp.client', 'elastic_transport')\n"
+        "atexit.register(lambda: print([name for name in names if name in sys.modules]))\n"
+        "main(['info', 'news', '--url', 'http://127.0.0.1:1', '--quiet'])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout == "['elastic_transport']\n", done.stderr
