@@ -16,7 +16,7 @@ LOWEST := $(VENV)-lowest
 LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test quick native native-check test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
+.PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -54,6 +54,10 @@ native-check:
 	cd native && cargo clippy --release --all-targets -- -D warnings
 	cd native && cargo test --release --quiet -p es-simhash-kernels
 	@if command -v cargo-deny > /dev/null; then cd native && cargo deny check; else echo "cargo-deny is missing."; fi
+
+# The kernels' tests in an interpreter that stops at undefined behaviour; ten minutes, and a nightly toolchain with miri.
+native-miri:
+	cd native && cargo +nightly miri test -p es-simhash-kernels
 
 $(BENCH_INSTALLED): $(NATIVE_INSTALLED)
 	$(BIN)/python -m pip install --quiet --group bench

@@ -23,6 +23,7 @@
     │   ├── InUseError         another process is writing to the embedded index
     │   └── WritesLostError    the embedded index could not be written, and lacks changes reported as written
     ├── WorkerError        a worker process ended before its work was done
+    ├── KernelError        a compiled kernel has a mistake in it
     ├── StorageError       temporary files cannot be written or read             (also an OSError)
     └── MissingExtraError  an optional library is not installed                  (also an ImportError)
 
@@ -137,6 +138,10 @@ class WritesLostError(EngineError):
 
 class WorkerError(EsSimhashError):
     """A worker process ended before its work was done."""
+
+
+class KernelError(EsSimhashError):
+    """A compiled kernel has a mistake in it, and did not do its work."""
 
 
 class StorageError(EsSimhashError, OSError):

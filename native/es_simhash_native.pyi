@@ -13,6 +13,8 @@ _Columns: TypeAlias = tuple[npt.NDArray[np.uint8], _Words | None, npt.NDArray[np
 _Batch: TypeAlias = tuple[_Words, _Integers, _Weights | None]
 _Tokens: TypeAlias = tuple[Literal["chars"], int] | tuple[Literal["words"], int, list[str]] | tuple[Literal["given"]]
 
+__interface__: str
+
 class Refused(ValueError): ...  # noqa: N818 - it is no failure: numpy goes on
 
 class Fingerprinter:
@@ -140,3 +142,5 @@ class KeptTexts:
     def put(self, numbers: _Integers, texts: list[str]) -> None: ...
     def similarities(self, first: _Integers, second: _Integers, least: _Similarities) -> _Similarities: ...
     def make_room(self) -> None: ...
+
+def _fail(units: int) -> None: ...

@@ -18,6 +18,9 @@ from es_simhash._version import __version__
 
 Result = TypeVar("Result")
 
+# The first digits of the SHA-256 of native/es_simhash_native.pyi: what is asked for here, an older build may lack.
+_INTERFACE = "89f8e5d8876e"
+
 
 def native() -> ModuleType | None:
     """Return the compiled kernels if they are installed and wanted."""
@@ -41,11 +44,15 @@ def _installed() -> ModuleType | None:
         found = import_module("es_simhash_native")
     except ImportError:
         return None
-    if found.__version__ == __version__:
+    if found.__version__ != __version__:
+        remedy = f"Install the version that does: pip install es-simhash-native=={__version__}"
+    elif getattr(found, "__interface__", "") != _INTERFACE:
+        remedy = "It is a build of other sources. Build it again: make native"
+    else:
         return found
     warnings.warn(
         f"es-simhash-native {found.__version__} does not fit es-simhash {__version__}, so numpy does its work, slower. "
-        f"Install the version that does: pip install es-simhash-native=={__version__}",
+        f"{remedy}",
         RuntimeWarning,
         stacklevel=2,
     )

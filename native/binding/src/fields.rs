@@ -4,14 +4,17 @@ use es_simhash_kernels::scheme::fields::{Field, KeyForm, Layout};
 use es_simhash_kernels::sketches::bands::Bands;
 use es_simhash_kernels::sketches::blocks::Blocks;
 use es_simhash_kernels::sketches::codec::SignatureCodec;
+use es_simhash_kernels::stop;
 use es_simhash_kernels::text::Refused;
 use numpy::ndarray::Dimension;
 use numpy::{Element, PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::stored;
-use crate::texts::{is_ascii, refused};
+use crate::texts::refused;
+use crate::utf8::Utf8;
+use crate::work;
 
 /// The number of a status that has no fingerprint.
 const EMPTY: u8 = 2;
@@ -69,8 +72,8 @@ impl Fields {
         signatures: Option<PyReadonlyArray2<'py, u32>>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let py = texts.py();
-        let texts: Vec<_> = texts.iter().map(encoded).collect::<PyResult<_>>()?;
-        let texts: Vec<_> = texts.iter().map(utf8).collect::<PyResult<_>>()?;
+        let texts: Vec<_> = work::each(py, texts).map(|text| Utf8::of(text?)).collect::<PyResult<_>>()?;
+        let texts: Vec<_> = texts.iter().map(Utf8::bytes).collect::<PyResult<_>>()?;
         let count = texts.len();
         let statuses = in_rows(&statuses)?;
         let words = self.words_per_simhash();
@@ -86,20 +89,22 @@ impl Fields {
         if !is_whole || (words > 0 && simhashes.len() != count * words) || !self.layout.takes_signatures(size) {
             return Err(refused(Refused));
         }
-        let written = py.detach(|| {
+        let units = texts.iter().map(|text| text.len() + self.layout.length() + 1).sum();
+        let written = work::run(py, units, || {
             let (mut written, mut bytes) = (Vec::with_capacity(count * self.layout.length()), Vec::new());
             for (i, &text) in texts.iter().enumerate() {
+                stop::look();
                 let simhash = simhashes[i * words..(i + 1) * words].iter();
                 let simhash = simhash.fold(0, |code, &word| code << 64 | u128::from(word));
                 let signature = &signatures[i * size..(i + 1) * size];
                 self.layout.append(text, simhash, signature, &mut bytes, &mut written)?;
             }
-            Ok(written)
-        });
-        let written = written.map_err(refused)?;
-        let written = String::from_utf8(written).map_err(|_| refused(Refused))?;
+            String::from_utf8(written).map_err(|_| Refused)
+        })?;
         let rows = (0..count).map(|i| &written[i * self.layout.length()..(i + 1) * self.layout.length()]);
-        rows.zip(statuses).map(|(row, &status)| self.fields(py, row, status)).collect()
+        let made =
+            work::each(py, rows.zip(statuses)).map(|pair| pair.and_then(|(row, &status)| self.fields(py, row, status)));
+        made.collect()
     }
 
     /// Return which of the objects of documents hold a whole fingerprint of the scheme, and those as columns: the
@@ -131,23 +136,6 @@ impl Fields {
 fn in_rows<'a, T: Element, D: Dimension>(array: &'a PyReadonlyArray<'_, T, D>) -> PyResult<&'a [T]> {
     let elements = array.as_slice().ok().filter(|_| array.is_c_contiguous());
     elements.ok_or_else(|| refused(Refused))
-}
-
-/// A string if it is ASCII, else its UTF-8: were the string asked for that, it would keep it.
-pub fn encoded<'py>(text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let string = text.cast_into::<PyString>().map_err(|_| refused(Refused))?;
-    if is_ascii(&string)? {
-        return Ok(string.into_any());
-    }
-    Ok(string.encode_utf8().map_err(|_| refused(Refused))?.into_any())
-}
-
-/// The UTF-8 of what `encoded` returns.
-pub fn utf8<'a>(encoded: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
-    match encoded.cast::<PyBytes>() {
-        Ok(bytes) => Ok(bytes.as_bytes()),
-        Err(_) => Ok(encoded.cast::<PyString>()?.to_str()?.as_bytes()),
-    }
 }
 
 fn value<'py>(py: Python<'py>, field: &Field, text: &str) -> PyResult<Bound<'py, PyAny>> {

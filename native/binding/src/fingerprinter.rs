@@ -49,6 +49,7 @@ impl Fingerprinter {
         minhash: Option<(String, usize)>,
         floor: usize,
     ) -> PyResult<Self> {
+        let py = tokens.py();
         let (nfkc, casefold, whitespace) = normalisation;
         if simhash_bits > hash_bits {
             return Err(refused(Refused));
@@ -59,9 +60,9 @@ impl Fingerprinter {
                 tokens: self::tokens(tokens)?,
                 hash: Hash::named(hash),
                 width: width(hash_bits)?,
-                weighing: weighing(weights, idf)?,
+                weighing: weighing(py, weights, idf)?,
                 simhash_bits,
-                minhash: self::minhash(minhash)?,
+                minhash: self::minhash(py, minhash)?,
                 floor,
             },
         })
@@ -75,7 +76,7 @@ impl Fingerprinter {
     /// Return the status, SimHash and signature of one text.
     fn fingerprint<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<One<'py>> {
         let (string, mut arena) = (Texts::one(text), Vec::new());
-        let documents = [Document::Text(string.read(&mut arena)?[0])];
+        let documents = [Document::Text(string.read(text.py(), &mut arena)?[0])];
         let made = self.made(text.py(), &documents)?;
         let simhash = match made.simhashes[..] {
             [first, second] => Some(u128::from(first) << 64 | u128::from(second)),
@@ -119,12 +120,14 @@ impl Fingerprinter {
 
 impl Fingerprinter {
     fn units(&self, documents: &[Document<'_>]) -> usize {
-        documents.iter().fold(0, |units, document| units.saturating_add(document.units(&self.settings)))
+        documents
+            .iter()
+            .fold(0, |units, document| units.saturating_add(document.units(&self.settings)).saturating_add(1))
     }
 
     fn made(&self, py: Python<'_>, documents: &[Document<'_>]) -> PyResult<Fingerprints> {
-        work::run(py, self.units(documents), |stop| {
-            let (mut scratch, mut made) = (Scratch::new(stop), Fingerprints::default());
+        work::run(py, self.units(documents), || {
+            let (mut scratch, mut made) = (Scratch::default(), Fingerprints::default());
             let mut each = documents.iter();
             each.try_for_each(|&document| fingerprint(&self.settings, document, &mut scratch, &mut made)).map(|()| made)
         })
@@ -146,8 +149,8 @@ impl Fingerprinter {
 
     fn features_of_documents<'py>(&self, py: Python<'py>, documents: &[Document<'_>]) -> PyResult<Batch<'py>> {
         let settings = &self.settings;
-        let made = work::run(py, self.units(documents), |stop| {
-            let (mut scratch, mut made) = (Scratch::new(stop), FeatureColumns::default());
+        let made = work::run(py, self.units(documents), || {
+            let (mut scratch, mut made) = (Scratch::default(), FeatureColumns::default());
             let mut each = documents.iter();
             each.try_for_each(|&document| features(settings, document, &mut scratch, &mut made)).map(|()| made)
         })?;
@@ -165,11 +168,11 @@ impl Fingerprinter {
 
 fn with_texts<T>(texts: &Bound<'_, PyList>, make: impl Fn(&[Document<'_>]) -> PyResult<T>) -> PyResult<T> {
     let (strings, mut arena) = (Texts::of(texts)?, Vec::new());
-    let documents: Vec<_> = strings.read(&mut arena)?.into_iter().map(Document::Text).collect();
+    let documents: Vec<_> = strings.read(texts.py(), &mut arena)?.into_iter().map(Document::Text).collect();
     make(&documents)
 }
 
 fn with_tokens<T>(lists: &Bound<'_, PyList>, make: impl Fn(&[Document<'_>]) -> PyResult<T>) -> PyResult<T> {
     let ((strings, ends), mut arena) = (Texts::of_lists(lists)?, Vec::new());
-    make(&of_tokens(&strings.read(&mut arena)?, &ends))
+    make(&of_tokens(&strings.read(lists.py(), &mut arena)?, &ends))
 }

@@ -1,6 +1,5 @@
 //! The hash functions by themselves.
 
-use es_simhash_kernels::stop::Stop;
 use es_simhash_kernels::text::hashing::{Hash, Width};
 use es_simhash_kernels::text::points::Utf8;
 use es_simhash_kernels::text::spans::Spans;
@@ -10,7 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::settings::width;
-use crate::texts::{Texts, refused};
+use crate::texts::Texts;
+use crate::work;
 
 /// Return the hashes of tokens by the function of that name, as codes of 32, 64 or 128 bits.
 #[pyfunction]
@@ -18,14 +18,14 @@ pub fn hash_tokens<'py>(tokens: &Bound<'py, PyList>, name: &str, bits: u32) -> P
     let py = tokens.py();
     let (hash, width) = (Hash::named(name), width(bits)?);
     let (texts, mut arena) = (Texts::of(tokens)?, Vec::new());
-    let read = texts.read(&mut arena)?;
-    let features = py.detach(|| {
+    let read = texts.read(py, &mut arena)?;
+    let features = work::run(py, read.iter().map(|text| text.len() + 1).sum(), || {
         let (mut spans, mut units, mut features) = (Spans::default(), Vec::new(), Features::default());
         spans.read(&read, &mut units)?;
-        spans.hash(hash, width, &units, &mut Utf8::default(), &mut features, &Stop::default())?;
+        spans.hash(hash, width, &units, &mut Utf8::default(), &mut features)?;
         Ok(features)
     });
-    let features = features.map_err(refused)?;
+    let features = features?;
     codes(py, features.words, features.second_words, width)
 }
 

@@ -11,6 +11,7 @@ mod settings;
 mod stored;
 mod text;
 mod texts;
+mod utf8;
 mod verifier;
 mod work;
 
@@ -36,8 +37,15 @@ mod es_simhash_native {
     use crate::texts::Refused;
     #[pymodule_export]
     use crate::verifier::{KeptTexts, Verifier};
+    #[pymodule_export]
+    use crate::work::_fail;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.native` knows old builds.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __interface__: &str = "89f8e5d8876e";
 }

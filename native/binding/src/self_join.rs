@@ -6,7 +6,6 @@ use es_simhash_kernels::text;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 
-use crate::texts::refused;
 use crate::work;
 
 /// Return the entries of codes whose hash of the chosen bits another one may share, in the order of their rows.
@@ -17,10 +16,10 @@ pub fn sharing<'py>(
     factors: PyReadonlyArray1<'py, u64>,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
     let (py, codes, chosen, factors) = (codes.py(), codes.as_slice()?, chosen.as_slice()?, factors.as_slice()?);
-    let entries = work::run(py, codes.len(), |stop| match (chosen, factors) {
-        (&[mask], &[factor]) => tables::sharing(codes.as_chunks().0, Hash { mask: [mask], factors: [factor] }, stop),
+    let entries = work::run(py, codes.len(), || match (chosen, factors) {
+        (&[mask], &[factor]) => Ok(tables::sharing(codes.as_chunks().0, Hash { mask: [mask], factors: [factor] })),
         (&[high, low], &[of_high, of_low]) => {
-            tables::sharing(codes.as_chunks().0, Hash { mask: [high, low], factors: [of_high, of_low] }, stop)
+            Ok(tables::sharing(codes.as_chunks().0, Hash { mask: [high, low], factors: [of_high, of_low] }))
         }
         _ => Err(text::Refused),
     });
@@ -45,7 +44,8 @@ pub fn near_pairs<'py>(
     let (py, codes, entries) = (codes.py(), codes.as_slice()?, entries.as_slice()?);
     let (chosen, passed_over) = (chosen.as_slice()?, passed_over.as_slice()?);
     let mut found = Near::default();
-    let next = py.detach(|| match *chosen {
+    // The entries that share their hash with the first one are all read.
+    let next = work::run(py, entries.len().saturating_sub(start), || match *chosen {
         [word] => {
             let rule = Rule { distance, chosen: [word], passed_over: passed_over.as_chunks().0 };
             near::pairs(codes.as_chunks().0, entries, start, limit, &rule, &mut found)
@@ -56,6 +56,6 @@ pub fn near_pairs<'py>(
         }
         _ => Err(text::Refused),
     });
-    let next = next.map_err(refused)?;
+    let next = next?;
     Ok((found.left.into_pyarray(py), found.right.into_pyarray(py), found.distances.into_pyarray(py), next))
 }

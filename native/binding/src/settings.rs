@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use crate::texts::{Texts, refused};
+use crate::work;
 
 /// Weights of features by hash, and the weight of all others.
 pub type Idf<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, i64);
@@ -32,34 +33,38 @@ fn run(given: &Bound<'_, PyTuple>) -> PyResult<usize> {
 /// Stop words with lone surrogates are left out: no text has them.
 fn stop_words(list: &Bound<'_, PyList>) -> PyResult<StopWords> {
     let (texts, mut arena) = (Texts::of(list)?, Vec::new());
-    let words = texts.read(&mut arena)?.into_iter().filter_map(|word| {
+    let words = texts.read(list.py(), &mut arena)?.into_iter().filter_map(|word| {
         let mut units = Vec::new();
         word.encode(&mut units).is_ok().then_some(units)
     });
     Ok(StopWords::new(&words.collect::<Vec<_>>()))
 }
 
-pub fn weighing(name: &str, idf: Option<Idf<'_>>) -> PyResult<Weighing> {
+pub fn weighing(py: Python<'_>, name: &str, idf: Option<Idf<'_>>) -> PyResult<Weighing> {
     match (name, idf) {
         ("set", None) => Ok(Weighing::Set),
         ("tf", None) => Ok(Weighing::Tf),
         ("own", None) => Ok(Weighing::Own),
-        ("idf", Some(table)) => Ok(Weighing::Idf(idf_table(&table)?)),
-        ("tfidf", Some(table)) => Ok(Weighing::TfIdf(idf_table(&table)?)),
+        ("idf", Some(table)) => Ok(Weighing::Idf(idf_table(py, &table)?)),
+        ("tfidf", Some(table)) => Ok(Weighing::TfIdf(idf_table(py, &table)?)),
         _ => Err(refused(kernels::Refused)),
     }
 }
 
-fn idf_table((hashes, weights, unseen): &Idf<'_>) -> PyResult<IdfTable> {
+fn idf_table(py: Python<'_>, (hashes, weights, unseen): &Idf<'_>) -> PyResult<IdfTable> {
     if hashes.len() != weights.len() {
         return Err(refused(kernels::Refused));
     }
     let (hashes, weights) = (hashes.as_slice()?, weights.as_slice()?);
-    Ok(IdfTable::new(hashes.iter().copied().zip(weights.iter().copied()), *unseen))
+    work::run(py, hashes.len(), || Ok(IdfTable::new(hashes.iter().copied().zip(weights.iter().copied()), *unseen)))
 }
 
-pub fn minhash(given: Option<(String, usize)>) -> PyResult<Option<MinHash>> {
-    given.map(|(kind, size)| MinHash::named(&kind, size).ok_or(kernels::Refused).map_err(refused)).transpose()
+pub fn minhash(py: Python<'_>, given: Option<(String, usize)>) -> PyResult<Option<MinHash>> {
+    // Each position of a signature may have a sequence of all.
+    let made = |(kind, size): (String, usize)| {
+        work::run(py, size.saturating_mul(size), || MinHash::named(&kind, size).ok_or(kernels::Refused))
+    };
+    given.map(made).transpose()
 }
 
 pub fn width(bits: u32) -> PyResult<Width> {

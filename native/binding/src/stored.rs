@@ -6,6 +6,8 @@ use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
+use crate::work;
+
 /// SimHashes, of one or two words; values that keys hold; signatures that are stored apart.
 pub type Columns<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<u32>>);
 
@@ -24,8 +26,8 @@ pub fn read<'py>(
 ) -> PyResult<(Vec<usize>, Columns<'py>)> {
     let py = objects.py();
     let (mut rows, mut whole, mut keys) = (Rows::default(), Vec::new(), Vec::new());
-    for (place, object) in objects.iter().enumerate() {
-        if let Ok(object) = object.cast_into::<PyDict>()
+    for (place, object) in work::each(py, objects).enumerate() {
+        if let Ok(object) = object?.cast_into::<PyDict>()
             && is_of(&object, names.scheme, scheme)?
             && append(layout, names.fields, &object, &mut keys, &mut rows)?
         {

@@ -1,10 +1,12 @@
 //! The steps from texts to features, each by itself.
 
+use es_simhash_kernels::stop;
 use es_simhash_kernels::text::normalise::{Steps, normalise as append_normalised};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::texts::{Refused, Texts};
+use crate::texts::Texts;
+use crate::work;
 
 /// Return the normalised texts; `steps` are NFKC, case folding and white space.
 #[pyfunction]
@@ -13,15 +15,15 @@ pub fn normalise(texts: &Bound<'_, PyList>, steps: (bool, bool, bool)) -> PyResu
     let steps = Steps { nfkc, casefold, whitespace };
     let strings = Texts::of(texts)?;
     let mut arena = Vec::new();
-    let read = strings.read(&mut arena)?;
-    let normalised = texts.py().detach(|| {
+    let read = strings.read(texts.py(), &mut arena)?;
+    work::run(texts.py(), read.iter().map(|text| text.len() + 1).sum(), || {
         let mut units = Vec::new();
         let normalise_one = |&text| {
+            stop::look();
             units.clear();
             append_normalised(steps, text, &mut units)?;
             String::from_utf16(&units).map_err(|_| es_simhash_kernels::text::Refused)
         };
         read.iter().map(normalise_one).collect::<Result<_, _>>()
-    });
-    normalised.map_err(|_: es_simhash_kernels::text::Refused| Refused::new_err(()))
+    })
 }

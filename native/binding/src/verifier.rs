@@ -5,6 +5,7 @@ use es_simhash_kernels::compare::conditions::Conditions;
 use es_simhash_kernels::compare::kept::Kept;
 use es_simhash_kernels::compare::measure::Measure;
 use es_simhash_kernels::compare::weight_table::WeightTable;
+use es_simhash_kernels::stop;
 use es_simhash_kernels::text::{Refused, Text};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -13,10 +14,13 @@ use pyo3::types::{PyList, PyString};
 use crate::fingerprinter::Fingerprinter;
 use crate::settings::Idf;
 use crate::texts::{Texts, refused};
+use crate::work;
 
 /// Signals are answered after so many characters, or pairs.
 const CHARACTERS: usize = 1 << 18;
 const PAIRS: usize = 1 << 10;
+/// So much longer a look-up takes than a character.
+const PASSES: usize = 16;
 
 type Hashes<'py> = PyReadonlyArray1<'py, u64>;
 type Numbers<'py> = PyReadonlyArray1<'py, i64>;
@@ -36,6 +40,7 @@ impl Verifier {
     #[new]
     #[pyo3(signature = (fingerprinter, *, measure, weights, counts, common, conditions))]
     fn new(
+        py: Python<'_>,
         fingerprinter: Py<Fingerprinter>,
         measure: &str,
         weights: Option<Idf<'_>>,
@@ -47,7 +52,7 @@ impl Verifier {
         let of_empty = if common.is_none() { 1.0 } else { 0.0 };
         let (lengths, numbers, first_lines) = conditions;
         let conditions = Conditions { lengths, numbers, first_lines };
-        let weights = feature_weights(weights, common)?;
+        let weights = feature_weights(py, weights, common)?;
         Ok(Self { fingerprinter, comparer: Comparer { measure, weights, counts, of_empty, conditions } })
     }
 
@@ -61,7 +66,7 @@ impl Verifier {
     ) -> PyResult<Similarities<'py>> {
         let mut comparable = Vec::with_capacity(texts.len());
         self.each(texts, 1, |text| comparable.push(text))?;
-        let pairs = read_pairs(first, second, least)?;
+        let pairs = read_pairs(texts.py(), &first, &second, &least)?;
         let text = |number: i64| usize::try_from(number).ok().and_then(|place| comparable.get(place));
         compare(texts.py(), &self.comparer, text, &pairs)
     }
@@ -82,9 +87,11 @@ impl Verifier {
             let end = end_of_chunk(texts, start)?;
             let strings = Texts::of(&texts.get_slice(start, end))?;
             arena.clear();
-            let read: Vec<Text<'_>> = strings.read(&mut arena)?;
-            let made = py.detach(|| self.comparer.comparable_by_threads(settings, &read, &mut scratches));
-            made.map_err(refused)?.into_iter().for_each(&mut put);
+            let read: Vec<Text<'_>> = strings.read(py, &mut arena)?;
+            let made = work::run(py, read.iter().map(Text::len).sum(), || {
+                self.comparer.comparable_by_threads(settings, &read, &mut scratches)
+            });
+            made?.into_iter().for_each(&mut put);
             py.check_signals()?;
             start = end;
         }
@@ -104,10 +111,14 @@ pub struct KeptTexts {
 #[pymethods]
 impl KeptTexts {
     /// Return which of these numbers have no text here.
-    fn missing<'py>(&self, numbers: Numbers<'py>) -> Bound<'py, PyArray1<i64>> {
+    fn missing<'py>(&self, numbers: Numbers<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let numbers_here = numbers.as_array();
-        let missing = numbers_here.iter().copied().filter(|&number| self.kept.get(number).is_none());
-        missing.collect::<Vec<_>>().into_pyarray(numbers.py())
+        let missing = work::run(numbers.py(), numbers_here.len().saturating_mul(PASSES), || {
+            let numbers = numbers_here.iter().copied().enumerate().inspect(|&(place, _)| stop::look_at(place));
+            let missing = numbers.map(|(_, number)| number).filter(|&number| self.kept.get(number).is_none());
+            Ok(missing.collect::<Vec<_>>())
+        });
+        Ok(missing?.into_pyarray(numbers.py()))
     }
 
     /// Add texts with these numbers.
@@ -129,7 +140,7 @@ impl KeptTexts {
         least: Floats<'py>,
     ) -> PyResult<Similarities<'py>> {
         let py = first.py();
-        let pairs = read_pairs(first, second, least)?;
+        let pairs = read_pairs(py, &first, &second, &least)?;
         compare(py, &self.verifier.get().comparer, |number| self.kept.get(number), &pairs)
     }
 
@@ -140,28 +151,38 @@ impl KeptTexts {
 }
 
 /// Return what features weigh: those that are common nothing.
-fn feature_weights(table: Option<Idf<'_>>, common: Option<Hashes<'_>>) -> PyResult<Option<WeightTable>> {
+fn feature_weights(
+    py: Python<'_>,
+    table: Option<Idf<'_>>,
+    common: Option<Hashes<'_>>,
+) -> PyResult<Option<WeightTable>> {
     if table.is_none() && common.is_none() {
         return Ok(None);
     }
-    let mut hashes = common.map_or_else(Vec::new, |common| common.as_array().to_vec());
-    hashes.sort_unstable();
-    hashes.dedup();
-    let mut weights = vec![0; hashes.len()];
-    let mut others = 1;
-    if let Some((table_hashes, table_weights, unseen)) = table {
-        others = u32::try_from(unseen).map_err(|_| refused(Refused))?;
-        let common = hashes.clone();
-        for (&hash, &weight) in table_hashes.as_array().iter().zip(table_weights.as_array()) {
-            if common.binary_search(&hash).is_err() {
-                hashes.push(hash);
-                weights.push(weight);
+    let common = common.as_ref().map(|common| common.as_array());
+    let table = table.as_ref().map(|(hashes, weights, unseen)| (hashes.as_array(), weights.as_array(), *unseen));
+    let count = common.map_or(0, |common| common.len()) + table.map_or(0, |table| table.0.len());
+    work::run(py, count.saturating_mul(PASSES), || {
+        let mut hashes = common.map_or_else(Vec::new, |common| common.to_vec());
+        stop::sort(&mut hashes);
+        hashes.dedup();
+        let mut weights = vec![0; hashes.len()];
+        let mut others = 1;
+        if let Some((table_hashes, table_weights, unseen)) = table {
+            others = u32::try_from(unseen).map_err(|_| Refused)?;
+            let common = hashes.clone();
+            for (place, (&hash, &weight)) in table_hashes.iter().zip(table_weights).enumerate() {
+                stop::look_at(place);
+                if common.binary_search(&hash).is_err() {
+                    hashes.push(hash);
+                    weights.push(weight);
+                }
             }
         }
-    }
-    let mut filled = WeightTable::default();
-    filled.fill(&hashes, &weights, others);
-    Ok(Some(filled))
+        let mut filled = WeightTable::default();
+        filled.fill(&hashes, &weights, others);
+        Ok(Some(filled))
+    })
 }
 
 /// Return the end of a chunk of texts that signals can wait for.
@@ -185,16 +206,25 @@ struct Numbered {
 }
 
 /// Return the pairs, those with the same first text together.
-fn read_pairs(first: Numbers<'_>, second: Numbers<'_>, least: Floats<'_>) -> PyResult<Vec<Numbered>> {
+fn read_pairs(
+    py: Python<'_>,
+    first: &Numbers<'_>,
+    second: &Numbers<'_>,
+    least: &Floats<'_>,
+) -> PyResult<Vec<Numbered>> {
     let (first, second, least) = (first.as_array(), second.as_array(), least.as_array());
     if first.len() != second.len() || first.len() != least.len() {
         return Err(refused(Refused));
     }
-    let all = first.iter().zip(second).zip(least).enumerate();
-    let mut pairs: Vec<Numbered> =
-        all.map(|(place, ((&first, &second), &least))| Numbered { first, second, least, place }).collect();
-    pairs.sort_by_key(|pair| pair.first);
-    Ok(pairs)
+    work::run(py, first.len().saturating_mul(PASSES), || {
+        let mut order = Vec::new();
+        stop::extend(&mut order, first.iter().copied().zip(0..first.len()));
+        stop::sort::<(i64, usize)>(&mut order);
+        let mut pairs = Vec::new();
+        let pair = |(first, place)| Numbered { first, second: second[place], least: least[place], place };
+        stop::extend(&mut pairs, order.into_iter().map(pair));
+        Ok(pairs)
+    })
 }
 
 /// Compare pairs of the texts that `text` returns by their numbers.
@@ -210,7 +240,9 @@ fn compare<'py, 'a>(
             .iter()
             .map(|pair| Some(Pair { first: text(pair.first)?, second: text(pair.second)?, least: pair.least }));
         let with_texts = with_texts.collect::<Option<Vec<_>>>().ok_or_else(|| refused(Refused))?;
-        for (pair, similarity) in some.iter().zip(py.detach(|| comparer.compare(&with_texts))) {
+        let features = with_texts.iter().map(|pair| pair.first.features() + pair.second.features()).sum();
+        let similarities = work::run(py, features, || Ok(comparer.compare(&with_texts)))?;
+        for (pair, similarity) in some.iter().zip(similarities) {
             found[pair.place] = similarity;
         }
         py.check_signals()?;

@@ -1,6 +1,7 @@
-//! Work without the interpreter: other threads run meanwhile, and interruptions are answered.
+//! Work without the interpreter: other threads run meanwhile, interruptions are answered, and what panics raises.
 
-use std::panic::resume_unwind;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,36 +9,44 @@ use std::time::Duration;
 
 use es_simhash_kernels::stop::Stop;
 use es_simhash_kernels::text::Refused;
+use pyo3::import_exception;
 use pyo3::prelude::*;
 
 use crate::texts::refused;
 
+import_exception!(es_simhash.errors, KernelError);
+
 /// Work of so many units (characters, say) is done before anybody could interrupt it.
-const SHORT: usize = 1 << 22;
+const SHORT: usize = 1 << 20;
 /// How long an interruption waits until it is seen.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// So many of Python's objects are handled between two looks for interruptions.
+const OBJECTS: usize = 1 << 10;
 
-/// Do work of so many units, which looks at its `Stop` now and then.
+/// Do work of so many units, which looks whether to stop (`es_simhash_kernels::stop`) where it may take long.
 pub fn run<Made: Send>(
     py: Python<'_>,
     units: usize,
-    work: impl FnOnce(&Arc<Stop>) -> Result<Made, Refused> + Send,
+    work: impl FnOnce() -> Result<Made, Refused> + Send,
 ) -> PyResult<Made> {
-    let stop = Arc::default();
-    let made = if units < SHORT { py.detach(|| work(&stop)) } else { watched(py, &stop, work)? };
-    made.map_err(refused)
+    let made = if units < SHORT { py.detach(|| catch_unwind(AssertUnwindSafe(work))) } else { watched(py, work)? };
+    made.map_err(|panic| failed(&*panic))?.map_err(refused)
+}
+
+/// Panic in work of so many units, as a kernel with a mistake in it does: for tests.
+#[pyfunction]
+pub fn _fail(py: Python<'_>, units: usize) -> PyResult<()> {
+    run(py, units, || panic!("{units} units"))
 }
 
 /// Work in a thread of its own, while this one looks for interruptions.
-fn watched<Made: Send>(
-    py: Python<'_>,
-    stop: &Arc<Stop>,
-    work: impl FnOnce(&Arc<Stop>) -> Made + Send,
-) -> PyResult<Made> {
+fn watched<Made: Send>(py: Python<'_>, work: impl FnOnce() -> Made + Send) -> PyResult<thread::Result<Made>> {
+    let stop = Arc::<Stop>::default();
     let (done, waiting) = (AtomicBool::new(false), thread::current());
     thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            let made = work(stop);
+            Arc::clone(&stop).heed();
+            let made = catch_unwind(AssertUnwindSafe(work));
             done.store(true, Ordering::Release);
             waiting.unpark();
             made
@@ -51,7 +60,24 @@ fn watched<Made: Send>(
             stop.request();
         }
         let made = py.detach(|| worker.join());
-        waited?;
-        Ok(made.unwrap_or_else(|panic| resume_unwind(panic)))
+        waited.map(|()| made.and_then(|made| made))
+    })
+}
+
+fn failed(panic: &(dyn Any + Send)) -> PyErr {
+    let literal = panic.downcast_ref::<&str>().copied();
+    let said = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    KernelError::new_err(format!(
+        "A compiled kernel failed, which is a mistake in it: {said}. Set ES_SIMHASH_NATIVE=0 to do without, and report it."
+    ))
+}
+
+/// Go through Python's objects; look for interruptions now and then.
+pub fn each<'py, T>(py: Python<'py>, objects: impl IntoIterator<Item = T>) -> impl Iterator<Item = PyResult<T>> {
+    objects.into_iter().enumerate().map(move |(place, object)| {
+        if place % OBJECTS == OBJECTS - 1 {
+            py.check_signals()?;
+        }
+        Ok(object)
     })
 }

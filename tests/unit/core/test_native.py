@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from types import ModuleType
 
 import pytest
@@ -22,9 +23,9 @@ def _ask_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     module._installed.cache_clear()
 
 
-def of_version(version: str) -> ModuleType:
+def of_version(version: str, interface: str = module._INTERFACE) -> ModuleType:
     found = ModuleType("es_simhash_native")
-    vars(found)["__version__"] = version
+    vars(found).update(__version__=version, __interface__=interface)
     return found
 
 
@@ -37,6 +38,24 @@ def test_kernels_of_another_version_are_named_and_left_out(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "es_simhash_native", of_version("0.0.9"))
     with pytest.warns(RuntimeWarning, match=f"0.0.9 does not fit.*pip install es-simhash-native=={__version__}"):
         assert native() is None
+
+
+@pytest.mark.parametrize("interface", ["", "0123456789ab"])
+def test_another_build_of_this_version_is_left_out(interface: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = of_version(__version__, interface)
+    monkeypatch.setitem(sys.modules, "es_simhash_native", found)
+    with pytest.warns(RuntimeWarning, match="other sources.*make native"):
+        assert native() is None
+    del found.__interface__  # as in builds before there was one
+    module._installed.cache_clear()
+    with pytest.warns(RuntimeWarning, match="other sources.*make native"):
+        assert native() is None
+
+
+def test_the_interface_is_known_by_its_stub_on_both_sides() -> None:
+    stub = (ROOT / "native" / "es_simhash_native.pyi").read_bytes()
+    assert sha256(stub).hexdigest()[:12] == module._INTERFACE
+    assert f'"{module._INTERFACE}"' in (ROOT / "native" / "binding" / "src" / "lib.rs").read_text(encoding="utf-8")
 
 
 def test_without_them_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +71,8 @@ def test_the_environment_can_do_without_them_at_any_time(monkeypatch: pytest.Mon
 
 
 def test_the_installed_kernels_are_of_this_version() -> None:
-    assert pytest.importorskip("es_simhash_native").__version__ == __version__
+    installed = pytest.importorskip("es_simhash_native")
+    assert (installed.__version__, installed.__interface__) == (__version__, module._INTERFACE)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::texts::Refused;
+use crate::work;
 
 /// Deeper objects, which may hold themselves, are left to Python.
 const DEEPEST: usize = 50;
@@ -26,9 +27,9 @@ fn push(value: &Bound<'_, PyAny>, depth: usize, out: &mut Vec<u8>) -> PyResult<(
     } else if let Ok(object) = value.cast_exact::<PyDict>() {
         push_object(object, inner, out)?;
     } else if let Ok(list) = value.cast_exact::<PyList>() {
-        push_array(list.iter(), inner, out)?;
+        push_array(value.py(), list, inner, out)?;
     } else if let Ok(tuple) = value.cast_exact::<PyTuple>() {
-        push_array(tuple.iter(), inner, out)?;
+        push_array(value.py(), tuple, inner, out)?;
     } else if value.is_none() {
         out.extend_from_slice(b"null");
     } else if let Ok(truth) = value.cast_exact::<PyBool>() {
@@ -45,7 +46,8 @@ fn push(value: &Bound<'_, PyAny>, depth: usize, out: &mut Vec<u8>) -> PyResult<(
 
 fn push_object(object: &Bound<'_, PyDict>, depth: usize, out: &mut Vec<u8>) -> PyResult<()> {
     out.push(b'{');
-    for (place, (name, value)) in object.iter().enumerate() {
+    for (place, member) in work::each(object.py(), object).enumerate() {
+        let (name, value) = member?;
         separate(place, out);
         push_text(name.cast_exact::<PyString>().map_err(|_| Refused::new_err(()))?, out)?;
         out.push(b':');
@@ -55,11 +57,16 @@ fn push_object(object: &Bound<'_, PyDict>, depth: usize, out: &mut Vec<u8>) -> P
     Ok(())
 }
 
-fn push_array<'py>(elements: impl Iterator<Item = Bound<'py, PyAny>>, depth: usize, out: &mut Vec<u8>) -> PyResult<()> {
+fn push_array<'py>(
+    py: Python<'py>,
+    elements: impl IntoIterator<Item = Bound<'py, PyAny>>,
+    depth: usize,
+    out: &mut Vec<u8>,
+) -> PyResult<()> {
     out.push(b'[');
-    for (place, element) in elements.enumerate() {
+    for (place, element) in work::each(py, elements).enumerate() {
         separate(place, out);
-        push(&element, depth, out)?;
+        push(&element?, depth, out)?;
     }
     out.push(b']');
     Ok(())

@@ -8,8 +8,9 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::objects::dictionary;
 use crate::texts::refused;
+use crate::work;
 
-/// From so many bytes on, other threads may run while a line is read.
+/// From so many bytes on, other threads may run while a line is read, and it can be interrupted.
 const LONG: usize = 1 << 16;
 
 #[pyclass(frozen)]
@@ -66,6 +67,5 @@ impl JsonLine {
 
 /// Read a line, without the interpreter if it is long.
 fn unlocked<'a, T: Send>(py: Python<'_>, json: &'a [u8], read: impl FnOnce(&'a [u8]) -> Read<T> + Send) -> PyResult<T> {
-    let found = if json.len() < LONG { read(json) } else { py.detach(|| read(json)) };
-    found.map_err(refused)
+    if json.len() < LONG { read(json).map_err(refused) } else { work::run(py, json.len(), || read(json)) }
 }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::texts::{Refused, refused};
+use crate::work;
 
 /// Integers of so many characters fit into 64 bits.
 const SHORT: usize = 18;
@@ -14,7 +15,8 @@ const SHORT: usize = 18;
 /// Return the dictionary of an object's members.
 pub fn dictionary<'py>(py: Python<'py>, json: &[u8], members: &[Member]) -> PyResult<Bound<'py, PyDict>> {
     let dictionary = PyDict::new(py);
-    for Member { name, value } in members {
+    for member in work::each(py, members) {
+        let Member { name, value } = member?;
         dictionary.set_item(string(py, &json[name.clone()])?, object(py, json, value)?)?;
     }
     Ok(dictionary)
@@ -33,7 +35,8 @@ fn object<'py>(py: Python<'py>, json: &[u8], value: &Span) -> PyResult<Bound<'py
 }
 
 fn list<'py>(py: Python<'py>, json: &[u8], elements: &[Span]) -> PyResult<Bound<'py, PyList>> {
-    let objects: Vec<_> = elements.iter().map(|element| object(py, json, element)).collect::<PyResult<_>>()?;
+    let objects = work::each(py, elements).map(|element| object(py, json, element?));
+    let objects: Vec<_> = objects.collect::<PyResult<_>>()?;
     PyList::new(py, objects)
 }
 

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::objects::dictionary;
-use crate::texts::refused;
+use crate::work;
 
 /// Return what `json.loads` makes of the reply to a search, but for hits with nothing under a prefix.
 ///
@@ -18,13 +18,13 @@ pub fn search_reply<'py>(
     prefix: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (py, bytes) = (json.py(), json.as_bytes());
-    let reply = py.detach(|| Reply::read(bytes)).map_err(refused)?;
+    let reply = work::run(py, bytes.len(), || Reply::read(bytes))?;
     let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
     let hits = PyList::empty(py);
     if let Some((last, others)) = reply.hits.split_last() {
         let mut names = Names { py, last: None };
-        for hit in others {
-            hits.append(object(py, bytes, hit, &fields, prefix, &mut names)?)?;
+        for hit in work::each(py, others) {
+            hits.append(object(py, bytes, hit?, &fields, prefix, &mut names)?)?;
         }
         hits.append(dictionary(py, bytes, &last.members)?)?;
     }

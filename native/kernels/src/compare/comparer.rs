@@ -9,6 +9,7 @@ use super::set::{self, WeightedSet};
 use super::weight_table::WeightTable;
 use crate::scheme::features::{self, Document};
 use crate::scheme::settings::Settings;
+use crate::stop;
 use crate::text::weighted::Features;
 use crate::text::{Refused, Text};
 
@@ -77,7 +78,7 @@ impl Comparer {
         let mut parts = texts.chunks(texts.len().div_ceil(others.len() + 1).max(1));
         let own = parts.next().unwrap_or_default();
         thread::scope(|scope| {
-            let others = parts.zip(others).map(|(part, scratch)| scope.spawn(move || each(part, scratch)));
+            let others = parts.zip(others).map(|(part, scratch)| stop::spawn(scope, move || each(part, scratch)));
             let others: Vec<_> = others.collect();
             let mut made = each(own, first)?;
             for other in others {
@@ -94,6 +95,7 @@ impl Comparer {
         for run in pairs.chunk_by(|a, b| std::ptr::eq(a.first, b.first)) {
             let mut is_filled = false;
             for &Pair { first, second, least } in run {
+                stop::look();
                 let mut similarity = self.most_similar(first, second);
                 if similarity >= least && similarity > 0.0 {
                     if !is_filled {
@@ -132,6 +134,11 @@ impl Comparer {
 }
 
 impl Comparable {
+    /// How many features it has.
+    pub fn features(&self) -> usize {
+        self.features.hashes.len()
+    }
+
     /// The bytes that it takes.
     pub fn size(&self) -> usize {
         size_of::<Self>() + self.features.size() + self.traits.as_ref().map_or(0, |traits| traits.size())

@@ -1,7 +1,9 @@
 //! What texts must have in common besides features (defined in `es_simhash.scheme.verification_conditions`).
 
 use super::digits::is_digit;
+use crate::stop;
 use crate::text::normalise::{Steps, normalise};
+use crate::text::points::points;
 use crate::text::{Refused, Text};
 
 const N: usize = 3;
@@ -83,31 +85,35 @@ fn of_first_lines(a: &[u64], b: &[u64]) -> f64 {
 
 /// Count what two lists in order have in common.
 fn shared<T: Ord>(a: &[T], b: &[T]) -> usize {
-    a.iter().filter(|item| b.binary_search(item).is_ok()).count()
+    stop::parts(a).map(|part| part.iter().filter(|item| b.binary_search(item).is_ok()).count()).sum()
 }
 
 /// The code points of a normalised text.
 fn normalised(steps: Steps, text: Text<'_>) -> Result<Vec<u32>, Refused> {
     let mut units = Vec::new();
     normalise(steps, text, &mut units)?;
-    Ok(char::decode_utf16(units).map(|point| point.map_or(0xFFFD, u32::from)).collect())
+    let mut found = Vec::with_capacity(units.len());
+    found.extend(points(&units).map(|(_, point)| point));
+    Ok(found)
 }
 
 fn in_order<T: Ord>(mut items: Vec<T>) -> Box<[T]> {
-    items.sort_unstable();
+    stop::sort(&mut items);
     items.dedup();
     items.into()
 }
 
 fn numbers(points: &[u32]) -> Box<[Box<[u32]>]> {
-    let runs = points.chunk_by(|&a, &b| is_digit(a) == is_digit(b)).filter(|run| is_digit(run[0]));
-    in_order(runs.map(Box::from).collect())
+    let runs =
+        points.chunk_by(|&a, &b| is_digit(a) == is_digit(b)).enumerate().inspect(|&(place, _)| stop::look_at(place));
+    in_order(runs.filter(|(_, run)| is_digit(run[0])).map(|(_, run)| Box::from(run)).collect())
 }
 
 /// The n-grams of the first line that is not blank; of a shorter one, the line itself.
 fn first_line(steps: Steps, text: Text<'_>) -> Result<Box<[u64]>, Refused> {
     let (mut points, mut rest) = (Vec::new(), text);
     while points.is_empty() && !rest.is_empty() {
+        stop::look();
         let line;
         (line, rest) = split_line(rest);
         points = normalised(steps, line)?;

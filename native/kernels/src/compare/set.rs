@@ -2,6 +2,7 @@
 
 use super::measure::Measure;
 use super::weight_table::WeightTable;
+use crate::stop;
 use crate::text::Refused;
 use crate::text::features::Distinct;
 
@@ -39,7 +40,7 @@ impl WeightedSet {
             let kept = scratch.distinct.keep_first(hashes);
             hashes.truncate(kept);
             scratch.weights.clear();
-            scratch.weights.resize(kept, 1);
+            stop::extend(&mut scratch.weights, (0..kept).map(|_| 1));
         }
         if let Some(weights) = weights {
             multiply(weights, hashes, &mut scratch.weights, &mut scratch.factors)?;
@@ -63,8 +64,10 @@ impl WeightedSet {
 /// Multiply counts by what each feature weighs.
 fn multiply(weights: &WeightTable, hashes: &[u64], counts: &mut [u32], factors: &mut Vec<u32>) -> Result<(), Refused> {
     factors.clear();
-    factors.resize(hashes.len(), 0);
-    weights.weights_of(hashes, factors);
+    stop::resize(factors, hashes.len());
+    for (hashes, factors) in stop::parts(hashes).zip(factors.chunks_mut(stop::FEW)) {
+        weights.weights_of(hashes, factors);
+    }
     for (count, &factor) in counts.iter_mut().zip(&*factors) {
         *count = count.checked_mul(factor).ok_or(Refused)?;
     }
@@ -73,7 +76,7 @@ fn multiply(weights: &WeightTable, hashes: &[u64], counts: &mut [u32], factors: 
 
 /// Leave each hash once, and say how often it occurred.
 fn count(hashes: &mut Vec<u64>, counts: &mut Vec<u32>) {
-    hashes.sort_unstable();
+    stop::sort(hashes);
     counts.clear();
     counts.extend(hashes.chunk_by(|a, b| a == b).map(|run| run.len() as u32));
     hashes.dedup();

@@ -1,8 +1,8 @@
 //! A table from the hashes of features to their weights, in which many are looked up at a time.
 
-use crate::for_each_cpu;
 use crate::sketches::one_permutation::scaled;
 use crate::text::hashing::poly64::BASE;
+use crate::{for_each_cpu, stop};
 
 /// Places of a group, which fill a cache line and are compared at once.
 const PLACES: usize = 8;
@@ -30,11 +30,12 @@ impl WeightTable {
     pub fn fill(&mut self, hashes: &[u64], weights: &[u32], others: u32) {
         let groups = hashes.len() / HASHES_A_GROUP + 1;
         self.groups.clear();
-        self.groups.resize(groups, Group::default());
+        stop::resize(&mut self.groups, groups);
         self.wanted.clear();
-        self.wanted.resize(groups, 0);
+        stop::resize(&mut self.wanted, groups);
         self.others = others;
-        for (&hash, &weight) in hashes.iter().zip(weights) {
+        for (place, (&hash, &weight)) in hashes.iter().zip(weights).enumerate() {
+            stop::look_at(place);
             // What weighs as others do needs no place.
             if weight != others {
                 self.insert(hash, weight ^ others);
@@ -63,12 +64,14 @@ impl WeightTable {
 
     /// Add up the smaller of both weights of each hash.
     pub fn sum_of_minima(&self, hashes: &[u64], weights: &[u32]) -> u64 {
-        sum_of_minima(&self.groups, &self.wanted, self.others, hashes, weights)
+        let sum = |hashes, weights| sum_of_minima(&self.groups, &self.wanted, self.others, hashes, weights);
+        stop::parts(hashes).zip(weights.chunks(stop::FEW)).map(|(hashes, weights)| sum(hashes, weights)).sum()
     }
 
     /// Add up the products of both weights of each hash. The sum must be below 2^64.
     pub fn sum_of_products(&self, hashes: &[u64], weights: &[u32]) -> u64 {
-        sum_of_products(&self.groups, &self.wanted, self.others, hashes, weights)
+        let sum = |hashes, weights| sum_of_products(&self.groups, &self.wanted, self.others, hashes, weights);
+        stop::parts(hashes).zip(weights.chunks(stop::FEW)).map(|(hashes, weights)| sum(hashes, weights)).sum()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Connected components of documents that pairs link (see `es_simhash.groups.union_find`).
 
+use crate::stop;
+
 /// Documents, each of which points to an earlier one of its component, or to itself if it is the first.
 pub struct Components {
     parents: Vec<u32>,
@@ -8,7 +10,9 @@ pub struct Components {
 impl Components {
     /// Begin with this many documents, each alone.
     pub fn of(count: u32) -> Self {
-        Self { parents: (0..count).collect() }
+        let mut parents = Vec::new();
+        stop::extend(&mut parents, (0..count as usize).map(|document| document as u32));
+        Self { parents }
     }
 
     pub fn count(&self) -> u32 {
@@ -17,7 +21,8 @@ impl Components {
 
     /// Put the documents of each pair, which are below `count`, into one component.
     pub fn union(&mut self, pairs: impl Iterator<Item = (u32, u32)>) {
-        for (one, other) in pairs {
+        for (place, (one, other)) in pairs.enumerate() {
+            stop::look_at(place);
             let (one, other) = (self.first(one), self.first(other));
             self.parents[one.max(other) as usize] = one.min(other);
         }
@@ -26,6 +31,7 @@ impl Components {
     /// Return the first document of each one's component.
     pub fn firsts(&mut self) -> &[u32] {
         for document in 0..self.parents.len() {
+            stop::look_at(document);
             // Earlier documents already point to the first.
             self.parents[document] = self.parents[self.parents[document] as usize];
         }

@@ -1,11 +1,13 @@
 //! Hashes by which equal texts are found (defined in `es_simhash.groups.pairs.condense`).
 
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
+
+use crate::text::hashing::digest;
 
 /// Append the first 128 bits of the SHA-256 of a text in UTF-8, as two words of which the lowest byte comes first.
 pub fn append_hash(text: &[u8], words: &mut Vec<u64>) {
-    let digest = Sha256::digest(text);
-    let (bytes, _) = digest.as_chunks();
+    let digest = digest::<Sha256>(text);
+    let (bytes, _) = digest.as_ref().as_chunks();
     words.extend(bytes.iter().take(2).map(|&bytes| u64::from_le_bytes(bytes)));
 }
 

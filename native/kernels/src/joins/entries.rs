@@ -3,7 +3,7 @@
 //! The definition stands in `es_simhash.groups.pairs.candidates`: the key's hash is in the upper bits of a word, the
 //! position of the document in the lower ones.
 
-use crate::for_each_cpu;
+use crate::{for_each_cpu, stop};
 
 pub const POSITION_BITS: u32 = 32;
 pub const POSITIONS: u64 = (1 << POSITION_BITS) - 1;
@@ -17,23 +17,32 @@ pub struct KeyHashes {
 impl KeyHashes {
     /// Begin with this many keys.
     pub fn of(keys: usize) -> Self {
-        Self { sums: vec![0; keys], column: Vec::with_capacity(keys) }
+        Self { sums: vec![0; keys], column: Vec::new() }
     }
 
     /// Add a column: a number of each key.
-    pub fn add(&mut self, numbers: impl Iterator<Item = u64>, factor: u64) {
-        self.column.clear();
-        self.column.extend(numbers);
-        add_products(&mut self.sums, &self.column, factor);
+    pub fn add(&mut self, mut numbers: impl Iterator<Item = u64>, factor: u64) {
+        for sums in stop::parts_mut(&mut self.sums) {
+            self.column.clear();
+            self.column.extend(numbers.by_ref().take(sums.len()));
+            add_products(sums, &self.column, factor);
+        }
     }
 
     /// Return the entries of the keys whose documents stand at `first` and the places after it, unless left out.
     pub fn entries(&self, first: u64, kept: Option<&[bool]>) -> Vec<u64> {
-        let entries = self.sums.iter().zip(first..).map(|(sum, position)| sum & !POSITIONS | position);
-        match kept {
-            None => entries.collect(),
-            Some(kept) => entries.zip(kept).filter_map(|(entry, &is_kept)| is_kept.then_some(entry)).collect(),
+        let mut found = Vec::with_capacity(if kept.is_none() { self.sums.len() } else { 0 });
+        for (sums, start) in stop::parts(&self.sums).zip((0..).step_by(stop::FEW)) {
+            let entries = sums.iter().zip(first + start as u64..).map(|(sum, position)| sum & !POSITIONS | position);
+            match kept {
+                None => found.extend(entries),
+                Some(kept) => {
+                    let kept = kept.get(start..).unwrap_or_default();
+                    found.extend(entries.zip(kept).filter_map(|(entry, &is_kept)| is_kept.then_some(entry)));
+                }
+            }
         }
+        found
     }
 }
 

@@ -2,6 +2,9 @@
 
 use super::entries::{POSITION_BITS, POSITIONS};
 
+/// Entries after which a call returns, which take some milliseconds.
+const ENTRIES: usize = if cfg!(test) { 3 } else { 1 << 20 };
+
 /// A key that many documents share: their number, and the entry of the last.
 pub type HotKey = (u64, u64);
 
@@ -43,8 +46,10 @@ impl Linker {
         }
     }
 
-    /// Append the pairs of the next entries to `codes`, until these are `limit` or just more; return how many were read.
+    /// Append the pairs of the next entries to `codes`, until these are `limit` or just more, or many entries were read;
+    /// return how many.
     pub fn link(&mut self, entries: &[u64], limit: usize, codes: &mut Vec<u64>) -> usize {
+        let entries = &entries[..entries.len().min(ENTRIES)];
         let mut read = 0;
         while read < entries.len() && codes.len() < limit {
             let entry = entries[read];
@@ -87,7 +92,7 @@ impl Linker {
 
     fn remember(&mut self, entry: u64) {
         self.last = Some(entry);
-        if self.before.len() >= 2 * self.all {
+        if self.before.len() >= self.all.saturating_mul(2) {
             self.before.drain(..self.before.len() - self.all);
         }
         self.before.push(entry);
@@ -126,6 +131,12 @@ mod tests {
             linker.end();
             assert_eq!(linker.hot, [(5, 9 << POSITION_BITS | 8)]);
         }
+    }
+
+    #[test]
+    fn a_call_reads_some_entries_only() {
+        let mut linker = Linker::new(2, 1, None, 3);
+        assert_eq!(linker.link(&entries(&[1, 2, 3, 4, 5]), 100, &mut Vec::new()), ENTRIES);
     }
 
     #[test]

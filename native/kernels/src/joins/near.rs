@@ -3,8 +3,8 @@
 //! The definition stands in `es_simhash.sketches.all_pairs`. A code is an array of one or two words.
 
 use super::tables::row_mask;
-use crate::for_each_cpu;
 use crate::text::Refused;
+use crate::{for_each_cpu, stop};
 
 /// Codes that are compared at once.
 const LANES: usize = 16;
@@ -78,7 +78,8 @@ where
 
 /// Return where the run of entries with the hash of the one before `end` ends.
 fn end_of_run(entries: &[u64], rows: u64, end: usize) -> usize {
-    end + entries[end - 1..].windows(2).take_while(|pair| pair[0] ^ pair[1] <= rows).count()
+    let places = (end..entries.len()).inspect(|&place| stop::look_at(place));
+    end + places.take_while(|&place| entries[place - 1] ^ entries[place] <= rows).count()
 }
 
 /// Some entries that share their hash with others, their codes, and the near pairs found: places, and the distance.
@@ -96,6 +97,7 @@ impl<const WORDS: usize> Scratch<WORDS> {
         self.entries.clear();
         let mut shares_with_previous = false;
         for (place, &entry) in entries.iter().enumerate() {
+            stop::look_at(place);
             let shares_with_next = entries.get(place + 1).is_some_and(|next| entry ^ next <= rows);
             if shares_with_previous | shares_with_next {
                 self.entries.push(entry);
@@ -103,7 +105,8 @@ impl<const WORDS: usize> Scratch<WORDS> {
             shares_with_previous = shares_with_next;
         }
         self.codes.clear();
-        for entry in &self.entries {
+        for (place, entry) in self.entries.iter().enumerate() {
+            stop::look_at(place);
             self.codes.push(*codes.get((entry & rows) as usize).ok_or(Refused)?);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The rows of the documents that pairs name, and how many values two rows share.
 
 use super::entries::{POSITION_BITS, POSITIONS};
-use crate::for_each_cpu;
+use crate::{for_each_cpu, stop};
 
 const WORD_BITS: u32 = u64::BITS;
 /// Values that are compared at once.
@@ -19,20 +19,22 @@ pub struct Places {
 
 /// Find the places of pairs that are given as numbers (see `es_simhash.groups.pairs.candidates.pair_codes`).
 pub fn places(codes: &[u64]) -> Places {
-    let sides = || codes.iter().flat_map(|code| [code >> POSITION_BITS, code & POSITIONS]);
+    let sides = || stop::parts(codes).flatten().flat_map(|code| [code >> POSITION_BITS, code & POSITIONS]);
     let (Some(least), Some(most)) = (sides().min(), sides().max()) else { return Places::default() };
-    let mut members = vec![0u64; ((most - least) / u64::from(WORD_BITS)) as usize + 1];
-    for document in sides() {
+    let mut members = Vec::new();
+    stop::resize(&mut members, ((most - least) / u64::from(WORD_BITS)) as usize + 1);
+    sides().for_each(|document| {
         let (word, bit) = split(document - least);
         members[word] |= 1 << bit;
-    }
+    });
     let (documents, ranks) = listed(&members, least);
     let place = |document: u64| {
         let (word, bit) = split(document - least);
         ranks[word] + (members[word] & ((1 << bit) - 1)).count_ones()
     };
-    let first = codes.iter().map(|code| place(code >> POSITION_BITS)).collect();
-    let second = codes.iter().map(|code| place(code & POSITIONS)).collect();
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    stop::extend(&mut first, codes.iter().map(|code| place(code >> POSITION_BITS)));
+    stop::extend(&mut second, codes.iter().map(|code| place(code & POSITIONS)));
     Places { documents, first, second }
 }
 
@@ -43,7 +45,8 @@ fn split(bit: u64) -> (usize, u32) {
 /// List the members of a set of bits, from `least` on, and count those before each word.
 fn listed(members: &[u64], least: u64) -> (Vec<i64>, Vec<u32>) {
     let (mut documents, mut ranks) = (Vec::new(), Vec::with_capacity(members.len()));
-    for (&word, start) in members.iter().zip((least as i64..).step_by(WORD_BITS as usize)) {
+    for (place, (&word, start)) in members.iter().zip((least as i64..).step_by(WORD_BITS as usize)).enumerate() {
+        stop::look_at(place);
         ranks.push(documents.len() as u32);
         let mut rest = word;
         while rest != 0 {

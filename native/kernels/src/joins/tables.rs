@@ -2,8 +2,7 @@
 //!
 //! The definition stands in `es_simhash.sketches.all_pairs`. A code is an array of one or two words.
 
-use crate::stop::Stop;
-use crate::text::Refused;
+use crate::stop;
 
 /// The bits of codes that a table brings together, hashed by multiples of their words.
 #[derive(Clone, Copy)]
@@ -34,17 +33,14 @@ const AT_ONCE: usize = 512;
 ///
 /// An entry has the hash in its upper bits and the row in its lower ones. All codes that share a hash are returned, and
 /// some others.
-pub fn sharing<const WORDS: usize>(
-    codes: &[[u64; WORDS]],
-    hash: Hash<WORDS>,
-    stop: &Stop,
-) -> Result<Vec<u64>, Refused> {
+pub fn sharing<const WORDS: usize>(codes: &[[u64; WORDS]], hash: Hash<WORDS>) -> Vec<u64> {
     let row_mask = row_mask(codes.len());
     let bits = (codes.len() * PLACES).next_power_of_two().ilog2().clamp(6, row_mask.leading_zeros());
-    let mut seen = vec![[0u64; 2]; 1 << (bits - 6)];
+    let mut seen = Vec::new();
+    stop::resize::<[u64; 2]>(&mut seen, 1 << (bits - 6));
     let place = |hash: u64| ((hash >> (64 - bits) >> 6) as usize, 1 << (hash >> (64 - bits) & 63));
     for codes in codes.chunks(AT_ONCE) {
-        stop.check()?;
+        stop::look();
         for code in codes {
             let (word, bit) = place(hash.of(code));
             let [once, twice] = &mut seen[word];
@@ -54,7 +50,7 @@ pub fn sharing<const WORDS: usize>(
     }
     let (mut entries, mut some) = (Vec::new(), [0; AT_ONCE]);
     for (codes, first) in codes.chunks(AT_ONCE).zip((0u64..).step_by(AT_ONCE)) {
-        stop.check()?;
+        stop::look();
         let mut count = 0;
         for (code, row) in codes.iter().zip(first..) {
             let hashed = hash.of(code);
@@ -64,7 +60,7 @@ pub fn sharing<const WORDS: usize>(
         }
         entries.extend_from_slice(&some[..count]);
     }
-    Ok(entries)
+    entries
 }
 
 #[cfg(test)]
@@ -75,7 +71,7 @@ mod tests {
     fn all_codes_that_share_a_hash_are_kept_and_few_others() {
         let hash = Hash { mask: [0xffff << 8], factors: [0x9E37_79B9_7F4A_7C15] };
         let codes: Vec<[u64; 1]> = (0..1000u64).map(|row| [((row % 990) << 8) + row % 7]).collect();
-        let kept = sharing(&codes, hash, &Stop::default()).unwrap();
+        let kept = sharing(&codes, hash);
         let rows: Vec<u64> = kept.iter().map(|entry| entry & row_mask(codes.len())).collect();
         assert!((0..10).chain(990..1000).all(|row| rows.contains(&row)));
         assert!(rows.is_sorted() && rows.len() < 300);
@@ -85,10 +81,7 @@ mod tests {
     #[test]
     fn codes_with_one_hash_are_all_kept() {
         let hash = Hash { mask: [u64::MAX; 2], factors: [0; 2] };
-        let stop = Stop::default();
-        assert_eq!(sharing(&[[1, 2], [3, 4], [5, 6]], hash, &stop).unwrap(), [0, 1, 2]);
-        assert!(sharing(&[], hash, &stop).unwrap().is_empty());
-        stop.request();
-        assert_eq!(sharing(&[[1, 2]], hash, &stop), Err(Refused));
+        assert_eq!(sharing(&[[1, 2], [3, 4], [5, 6]], hash), [0, 1, 2]);
+        assert!(sharing(&[], hash).is_empty());
     }
 }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::numbers::push_number;
 use super::strings::unescaped;
 use super::values::{Member, Span, elements_at, members_at};
+use crate::stop::{self, look_at};
 use crate::text::Refused;
 
 /// Up to so many names are compared with each other; more are hashed.
@@ -13,7 +14,8 @@ const FEW: usize = 16;
 
 /// Return the value of the member with a name: of the last one, as in Python's dictionaries.
 pub fn find(json: &[u8], members: &[Member], name: &[u8]) -> Result<Option<Span>, Refused> {
-    for member in members.iter().rev() {
+    for (place, member) in members.iter().rev().enumerate() {
+        look_at(place);
         if unescaped(&json[member.name.clone()])?.as_ref() == name {
             return Ok(Some(member.value.clone()));
         }
@@ -56,7 +58,8 @@ pub fn text_of_all<'a>(json: &'a [u8], members: &[Member], id: &[u8]) -> Result<
     if has_name_twice(json, members)? {
         return Err(Refused);
     }
-    for member in members {
+    for (place, member) in members.iter().enumerate() {
+        look_at(place);
         // A name with dots is a path to other values, too.
         if unescaped(&json[member.name.clone()])?.contains(&b'.') {
             return Err(Refused);
@@ -73,10 +76,15 @@ pub fn text_of_all<'a>(json: &'a [u8], members: &[Member], id: &[u8]) -> Result<
 
 /// Return whether two members have the same name, however it is written.
 pub fn has_name_twice(json: &[u8], members: &[Member]) -> Result<bool, Refused> {
-    let names = members.iter().map(|member| unescaped(&json[member.name.clone()]));
+    let names = stop::parts(members).flatten().map(|member| unescaped(&json[member.name.clone()]));
     let names: Vec<Cow<'_, [u8]>> = names.collect::<Result<_, _>>()?;
     if names.len() > FEW {
-        return Ok(names.iter().collect::<HashSet<_>>().len() < names.len());
+        let mut known = HashSet::with_capacity(names.len());
+        let is_new = |(place, name)| {
+            look_at(place);
+            known.insert(name)
+        };
+        return Ok(!names.iter().enumerate().all(is_new));
     }
     Ok(names.iter().enumerate().any(|(place, name)| names[..place].contains(name)))
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::for_each_cpu;
+use crate::stop::Looks;
 use crate::text::Refused;
 
 /// Strings are mostly names, which are short: so many words are looked at before blocks.
@@ -16,11 +17,15 @@ const HIGHEST: u64 = ONES << 7;
 /// Return where the string ends whose opening quote is at `start`: behind its closing quote.
 pub fn end_of_string(json: &[u8], start: usize) -> Result<usize, Refused> {
     let mut at = start + 1;
+    let mut looks = Looks::after(at);
     loop {
         at += plain_length(&json[at..]);
         match json.get(at) {
             Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at += escape(&json[at..])?.1,
+            Some(b'\\') => {
+                at += escape(&json[at..])?.1;
+                looks.at(at);
+            }
             _ => return Err(Refused),
         }
     }
@@ -33,7 +38,9 @@ pub fn unescaped(inner: &[u8]) -> Result<Cow<'_, [u8]>, Refused> {
         return Ok(Cow::Borrowed(inner));
     }
     let mut text = inner[..at].to_vec();
+    let mut looks = Looks::after(at);
     while at < inner.len() {
+        looks.at(at);
         let (character, length) = escape(&inner[at..])?;
         text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         at += length;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::numbers::end_of_number;
 use super::strings::end_of_string;
+use crate::stop;
 use crate::text::Refused;
 
 /// Deeper nesting is left to Python, whose bound depends on how deep its own calls are.
@@ -88,6 +89,7 @@ pub(super) fn read_members(
     if json.get(at) == Some(&b'}') {
         return Ok(at + 1);
     }
+    let mut looks = stop::Looks::after(at);
     loop {
         if json.get(at) != Some(&b'"') {
             return Err(Refused);
@@ -95,6 +97,7 @@ pub(super) fn read_members(
         let name = at + 1..end_of_string(json, at)? - 1;
         let value = behind(json, behind_space(json, name.end + 1), b':')?;
         at = behind_space(json, read(name, value)?);
+        looks.at(at);
         match json.get(at) {
             Some(b',') => at = behind_space(json, at + 1),
             Some(b'}') => return Ok(at + 1),
@@ -114,8 +117,10 @@ pub(super) fn read_elements(
     if json.get(at) == Some(&b']') {
         return Ok(at + 1);
     }
+    let mut looks = stop::Looks::after(at);
     loop {
         at = behind_space(json, read(at)?);
+        looks.at(at);
         match json.get(at) {
             Some(b',') => at = behind_space(json, at + 1),
             Some(b']') => return Ok(at + 1),

@@ -6,6 +6,7 @@ use super::numbers::push_number;
 use super::paths::{has_name_twice, inside};
 use super::strings::{plain_length, unescaped};
 use super::values::{Member, Span, elements_at, members_at};
+use crate::stop::{Looks, look_at};
 use crate::text::Refused;
 
 /// Append a value; refuse one with an object that has a name twice.
@@ -20,6 +21,7 @@ pub fn push_value(json: &[u8], value: &Span, out: &mut Vec<u8>) -> Result<(), Re
         b'[' => {
             out.push(b'[');
             for (place, element) in elements_at(json, value)?.iter().enumerate() {
+                look_at(place);
                 separate(place, out);
                 push_value(json, element, out)?;
             }
@@ -38,6 +40,7 @@ pub fn push_members(json: &[u8], members: &[Member], out: &mut Vec<u8>) -> Resul
         return Err(Refused);
     }
     for (place, member) in members.iter().enumerate() {
+        look_at(place);
         separate(place, out);
         push_inner(&json[member.name.clone()], out)?;
         out.extend_from_slice(b": ");
@@ -49,7 +52,7 @@ pub fn push_members(json: &[u8], members: &[Member], out: &mut Vec<u8>) -> Resul
 /// Append a string with its quotes.
 pub fn push_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
-    let mut at = 0;
+    let (mut at, mut looks) = (0, Looks::after(0));
     loop {
         let plain = plain_length(&text[at..]);
         out.extend_from_slice(&text[at..at + plain]);
@@ -57,6 +60,7 @@ pub fn push_string(text: &[u8], out: &mut Vec<u8>) {
         let Some(&byte) = text.get(at) else { break };
         push_escaped(byte, out);
         at += 1;
+        looks.at(at);
     }
     out.push(b'"');
 }

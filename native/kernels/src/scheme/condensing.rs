@@ -1,12 +1,10 @@
 //! Weighted features to fingerprints (defined in `es_simhash.scheme.fingerprinting.fingerprints`).
 
-use std::sync::Arc;
-
 use super::settings::{MinHash, Settings, Weighing};
 use crate::sketches::one_permutation::{self, EMPTY};
 use crate::sketches::repeated::Summed;
 use crate::sketches::{simhash, weighted};
-use crate::stop::Stop;
+use crate::stop;
 use crate::text::Refused;
 use crate::text::features::Distinct;
 use crate::text::hashing::poly64::fmix64;
@@ -20,13 +18,6 @@ pub struct Scratch {
     words: Vec<u64>,
     summed: Summed,
     samples: weighted::Scratch,
-}
-
-impl Scratch {
-    /// Make what gives up if it is asked to.
-    pub fn new(stop: &Arc<Stop>) -> Self {
-        Self { distinct: Distinct::new(stop), ..Self::default() }
-    }
 }
 
 /// The fingerprints of some texts, as columns.
@@ -91,7 +82,7 @@ fn distinct_count(words: &[u64], enough: usize, scratch: &mut Scratch) -> usize 
     for glance in [words.len().min(enough.saturating_mul(2)), words.len()] {
         if count < enough {
             scratch.words.clear();
-            scratch.words.extend_from_slice(&words[..glance]);
+            stop::extend(&mut scratch.words, words[..glance].iter().copied());
             count = scratch.distinct.keep_first(&mut scratch.words);
         }
     }
@@ -109,12 +100,12 @@ fn sign(
     let mut words = &features.words;
     if !is_mixed {
         scratch.words.clear();
-        scratch.words.extend(words.iter().map(|&word| fmix64(word)));
+        stop::extend(&mut scratch.words, words.iter().map(|&word| fmix64(word)));
         words = &scratch.words;
     }
     match minhash {
         MinHash::OnePermutation(sequences) => {
-            one_permutation::fill(row, words);
+            stop::parts(words).for_each(|part| one_permutation::fill(row, part));
             sequences.densify(row, &mut scratch.bins);
         }
         MinHash::KHash(functions) => functions.fill(row, words),

@@ -1,16 +1,17 @@
 //! The hash by which texts are known as equal (defined in `es_simhash.scheme.own_fields.content_hash`).
 
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 
 use crate::sketches::digits::append_base64url;
+use crate::text::hashing::digest;
 
 /// The digits of a hash.
 pub const LENGTH: usize = 8;
 
 /// Append the first 48 bits of the SHA-256 of a text in UTF-8.
 pub fn append_hash(text: &[u8], target: &mut Vec<u8>) {
-    let digest = Sha256::digest(text);
-    let first = digest.iter().take(6).fold(0, |number, &byte| number << 8 | u64::from(byte));
+    let digest = digest::<Sha256>(text);
+    let first = digest.as_ref().iter().take(6).fold(0, |number, &byte| number << 8 | u64::from(byte));
     append_base64url(first, LENGTH as u32, target);
 }
 

@@ -1,9 +1,7 @@
 //! Documents to weighted features (defined in `es_simhash.scheme.fingerprinting`: cut, hash, weigh).
 
-use std::sync::Arc;
-
-use super::settings::{Settings, Tokens, Weighing};
-use crate::stop::Stop;
+use super::settings::{MinHash, Settings, Tokens, Weighing};
+use crate::stop;
 use crate::text::chars::{self, PADDING};
 use crate::text::features::Distinct;
 use crate::text::hashing::{Hash, Width};
@@ -14,6 +12,9 @@ use crate::text::spans::Spans;
 use crate::text::weighted::{Features, Weights};
 use crate::text::words::Words;
 use crate::text::{Refused, Text};
+
+/// Functions of a k-hash that are computed about as fast as a character is read.
+const FUNCTIONS_AT_ONCE: usize = 32;
 
 /// What features are made of.
 #[derive(Clone, Copy)]
@@ -34,8 +35,17 @@ pub enum GivenWeights<'a> {
 }
 
 impl Document<'_> {
-    /// How much there is to read, again and again where long tokens overlap.
+    /// How much there is to read, again and again where long tokens overlap or a signature needs it.
     pub fn units(&self, settings: &Settings) -> usize {
+        let passes = match &settings.minhash {
+            Some(MinHash::KHash(functions)) => functions.size() / FUNCTIONS_AT_ONCE + 1,
+            Some(MinHash::Weighted(samples)) => samples.size(),
+            _ => 1,
+        };
+        self.units_read(settings).saturating_mul(passes)
+    }
+
+    fn units_read(&self, settings: &Settings) -> usize {
         let readings = match (settings.hash, &settings.tokens) {
             (Hash::OfBytes(_), Tokens::Chars(n) | Tokens::Words { n, .. }) => *n,
             _ => 1,
@@ -76,15 +86,9 @@ pub struct Scratch {
     spans: Spans,
     utf8: Utf8,
     distinct: Distinct,
-    stop: Arc<Stop>,
 }
 
 impl Scratch {
-    /// Make what gives up if it is asked to.
-    pub fn new(stop: &Arc<Stop>) -> Self {
-        Self { distinct: Distinct::new(stop), stop: Arc::clone(stop), ..Self::default() }
-    }
-
     /// Replace `features` by those of a document, weighed; for `Weighing::Set` they still repeat.
     pub fn make(
         &mut self,
@@ -153,7 +157,7 @@ impl Scratch {
     }
 
     fn hash(&mut self, settings: &Settings, features: &mut Features) -> Result<(), Refused> {
-        self.spans.hash(settings.hash, settings.width, &self.units, &mut self.utf8, features, &self.stop)
+        self.spans.hash(settings.hash, settings.width, &self.units, &mut self.utf8, features)
     }
 
     fn weigh(&mut self, settings: &Settings, features: &mut Features) {
@@ -170,5 +174,7 @@ impl Scratch {
 }
 
 fn weights_by(table: &IdfTable, words: &[u64]) -> Weights {
-    Weights::Integers(words.iter().map(|&word| table.weight(word)).collect())
+    let mut weights = Vec::new();
+    stop::extend(&mut weights, words.iter().map(|&word| table.weight(word)));
+    Weights::Integers(weights)
 }

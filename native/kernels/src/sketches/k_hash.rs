@@ -1,10 +1,12 @@
 //! Classic MinHash by many functions (defined in `es_simhash.sketches.minhash.k_hash`).
 
-use crate::for_each_cpu;
 use crate::text::hashing::poly64::fmix64;
+use crate::{for_each_cpu, stop};
 
 /// Functions whose smallest values stay in registers at once.
 const LANES: usize = 32;
+/// Hashes that thousands of functions see in some milliseconds.
+const HASHES: usize = stop::FEW >> 4;
 
 /// The functions of a signature.
 pub struct Functions {
@@ -20,9 +22,12 @@ impl Functions {
         self.multipliers.len()
     }
 
-    /// Write the smallest value of each function; a row of no hashes stays as it is.
+    /// Write the smallest value of each function where it is smaller than what is there.
     pub fn fill(&self, row: &mut [u32], hashes: &[u64]) {
-        if !hashes.is_empty() {
+        for hashes in hashes.chunks(HASHES) {
+            if hashes.len() == HASHES {
+                stop::look();
+            }
             smallest_values(row, hashes, &self.multipliers);
         }
     }
@@ -41,7 +46,7 @@ for_each_cpu! {
                 }
             }
             for (value, product) in values.iter_mut().zip(smallest) {
-                *value = product >> 1;
+                *value = (*value).min(product >> 1);
             }
         }
     }

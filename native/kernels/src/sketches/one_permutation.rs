@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::for_each_cpu;
 use crate::text::hashing::poly64::fmix64;
+use crate::{for_each_cpu, stop};
 
 /// The value of a bin that no feature fell into.
 pub const EMPTY: u32 = u32::MAX;
@@ -57,6 +57,7 @@ impl Sequences {
     fn new(size: usize) -> Self {
         let mut sequences = vec![0; size * size];
         for (i, line) in sequences.chunks_mut(size).enumerate() {
+            stop::look();
             let key = |s: u16| if usize::from(s) == i { 0 } else { fmix64((i as u64) << 32 | u64::from(s)) };
             for (s, place) in line.iter_mut().enumerate() {
                 *place = s as u16;
@@ -132,6 +133,7 @@ impl Scratch {
 fn ranks<R: Copy + Default>(sequences: &[u16], size: usize, rank: impl Fn(usize) -> R) -> Vec<[R; LANES]> {
     let mut blocks = vec![[R::default(); LANES]; size.div_ceil(LANES) * size];
     for (i, line) in sequences.chunks(size).enumerate() {
+        stop::look();
         for (position, &s) in line.iter().enumerate() {
             blocks[i / LANES * size + usize::from(s)][i % LANES] = rank(position);
         }

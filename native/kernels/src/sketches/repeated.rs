@@ -1,5 +1,6 @@
 //! Repeated features with the sums of their weights (see `es_simhash.text.features.distinct`).
 
+use crate::stop;
 use crate::text::Refused;
 use crate::text::weighted::Weights;
 
@@ -20,8 +21,8 @@ impl Summed {
         self.hashes.clear();
         self.weights.clear();
         self.order.clear();
-        self.order.extend(hashes.iter().enumerate().map(|(i, &hash)| (hash, i)));
-        self.order.sort_unstable();
+        stop::extend(&mut self.order, hashes.iter().copied().zip(0..hashes.len()));
+        stop::sort(&mut self.order);
         match weights {
             Weights::One => self.sum(|run, _| Ok(run.len() as f64)),
             Weights::Integers(weights) if weights.iter().any(|&weight| weight < 0) => Err(Refused),
@@ -43,7 +44,8 @@ impl Summed {
         &mut self,
         mut sum_of: impl FnMut(&[(u64, usize)], &mut Vec<f64>) -> Result<f64, Refused>,
     ) -> Result<(), Refused> {
-        for run in self.order.chunk_by(|a, b| a.0 == b.0) {
+        for (place, run) in self.order.chunk_by(|a, b| a.0 == b.0).enumerate() {
+            stop::look_at(place);
             let sum = sum_of(run, &mut self.run)?;
             if sum > 0.0 {
                 self.hashes.push(run[0].0);

@@ -1,10 +1,12 @@
 //! Weighted MinHash by consistent weighted sampling (defined in `es_simhash.sketches.minhash.weighted`).
 
 use super::logarithm::{ln, ln_of_normal};
-use crate::for_each_cpu;
 use crate::text::hashing::poly64::{BASE, fmix64};
+use crate::{for_each_cpu, stop};
 
 const DRAWS: usize = 1 << 13;
+/// Hashes for each of which a sample is drawn before somebody could interrupt it.
+const HASHES: usize = stop::FEW;
 
 /// The random numbers of a signature's positions.
 pub struct Samples {
@@ -39,13 +41,19 @@ impl Samples {
             return;
         }
         scratch.ln_weights.clear();
-        scratch.ln_weights.extend(weights.iter().map(|&weight| ln(weight)));
-        scratch.times.resize(hashes.len(), 0.0);
-        scratch.ln_a.resize(hashes.len(), 0.0);
+        stop::extend(&mut scratch.ln_weights, weights.iter().map(|&weight| ln(weight)));
+        stop::resize(&mut scratch.times, hashes.len());
+        stop::resize(&mut scratch.ln_a, hashes.len());
         for (value, &key) in row.iter_mut().zip(&self.keys) {
-            let (times, ln_a) = (&mut scratch.times[..hashes.len()], &mut scratch.ln_a[..hashes.len()]);
-            sample(hashes, &scratch.ln_weights, key, &self.exponentials, times, ln_a);
-            let chosen = first_smallest(ln_a);
+            for start in (0..hashes.len()).step_by(HASHES) {
+                let part = start..hashes.len().min(start + HASHES);
+                if part.len() == HASHES {
+                    stop::look();
+                }
+                let (times, ln_a) = (&mut scratch.times[part.clone()], &mut scratch.ln_a[part.clone()]);
+                sample(&hashes[part.clone()], &scratch.ln_weights[part], key, &self.exponentials, times, ln_a);
+            }
+            let chosen = first_smallest(&scratch.ln_a[..hashes.len()]);
             let time = scratch.times[chosen] as i64 as u64;
             *value = (fmix64(hashes[chosen].wrapping_mul(BASE).wrapping_add(time)) >> 32) as u32;
         }

@@ -3,7 +3,7 @@
 use super::hashing::poly64::{BASE, fmix64, four, polynomial, polynomial_at};
 use super::points::points;
 use super::spans::Spans;
-use crate::for_each_cpu;
+use crate::{for_each_cpu, stop};
 
 /// Zeros that must follow the units of a text, so that each unit begins a whole word.
 pub const PADDING: usize = 4;
@@ -35,22 +35,32 @@ pub fn polynomials(units: &[u16], n: usize, has_pairs: bool, polynomials: &mut V
         polynomials.push(polynomial(&units[..length]));
         return;
     }
+    append_windows(units, n, length - n + 1, polynomials);
+}
+
+/// Append the polynomials of the first `count` windows of `n` units.
+fn append_windows(units: &[u16], n: usize, count: usize, polynomials: &mut Vec<u64>) {
     let first = polynomials.len();
-    polynomials.resize(first + length - n + 1, 0);
-    windows(units, n, &mut polynomials[first..]);
+    polynomials.reserve(count);
+    for start in (0..count).step_by(stop::FEW) {
+        stop::look_at(start);
+        let done = first + start;
+        polynomials.resize(done + (count - start).min(stop::FEW), 0);
+        windows(&units[start..], n, &mut polynomials[done..]);
+    }
 }
 
 /// n-grams of texts with code points beyond U+FFFF, which are pairs of units: `windows` hashes those between pairs.
 fn of_pairs(units: &[u16], n: usize, polynomials: &mut Vec<u64>) {
     let text = &units[..units.len() - PADDING];
     let (mut start, mut end) = (0, points(text).nth(n).map_or(text.len(), |(end, _)| end));
+    let mut looks = stop::Looks::after(start);
     loop {
+        looks.at(start);
         if end - start == n {
             let pair = end + text[end..].iter().position(|&unit| is_high(unit)).unwrap_or(text.len() - end);
-            let first = polynomials.len();
             let count = pair - end + 1;
-            polynomials.resize(first + count, 0);
-            windows(&units[start..], n, &mut polynomials[first..]);
+            append_windows(&units[start..], n, count, polynomials);
             (start, end) = (start + count - 1, pair);
         } else {
             polynomials.push(polynomial_at(text, start, end));
@@ -73,7 +83,7 @@ pub fn spans(units: &[u16], n: usize, spans: &mut Spans) {
     spans.starts.extend(points(units).map(|(start, _)| start));
     let count = spans.starts.len();
     let windows = (count + 1).saturating_sub(n).max(usize::from(count > 0));
-    spans.ends.extend_from_slice(&spans.starts[(count + 1 - windows).min(count)..]);
+    stop::extend(&mut spans.ends, spans.starts[(count + 1 - windows).min(count)..].iter().copied());
     spans.ends.extend((count > 0).then_some(units.len()));
     spans.starts.truncate(windows);
 }

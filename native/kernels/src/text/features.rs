@@ -1,19 +1,15 @@
 //! The distinct features of a text.
 
-use std::sync::Arc;
-
 use super::hashing::poly64::BASE;
 use crate::for_each_cpu;
 use crate::sketches::one_permutation::put;
-use crate::stop::Stop;
+use crate::stop;
 
 /// Places in the table for each feature, at least: few in the first round, for the sake of the cache, and many in the
 /// later ones, so that they are few.
 const PLACES_A_FEATURE: [usize; 2] = [2, 8];
 /// Rounds in which hashes that shared a place are given another one; what is left then is sorted.
 const ROUNDS: usize = 16;
-/// Hashes after which to look whether to stop.
-const LOOK_AFTER: usize = 1 << 20;
 
 /// A table to find repeated hashes in, used for one text after the other.
 ///
@@ -23,16 +19,9 @@ const LOOK_AFTER: usize = 1 << 20;
 pub struct Distinct {
     table: Vec<u64>,
     kept: Vec<u64>,
-    /// Looked at now and then; what is returned afterwards means nothing.
-    stop: Arc<Stop>,
 }
 
 impl Distinct {
-    /// Make a table that gives up if it is asked to.
-    pub fn new(stop: &Arc<Stop>) -> Self {
-        Self { stop: Arc::clone(stop), ..Self::default() }
-    }
-
     /// Leave one hash of each value, in any order, and return how many there are.
     pub fn keep_first(&mut self, hashes: &mut Vec<u64>) -> usize {
         self.keep(hashes, None)
@@ -44,8 +33,8 @@ impl Distinct {
     }
 
     fn keep(&mut self, hashes: &mut Vec<u64>, mut bins: Option<&mut [u32]>) -> usize {
-        let Self { table, kept, stop } = self;
-        kept.resize(hashes.len().max(kept.len()), 0);
+        let Self { table, kept } = self;
+        stop::resize(kept, hashes.len().max(kept.len()));
         let (mut count, mut left, mut factor) = (0, hashes.len(), 1_u64);
         for round in 0..ROUNDS {
             if left == 0 {
@@ -53,8 +42,9 @@ impl Distinct {
             }
             let table = freed(table, left * PLACES_A_FEATURE[round.min(1)]);
             let mut round = Round { factor, ..Round::default() };
-            while round.done < left && !stop.is_requested() {
-                let end = left.min(round.done + LOOK_AFTER);
+            while round.done < left {
+                stop::look();
+                let end = left.min(round.done + stop::FEW);
                 match &mut bins {
                     None => settle(table, &mut round, &mut hashes[..end], &mut kept[count..]),
                     Some(bins) => settle_and_fill(table, &mut round, &mut hashes[..end], &mut kept[count..], bins),
@@ -66,7 +56,7 @@ impl Distinct {
         }
         // None of these is among the kept ones: its equal would have been met at its place.
         let rest = &mut hashes[..left];
-        rest.sort_unstable();
+        stop::sort(rest);
         for (i, &hash) in rest.iter().enumerate() {
             if i == 0 || rest[i - 1] != hash {
                 kept[count] = hash;
@@ -82,9 +72,9 @@ impl Distinct {
 /// Free a table of so many places: at each stands a number that has its own place elsewhere.
 fn freed(table: &mut Vec<u64>, places: usize) -> &mut [u64] {
     let places = places.next_power_of_two();
-    table.resize(places.max(table.len()), 0);
+    stop::resize(table, places.max(table.len()));
     let table = &mut table[..places];
-    table.fill(0);
+    stop::parts_mut(table).for_each(|part| part.fill(0));
     table[0] = u64::MAX;
     table
 }

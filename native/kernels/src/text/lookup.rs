@@ -2,6 +2,7 @@
 
 use super::hashing::poly64::BASE;
 use crate::sketches::one_permutation::scaled;
+use crate::stop;
 
 /// Two in three places are free, so that what is not in the table is nearly always missed at once.
 const PLACES_AN_ENTRY: usize = 3;
@@ -21,8 +22,10 @@ pub struct Lookup {
 
 impl Lookup {
     pub fn new(entries: impl ExactSizeIterator<Item = (u64, u32)>) -> Self {
-        let mut table = Self { places: vec![Place::default(); PLACES_AN_ENTRY * entries.len()] };
-        for (hash, value) in entries {
+        let mut table = Self::default();
+        stop::resize(&mut table.places, PLACES_AN_ENTRY * entries.len());
+        for (place, (hash, value)) in entries.enumerate() {
+            stop::look_at(place);
             let mut i = table.first_place(hash);
             while table.places[i].is_taken {
                 i = (i + 1) % table.places.len();

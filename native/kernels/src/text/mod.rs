@@ -12,6 +12,8 @@ pub mod stop_words;
 pub mod weighted;
 pub mod words;
 
+use crate::stop;
+
 /// A text as Python holds it: ASCII as it lies in memory, any other as code points.
 #[derive(Clone, Copy, Debug)]
 pub enum Text<'a> {
@@ -30,9 +32,10 @@ impl Text<'_> {
     /// Append the text as it is, in UTF-16.
     pub fn encode(&self, units: &mut Vec<u16>) -> Result<(), Refused> {
         match self {
-            Text::Ascii(bytes) => units.extend(bytes.iter().map(|&byte| u16::from(byte))),
+            Text::Ascii(bytes) => stop::extend(units, bytes.iter().map(|&byte| u16::from(byte))),
             Text::Wide(points) => {
-                for &point in *points {
+                for (place, &point) in points.iter().enumerate() {
+                    stop::look_at(place);
                     let character = char::from_u32(point).ok_or(Refused)?;
                     units.extend_from_slice(character.encode_utf16(&mut [0; 2]));
                 }

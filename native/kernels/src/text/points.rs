@@ -1,10 +1,13 @@
 //! UTF-16 units as code points, and as UTF-8.
 
+use crate::stop;
+
 /// The code points of well-formed UTF-16, with the positions at which they begin.
 pub fn points(units: &[u16]) -> impl Iterator<Item = (usize, u32)> {
-    let mut i = 0;
+    let (mut i, mut looks) = (0, stop::Looks::after(0));
     std::iter::from_fn(move || {
         let start = i;
+        looks.at(start);
         let unit = u32::from(*units.get(start)?);
         let is_pair = (0xD800..0xDC00).contains(&unit);
         let low = if is_pair { units.get(start + 1).copied() } else { None };
@@ -25,8 +28,8 @@ impl Utf8 {
         self.bytes.clear();
         self.starts.clear();
         if units.iter().all(|&unit| unit < 0x80) {
-            self.bytes.extend(units.iter().map(|&unit| unit as u8));
-            self.starts.extend(0..=units.len());
+            stop::extend(&mut self.bytes, units.iter().map(|&unit| unit as u8));
+            stop::extend(&mut self.starts, 0..units.len() + 1);
             return;
         }
         for (start, point) in points(units) {

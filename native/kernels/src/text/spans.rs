@@ -7,7 +7,7 @@ use super::points::Utf8;
 use super::stop_words::StopWords;
 use super::weighted::Features;
 use super::{Refused, Text};
-use crate::stop::Stop;
+use crate::stop;
 
 const SPACE: u16 = 0x20;
 /// Tokens overlap more than this number of times where prefixes are quicker than reading each.
@@ -39,6 +39,12 @@ impl Spans {
         self.starts.is_empty()
     }
 
+    /// The tokens in parts, which are looked between.
+    fn parts(&self) -> impl Iterator<Item = impl ExactSizeIterator<Item = (usize, usize)>> {
+        let parts = stop::parts(&self.starts).zip(self.ends.chunks(stop::FEW));
+        parts.map(|(starts, ends)| starts.iter().copied().zip(ends.iter().copied()))
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         self.starts.iter().copied().zip(self.ends.iter().copied())
     }
@@ -47,6 +53,7 @@ impl Spans {
     pub fn retain_from(&mut self, first: usize, keep: impl Fn(usize, usize) -> bool) {
         let mut kept = first;
         for i in first..self.len() {
+            stop::look_at(i);
             let (start, end) = (self.starts[i], self.ends[i]);
             (self.starts[kept], self.ends[kept]) = (start, end);
             kept += usize::from(keep(start, end));
@@ -64,7 +71,8 @@ impl Spans {
     /// Join each run of `n` tokens by spaces; fewer tokens are one run. The units of the runs are written to `joined`.
     pub fn join_runs(&mut self, units: &[u16], n: usize, joined: &mut Vec<u16>) {
         joined.clear();
-        for (start, end) in self.starts.iter_mut().zip(&mut self.ends) {
+        for (place, (start, end)) in self.starts.iter_mut().zip(&mut self.ends).enumerate() {
+            stop::look_at(place);
             let first = joined.len();
             joined.extend_from_slice(&units[*start..*end]);
             (*start, *end) = (first, joined.len());
@@ -79,7 +87,8 @@ impl Spans {
     pub fn read(&mut self, tokens: &[Text<'_>], units: &mut Vec<u16>) -> Result<(), Refused> {
         self.clear();
         units.clear();
-        for token in tokens {
+        for (place, token) in tokens.iter().enumerate() {
+            stop::look_at(place);
             let start = units.len();
             token.encode(units)?;
             self.push(start, units.len());
@@ -91,12 +100,16 @@ impl Spans {
     pub fn polynomials(&self, units: &[u16], polynomials: &mut Vec<u64>) {
         let read: usize = self.iter().map(|(start, end)| end - start).sum();
         if read / READINGS <= units.len() {
-            polynomials.extend(self.iter().map(|(start, end)| polynomial_at(units, start, end)));
+            for part in self.parts() {
+                polynomials.extend(part.map(|(start, end)| polynomial_at(units, start, end)));
+            }
             return;
         }
         let mut prefixes = Prefixes::default();
         prefixes.prepare(units, self.iter().map(|(start, end)| end - start).max().unwrap_or_default());
-        polynomials.extend(self.iter().map(|(start, end)| prefixes.polynomial(units, start, end)));
+        for part in self.parts() {
+            polynomials.extend(part.map(|(start, end)| prefixes.polynomial(units, start, end)));
+        }
     }
 
     /// Append the hashes of the tokens to those of `features`.
@@ -107,7 +120,6 @@ impl Spans {
         units: &[u16],
         utf8: &mut Utf8,
         features: &mut Features,
-        stop: &Stop,
     ) -> Result<(), Refused> {
         match hash {
             Hash::Poly64 => {
@@ -117,7 +129,7 @@ impl Spans {
             Hash::OfBytes(hash) => {
                 utf8.encode(units);
                 for (start, end) in self.iter() {
-                    stop.check()?;
+                    stop::look();
                     features.push(hash.hash(utf8.span(start, end), width), width);
                 }
             }

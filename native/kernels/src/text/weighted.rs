@@ -4,6 +4,7 @@ use super::chars::mix;
 use super::features::Distinct;
 use super::hashing::Width;
 use super::hashing::poly64::{SECOND, fmix64};
+use crate::stop;
 
 /// Features in the order in which they occur, unless something made them distinct.
 #[derive(Default)]
@@ -43,11 +44,13 @@ impl Features {
     /// Turn polynomials into hashes (see `es_simhash.text.hashing.poly64.finish`).
     pub fn finish(&mut self, width: Width) {
         if width == Width::Bits128 {
-            self.second_words.extend(self.words.iter().map(|p| fmix64(p ^ SECOND)));
+            stop::extend(&mut self.second_words, self.words.iter().map(|p| fmix64(p ^ SECOND)));
         }
-        mix(&mut self.words);
-        if width == Width::Bits32 {
-            self.words.iter_mut().for_each(|word| *word >>= 32);
+        for words in stop::parts_mut(&mut self.words) {
+            mix(words);
+            if width == Width::Bits32 {
+                words.iter_mut().for_each(|word| *word >>= 32);
+            }
         }
     }
 
@@ -57,11 +60,15 @@ impl Features {
             distinct.keep_first(&mut self.words);
             return;
         }
-        let mut firsts: Vec<usize> = (0..self.words.len()).collect();
-        firsts.sort_by_key(|&i| self.words[i]);
+        let mut firsts = Vec::new();
+        stop::extend(&mut firsts, 0..self.words.len());
+        stop::sort_by_key(&mut firsts, |&i| self.words[i]);
         firsts.dedup_by_key(|i| self.words[*i]);
-        self.second_words = firsts.iter().map(|&i| self.second_words[i]).collect();
-        self.words = firsts.iter().map(|&i| self.words[i]).collect();
+        for words in [&mut self.words, &mut self.second_words] {
+            let mut kept = Vec::new();
+            stop::extend(&mut kept, firsts.iter().map(|&i| words[i]));
+            *words = kept;
+        }
     }
 }
 

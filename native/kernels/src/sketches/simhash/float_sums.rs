@@ -2,6 +2,7 @@
 
 use super::exact_sum::ExactSum;
 use crate::for_each_cpu;
+use crate::stop;
 use crate::text::Refused;
 
 /// Above this, sums might pass the largest double: the numpy way decides whether they do.
@@ -13,7 +14,10 @@ pub fn weighted_by_floats(hashes: &[u64], weights: &[f64]) -> Result<u64, Refuse
     if total.is_nan() || total > MAX_TOTAL {
         return Err(Refused);
     }
-    let sums = rounded(hashes, weights);
+    let mut sums = [0.0; 64];
+    for (hashes, weights) in stop::parts(hashes).zip(weights.chunks(stop::FEW)) {
+        add(hashes, weights, &mut sums);
+    }
     // Each of the additions of a sum errs by less than this share of the total.
     let doubt = total * weights.len() as f64 * f64::EPSILON;
     let mut exact = ExactSum::default();
@@ -26,21 +30,22 @@ pub fn weighted_by_floats(hashes: &[u64], weights: &[f64]) -> Result<u64, Refuse
 }
 
 for_each_cpu! {
-    /// The sum of each bit, the lowest first.
-    fn rounded(hashes: &[u64], weights: &[f64]) -> [f64; 64] {
-        let mut sums = [0.0; 64];
+    /// Add up weights for each bit, the lowest first.
+    fn add(hashes: &[u64], weights: &[f64], all: &mut [f64; 64]) {
+        let mut sums = *all;
         for (&hash, &weight) in hashes.iter().zip(weights) {
             for (bit, sum) in sums.iter_mut().enumerate() {
                 *sum += if hash & 1 << bit == 0 { -weight } else { weight };
             }
         }
-        sums
+        *all = sums;
     }
 }
 
 fn is_positive(hashes: &[u64], weights: &[f64], bit: usize, sum: &mut ExactSum) -> bool {
     sum.clear();
-    for (&hash, &weight) in hashes.iter().zip(weights) {
+    for (place, (&hash, &weight)) in hashes.iter().zip(weights).enumerate() {
+        stop::look_at(place);
         sum.add(if hash & 1 << bit == 0 { -weight } else { weight });
     }
     sum.is_positive()

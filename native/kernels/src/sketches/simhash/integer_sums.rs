@@ -1,27 +1,40 @@
 //! SimHash with integer weights, whose sums wrap at 64 bits as numpy's do.
 
 use crate::for_each_cpu;
+use crate::stop;
 use crate::text::Refused;
 
 /// The SimHash of hashes with integer weights, of either sign.
 pub fn weighted_by_integers(hashes: &[u64], weights: &[i64]) -> Result<u64, Refused> {
     // The numpy way takes absolute values, and this number has none.
-    if weights.contains(&i64::MIN) { Err(Refused) } else { Ok(signs(hashes, weights)) }
+    if weights.contains(&i64::MIN) {
+        return Err(Refused);
+    }
+    let mut sums = Sums { bits: [0; 64], total: 0 };
+    for (hashes, weights) in stop::parts(hashes).zip(weights.chunks(stop::FEW)) {
+        add(hashes, weights, &mut sums);
+    }
+    // What sets a bit counts for it, and all else against it.
+    let is_set = |sum: i64| sum.wrapping_mul(2).wrapping_sub(sums.total) > 0;
+    Ok((0..64).map(|bit| u64::from(is_set(sums.bits[bit])) << bit).sum())
+}
+
+/// The weights of the hashes that set each bit, the lowest first, and of all.
+struct Sums {
+    bits: [i64; 64],
+    total: i64,
 }
 
 for_each_cpu! {
-    fn signs(hashes: &[u64], weights: &[i64]) -> u64 {
-        let mut sums = [0_i64; 64];
-        let mut total = 0_i64;
+    fn add(hashes: &[u64], weights: &[i64], sums: &mut Sums) {
+        let (mut bits, mut total) = (sums.bits, sums.total);
         for (&hash, &weight) in hashes.iter().zip(weights) {
-            for (bit, sum) in sums.iter_mut().enumerate() {
+            for (bit, sum) in bits.iter_mut().enumerate() {
                 *sum = sum.wrapping_add(if hash & 1 << bit == 0 { 0 } else { weight });
             }
             total = total.wrapping_add(weight);
         }
-        // What sets a bit counts for it, and all else against it.
-        let is_set = |sum: i64| sum.wrapping_mul(2).wrapping_sub(total) > 0;
-        (0..64).map(|bit| u64::from(is_set(sums[bit])) << bit).sum()
+        *sums = Sums { bits, total };
     }
 }
 

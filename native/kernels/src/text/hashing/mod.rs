@@ -7,6 +7,7 @@ mod fnv1a;
 mod jenkins;
 mod murmur3;
 
+use crate::stop;
 use md5::{Digest, Md5};
 use sha1::Sha1;
 use sha2::Sha256;
@@ -81,12 +82,19 @@ impl BytesHash {
         match self {
             Self::Murmur3 => murmur3::x64_128(token),
             Self::Fnv1a => words_of(fnv1a::of_128_bits(token)),
-            Self::Md5 => first_words(&Md5::digest(token)),
-            Self::Sha1 => first_words(&Sha1::digest(token)),
-            Self::Sha256 => first_words(&Sha256::digest(token)),
+            Self::Md5 => first_words(&digest::<Md5>(token)),
+            Self::Sha1 => first_words(&digest::<Sha1>(token)),
+            Self::Sha256 => first_words(&digest::<Sha256>(token)),
             Self::Jenkins => jenkins::lookup3(token, width == Width::Bits128),
         }
     }
+}
+
+/// The digest of bytes, however many.
+pub fn digest<D: Digest>(bytes: &[u8]) -> impl AsRef<[u8]> + use<D> {
+    let mut digest = D::new();
+    stop::parts(bytes).for_each(|part| digest.update(part));
+    digest.finalize()
 }
 
 fn words_of(number: u128) -> [u64; 2] {
@@ -94,6 +102,6 @@ fn words_of(number: u128) -> [u64; 2] {
 }
 
 /// The first 128 bits of a digest, read as a big-endian number.
-fn first_words(digest: &[u8]) -> [u64; 2] {
-    words_of(digest.iter().take(16).fold(0, |number, &byte| number << 8 | u128::from(byte)))
+fn first_words(digest: &impl AsRef<[u8]>) -> [u64; 2] {
+    words_of(digest.as_ref().iter().take(16).fold(0, |number, &byte| number << 8 | u128::from(byte)))
 }

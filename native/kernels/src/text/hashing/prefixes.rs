@@ -1,6 +1,7 @@
 //! poly64 of long tokens that overlap, at a cost that does not grow with their length.
 
 use super::poly64::{BASE, polynomial, word_at};
+use crate::stop;
 
 const UNITS_A_WORD: usize = 4;
 
@@ -16,8 +17,9 @@ impl Prefixes {
     /// Prepare for tokens of up to `longest` of these units.
     pub fn prepare(&mut self, units: &[u16], longest: usize) {
         self.sums.clear();
-        self.sums.resize(units.len() + 1, 0);
+        stop::resize(&mut self.sums, units.len() + 1);
         for i in UNITS_A_WORD..=units.len() {
+            stop::look_at(i);
             let word = word_at(units, i - UNITS_A_WORD);
             self.sums[i] = self.sums[i - UNITS_A_WORD].wrapping_mul(BASE).wrapping_add(word);
         }

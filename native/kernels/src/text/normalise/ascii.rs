@@ -2,13 +2,17 @@
 
 use super::Steps;
 use super::spaces::{Found, look};
-use crate::for_each_cpu;
+use crate::{for_each_cpu, stop};
 
 /// Append a text, with white space as spaces.
 pub fn map(steps: Steps, bytes: &[u8], units: &mut Vec<u16>) -> Found {
     let first = units.len();
-    units.resize(first + bytes.len(), 0);
-    map_into(steps, bytes, &mut units[first..]);
+    units.reserve(bytes.len());
+    for part in stop::parts(bytes) {
+        let start = units.len();
+        units.resize(start + part.len(), 0);
+        map_into(steps, part, &mut units[start..]);
+    }
     look(&units[first..])
 }
 

@@ -1,6 +1,6 @@
 //! White space, which is mapped to spaces before.
 
-use crate::for_each_cpu;
+use crate::{for_each_cpu, stop};
 
 const SPACE: u16 = b' ' as u16;
 
@@ -12,8 +12,20 @@ pub struct Found {
     pub has_pairs: bool,
 }
 
+/// Look at the units of a text.
+pub fn look(units: &[u16]) -> Found {
+    let mut all = Found { has_runs: false, has_pairs: false };
+    for (part, end) in stop::parts(units).zip((stop::FEW..).step_by(stop::FEW)) {
+        // What stands side by side may be in two parts.
+        let found = look_in(&units[end - stop::FEW..(end - stop::FEW + part.len() + 1).min(units.len())]);
+        all.has_runs |= found.has_runs;
+        all.has_pairs |= found.has_pairs;
+    }
+    all
+}
+
 for_each_cpu! {
-    pub fn look(units: &[u16]) -> Found {
+    fn look_in(units: &[u16]) -> Found {
         let (mut runs, mut pairs) = (0, 0);
         for (&unit, &next) in units.iter().zip(units.get(1..).unwrap_or_default()) {
             runs |= u16::from((unit ^ SPACE) | (next ^ SPACE) == 0);
@@ -27,6 +39,7 @@ for_each_cpu! {
 pub fn collapse(units: &mut Vec<u16>, first: usize, found: Found) {
     while units.len() > first && units.last() == Some(&SPACE) {
         units.pop();
+        stop::look_at(units.len());
     }
     if found.has_runs || units.get(first) == Some(&SPACE) {
         leave_one(units, first);
@@ -37,6 +50,7 @@ fn leave_one(units: &mut Vec<u16>, first: usize) {
     let mut kept = first;
     let mut before = SPACE;
     for i in first..units.len() {
+        stop::look_at(i);
         let unit = units[i];
         units[kept] = unit;
         kept += usize::from(unit != SPACE || before != SPACE);

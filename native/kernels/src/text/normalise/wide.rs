@@ -6,6 +6,7 @@
 use super::Steps;
 use super::definition::Segment;
 use super::tables::{Kind, Tables, is_odd};
+use crate::stop;
 use crate::text::Refused;
 
 /// How many code points are looked up at once.
@@ -17,10 +18,12 @@ const MOVES: usize = 8;
 
 /// Append a text, with white space as spaces.
 pub fn map(steps: Steps, text: &[u32], units: &mut Vec<u16>) -> Result<(), Refused> {
+    units.reserve(text.len() + BLOCK);
     let end = units.len();
     let mut walk = Walk { tables: Tables::of(steps), text, units, end, segment: Segment::default() };
-    let mut place = walk.copy_plain(0);
+    let (mut place, mut looks) = (walk.copy_plain(0), stop::Looks::after(0));
     while place < text.len() {
+        looks.at(place);
         let next = walk.copy_odd(place)?;
         place = walk.copy_few(next);
         if place - next == FEW {
@@ -74,6 +77,7 @@ impl Walk<'_> {
             }
             self.end += BLOCK;
             place += BLOCK;
+            stop::look_at(self.end / BLOCK);
         }
         loop {
             let next = self.copy_few(place);
@@ -253,7 +257,7 @@ impl Walk<'_> {
 
     #[cold]
     fn grow(&mut self) {
-        self.units.resize(self.end + self.text.len() + BLOCK, 0);
+        self.units.resize(self.end + self.text.len().min(stop::FEW) + BLOCK, 0);
     }
 }
 

@@ -5,6 +5,7 @@ use super::properties::{
     MIDNUM, MIDNUMLET, NEWLINE, NUMERIC, PICTOGRAPHIC, REGIONAL_INDICATOR, SINGLE_QUOTE, VALUE, WSEGSPACE, ZWJ,
 };
 use super::tables::property;
+use crate::stop;
 use crate::text::points::points;
 use crate::text::spans::Spans;
 
@@ -72,6 +73,7 @@ impl Words {
         find_clusters(units, &mut self.clusters);
         let mut text = Segments::default();
         for (i, &cluster) in self.clusters.iter().enumerate() {
+            stop::look_at(i);
             let after = self.clusters.get(i + 1).map_or(0, |next| next.value);
             if !text.joins(cluster, after) {
                 text.end_at(cluster.start, spans);

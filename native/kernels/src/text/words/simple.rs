@@ -3,8 +3,8 @@
 //! Loops over bytes, and no branches, which processors could not foresee.
 
 use super::tables::{COMMON, HARD, IN_WORD, JOINS, NO_WORD_ALONE, traits};
-use crate::for_each_cpu;
 use crate::text::spans::Spans;
+use crate::{for_each_cpu, stop};
 
 /// Edges are found in blocks of this many, as the bits of a word.
 const BLOCK: usize = 64;
@@ -27,12 +27,12 @@ impl Words {
     pub fn find(&mut self, units: &[u16], spans: &mut Spans) -> bool {
         let blocks = units.len() / BLOCK + 1;
         self.traits.clear();
-        self.traits.resize(blocks * BLOCK + 2, 0);
+        stop::resize(&mut self.traits, blocks * BLOCK + 2);
         let met = look_up(units, traits(), &mut self.traits[1..=units.len()]);
         if met & HARD != 0 {
             return false;
         }
-        self.joined.resize(self.traits.len(), 0);
+        stop::resize(&mut self.joined, self.traits.len());
         join_over_middles(&self.traits, &mut self.joined);
         self.starts.resize(blocks, 0);
         self.ends.resize(blocks, 0);
@@ -50,10 +50,12 @@ impl Words {
 /// Look up the traits of units, and return all that were met.
 fn look_up(units: &[u16], table: &[u8; 1 << 16], traits: &mut [u8]) -> u8 {
     let mut met = 0;
-    for (place, &unit) in traits.iter_mut().zip(units) {
-        let found = table[usize::from(unit)];
-        *place = found;
-        met |= found;
+    for (places, units) in stop::parts_mut(traits).zip(units.chunks(stop::FEW)) {
+        for (place, &unit) in places.iter_mut().zip(units) {
+            let found = table[usize::from(unit)];
+            *place = found;
+            met |= found;
+        }
     }
     met
 }
@@ -102,6 +104,7 @@ fn bits_of(flags: &[u8; BLOCK]) -> u64 {
 /// Append the positions of the bits that are set.
 fn positions(blocks: &[u64], positions: &mut Vec<usize>) {
     for (block, &bits) in blocks.iter().enumerate() {
+        stop::look_at(block);
         let mut left = bits;
         while left != 0 {
             positions.push(block * BLOCK + left.trailing_zeros() as usize);
