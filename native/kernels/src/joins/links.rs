@@ -16,8 +16,9 @@ pub struct Linker {
     few: usize,
     most: usize,
     hot_from: u64,
-    /// The last documents with the last entry's key, no more than `all`.
+    /// The last documents with the last entry's key: `all` of them, and others up to so many.
     before: Vec<u64>,
+    most_before: usize,
     last: Option<u64>,
     /// The number of documents with the last entry's key before the last entry.
     followed: u64,
@@ -38,6 +39,7 @@ impl Linker {
             most: most.unwrap_or(usize::MAX),
             hot_from,
             before: Vec::new(),
+            most_before: all.saturating_mul(2),
             last: None,
             followed: 0,
             left_out: 0,
@@ -92,7 +94,7 @@ impl Linker {
 
     fn remember(&mut self, entry: u64) {
         self.last = Some(entry);
-        if self.before.len() >= self.all.saturating_mul(2) {
+        if self.before.len() >= self.most_before {
             self.before.drain(..self.before.len() - self.all);
         }
         self.before.push(entry);

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::numbers::push_number;
 use super::strings::unescaped;
 use super::values::{Member, Span, elements_at, members_at};
-use crate::stop::{self, look_at};
+use crate::stop::look_at;
 use crate::text::Refused;
 
 /// Up to so many names are compared with each other; more are hashed.
@@ -76,7 +76,7 @@ pub fn text_of_all<'a>(json: &'a [u8], members: &[Member], id: &[u8]) -> Result<
 
 /// Return whether two members have the same name, however it is written.
 pub fn has_name_twice(json: &[u8], members: &[Member]) -> Result<bool, Refused> {
-    let names = stop::parts(members).flatten().map(|member| unescaped(&json[member.name.clone()]));
+    let names = members.iter().map(|member| unescaped(&json[member.name.clone()]));
     let names: Vec<Cow<'_, [u8]>> = names.collect::<Result<_, _>>()?;
     if names.len() > FEW {
         let mut known = HashSet::with_capacity(names.len());

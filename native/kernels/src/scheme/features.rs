@@ -14,7 +14,7 @@ use crate::text::words::Words;
 use crate::text::{Refused, Text};
 
 /// Functions of a k-hash that are computed about as fast as a character is read.
-const FUNCTIONS_AT_ONCE: usize = 32;
+const FUNCTIONS_AT_ONCE: usize = 128;
 
 /// What features are made of.
 #[derive(Clone, Copy)]
