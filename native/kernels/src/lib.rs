@@ -1,5 +1,6 @@
 //! The kernels of es-simhash: each computes what its numpy twin of the same name computes, bit for bit.
 
+mod bits;
 pub mod compare;
 pub mod cpu;
 pub mod joins;

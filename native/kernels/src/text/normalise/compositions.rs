@@ -37,9 +37,10 @@ impl Compositions {
         self.slots[place.unwrap_or_default()] = key << 21 | u64::from(composed);
     }
 
-    /// Return the code points that compose with one before them, but for jamo.
-    pub fn seconds(&self) -> impl Iterator<Item = u32> {
-        self.slots.iter().filter(|&&slot| slot != 0).map(|&slot| (slot >> 21) as u32 & POINT)
+    /// Return all that compose, but for jamo: two code points, and what they become.
+    pub fn all(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        let slots = self.slots.iter().filter(|&&slot| slot != 0);
+        slots.map(|&slot| ((slot >> 42) as u32, (slot >> 21) as u32 & POINT, slot as u32 & POINT))
     }
 
     /// Return what two code points compose to.
@@ -75,17 +76,55 @@ fn probes(key: u64) -> impl Iterator<Item = usize> {
 
 #[inline(always)]
 fn syllable(first: u32, second: u32) -> Option<u32> {
-    let (leading, vowel) = (first.wrapping_sub(LEADING), second.wrapping_sub(VOWEL));
-    if leading < LEADINGS && vowel < VOWELS {
-        return Some(SYLLABLE + (leading * VOWELS + vowel) * TRAILINGS);
-    }
-    let (open, trailing) = (first.wrapping_sub(SYLLABLE), second.wrapping_sub(TRAILING));
-    (open < SYLLABLES && open.is_multiple_of(TRAILINGS) && (1..TRAILINGS).contains(&trailing)).then(|| first + trailing)
+    let step = step(second)?;
+    (follows(first) == Some(step.after)).then(|| step.from(first))
 }
 
-/// Return whether a jamo composes with the one before it.
-pub fn is_composing_jamo(point: u32) -> bool {
-    (VOWEL..VOWEL + VOWELS).contains(&point) || (TRAILING + 1..TRAILING + TRAILINGS).contains(&point)
+/// What stands before a jamo with which it composes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Before {
+    Leading,
+    OpenSyllable,
+}
+
+/// How a vowel or a trailing consonant makes a syllable of what is before it: by a multiplication and an addition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    pub after: Before,
+    factor: u32,
+    summand: u32,
+}
+
+impl Step {
+    #[inline(always)]
+    pub fn from(self, first: u32) -> u32 {
+        first.wrapping_mul(self.factor).wrapping_add(self.summand)
+    }
+}
+
+/// Return the step of a jamo that composes with the one before it.
+#[inline(always)]
+pub fn step(point: u32) -> Option<Step> {
+    let (vowel, trailing) = (point.wrapping_sub(VOWEL), point.wrapping_sub(TRAILING));
+    if vowel < VOWELS {
+        let factor = VOWELS * TRAILINGS;
+        let summand = SYLLABLE.wrapping_add(vowel * TRAILINGS).wrapping_sub(LEADING * factor);
+        return Some(Step { after: Before::Leading, factor, summand });
+    }
+    (1..TRAILINGS).contains(&trailing).then_some(Step { after: Before::OpenSyllable, factor: 1, summand: trailing })
+}
+
+/// Return what a code point is to the jamo after it.
+#[inline(always)]
+pub fn follows(point: u32) -> Option<Before> {
+    let syllable = point.wrapping_sub(SYLLABLE);
+    if point.wrapping_sub(LEADING) < LEADINGS {
+        Some(Before::Leading)
+    } else if syllable < SYLLABLES && syllable.is_multiple_of(TRAILINGS) {
+        Some(Before::OpenSyllable)
+    } else {
+        None
+    }
 }
 
 /// Return the two or three jamo of a syllable.

@@ -1,9 +1,11 @@
 //! Normalisation to UTF-16 units (defined in `es_simhash.text.normalise`).
 
 mod ascii;
+mod block;
 mod by_code_point;
 mod compositions;
 mod definition;
+mod marks;
 mod spaces;
 mod tables;
 mod unicode;

@@ -4,18 +4,26 @@ use std::sync::OnceLock;
 
 use super::Steps;
 use super::by_code_point::ByCodePoint;
-use super::compositions::is_composing_jamo;
+use super::compositions::step;
 use super::definition::Segment;
+use super::marks::Marks;
 use super::unicode::Unicode;
 
-const UNITS: usize = 1 << 16;
-/// What no code point becomes: it is looked up by its kind.
+pub const UNITS: usize = 1 << 16;
+/// What no code point becomes, up to `ODD | SORT`: it is looked up by its kind, or by its sort of marks.
 const ODD: u16 = 0xD800;
+const SORT: u16 = 0x7FF;
 
 /// Whether a mapped unit says that its code point is looked up by its kind.
 #[inline(always)]
 pub fn is_odd(unit: u16) -> bool {
-    unit == ODD
+    unit & !SORT == ODD
+}
+
+/// The number of an odd unit's sort of marks (see `Marks::sort`).
+#[inline(always)]
+pub fn sort_number(unit: u16) -> u16 {
+    unit & SORT
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,6 +50,7 @@ pub struct Tables {
     pub steps: Steps,
     /// What each code point below U+10000 becomes.
     map: Box<[u16; UNITS]>,
+    pub marks: Marks,
     kinds: ByCodePoint<Kind>,
     expansions: Vec<u16>,
 }
@@ -83,6 +92,7 @@ impl Tables {
             unicode,
             steps,
             map: Box::new(std::array::from_fn(|point| point as u16)),
+            marks: Marks::new(),
             kinds: ByCodePoint::new(&[plain, Kind::Wall, Kind::Refused]),
             expansions: Vec::new(),
         };
@@ -93,6 +103,8 @@ impl Tables {
             tables.kinds.fill(first, last, Kind::Wall);
         }
         tables.add_special();
+        let kinds = &tables.kinds;
+        tables.marks.compose(unicode, |point| kinds.get(point));
         if steps.whitespace {
             for &(first, last) in &unicode.white_space {
                 tables.map[first as usize..=last as usize].fill(u16::from(b' '));
@@ -103,8 +115,8 @@ impl Tables {
 
     fn add_special(&mut self) {
         let unicode = self.unicode;
-        let mut composing: Vec<u32> = (0x1100..0x1200).filter(|&point| is_composing_jamo(point)).collect();
-        composing.extend(unicode.compositions.seconds());
+        let mut composing: Vec<u32> = (0x1100..0x1200).filter(|&point| step(point).is_some()).collect();
+        composing.extend(unicode.compositions.all().map(|(_, second, _)| second));
         composing.sort_unstable();
         let mut segment = Segment::default();
         for &point in unicode.special.iter().chain(&composing) {
@@ -128,7 +140,7 @@ impl Tables {
             _ => self.expanding(folded),
         };
         if let Some(place) = self.map.get_mut(point as usize) {
-            *place = unit.filter(|_| !joins).unwrap_or(ODD);
+            *place = unit.filter(|_| !joins).unwrap_or_else(|| ODD | self.marks.number(kind));
         }
         self.kinds.set(point, kind);
     }
@@ -143,7 +155,7 @@ impl Tables {
             Some(unit) if u32::from(unit) == point && composing.binary_search(&point).is_err() => {
                 Kind::Inert { class: self.unicode.class(point) }
             }
-            Some(unit) if u32::from(unit) == point || is_composing_jamo(unit.into()) => {
+            Some(unit) if u32::from(unit) == point || step(unit.into()).is_some() => {
                 Kind::Mark { class: self.unicode.class(unit.into()), unit }
             }
             _ => Kind::Joins,

@@ -4,40 +4,48 @@
 //! point and those that join it. Nothing combines across the boundaries of segments.
 
 use super::Steps;
+use super::block::{BLOCK, Block, look_up};
 use super::definition::Segment;
 use super::tables::{Kind, Tables, is_odd};
-use crate::stop;
 use crate::text::Refused;
+use crate::{for_each_cpu, stop};
 
-/// How many code points are looked up at once.
-const BLOCK: usize = 16;
-/// How many code points after an odd one are looked up one by one: odd ones come together.
-const FEW: usize = 8;
 /// How many marks at most a mark is moved over.
 const MOVES: usize = 8;
 
-/// Append a text, with white space as spaces.
-pub fn map(steps: Steps, text: &[u32], units: &mut Vec<u16>) -> Result<(), Refused> {
-    units.reserve(text.len() + BLOCK);
-    let end = units.len();
-    let mut walk = Walk { tables: Tables::of(steps), text, units, end, segment: Segment::default() };
-    let (mut place, mut looks) = (walk.copy_plain(0), stop::Looks::after(0));
-    while place < text.len() {
-        looks.at(place);
-        let next = walk.copy_odd(place)?;
-        place = walk.copy_few(next);
-        if place - next == FEW {
-            place = walk.copy_plain(place);
+for_each_cpu! {
+    /// Append a text, with white space as spaces.
+    pub fn map(steps: Steps, text: &[u32], units: &mut Vec<u16>) -> Result<(), Refused> {
+        let (tables, end) = (Tables::of(steps), units.len());
+        units.reserve(text.len());
+        let mut has_odd = false;
+        for part in stop::parts(text) {
+            let start = units.len();
+            units.resize(start + part.len(), 0);
+            has_odd |= look_up(tables, part, &mut units[start..]);
         }
+        if !has_odd {
+            return Ok(());
+        }
+        let mut mapped = Vec::new();
+        stop::extend(&mut mapped, units[end..].iter().copied());
+        let mut walk = Walk { tables, text, mapped: &mapped, units, end, segment: Segment::default() };
+        let (mut place, mut looks) = (0, stop::Looks::after(0));
+        while place < text.len() {
+            looks.at(place);
+            place = walk.copy_block(place)?;
+        }
+        let end = walk.end;
+        units.truncate(end);
+        Ok(())
     }
-    let end = walk.end;
-    units.truncate(end);
-    Ok(())
 }
 
 struct Walk<'a> {
     tables: &'static Tables,
     text: &'a [u32],
+    /// What is looked up for each code point.
+    mapped: &'a [u16],
     units: &'a mut Vec<u16>,
     /// How many units are written; those after them are room.
     end: usize,
@@ -57,51 +65,72 @@ struct Starter {
 }
 
 impl Walk<'_> {
-    /// Write code points that are looked up, and return where the first odd one is.
+    /// Write the next code points, and return where they end.
     #[inline(always)]
-    fn copy_plain(&mut self, mut place: usize) -> usize {
-        let tables = self.tables;
-        while let Some(block) = self.text[place..].first_chunk::<BLOCK>() {
-            let room = self.room::<BLOCK>();
-            for (unit, &point) in room.iter_mut().zip(block) {
-                *unit = tables.map_unit(point as u16);
-            }
-            let mut odd = 0;
-            for (i, (&point, &unit)) in block.iter().zip(&*room).enumerate() {
-                odd |= u32::from(point > 0xFFFF || is_odd(unit)) << i;
-            }
-            if odd != 0 {
-                let count = odd.trailing_zeros() as usize;
-                self.end += count;
-                return place + count;
-            }
-            self.end += BLOCK;
-            place += BLOCK;
-            stop::look_at(self.end / BLOCK);
+    fn copy_block(&mut self, place: usize) -> Result<usize, Refused> {
+        let rest = &self.text[place..];
+        let mut block = Block::of(&self.mapped[place..]);
+        if block.odd == 0 {
+            return Ok(place + self.copy(&block, 0, rest.len().min(BLOCK)));
         }
-        loop {
-            let next = self.copy_few(place);
-            if next - place < FEW {
-                return next;
-            }
-            place = next;
+        if block.odd & 1 == 1 {
+            return self.copy_odd(place);
         }
+        let mut end = rest.len();
+        if end > BLOCK {
+            // Marks of the last one may follow.
+            end = block.last_even(0, BLOCK).unwrap_or(0);
+            if end == 0 {
+                self.copy(&block, 0, 1);
+                return self.copy_odd(place + 1);
+            }
+        }
+        let (mut begin, mut left) = (0, block.odd_before(end));
+        while left != 0 {
+            let odd = left.trailing_zeros() as usize % BLOCK;
+            left &= left - 1;
+            if block.add_mark(self.tables, odd, rest[odd]) {
+                continue;
+            }
+            let slow = self.take_back(&mut block, place, begin, odd);
+            self.copy(&block, begin, slow);
+            begin = self.copy_odd(place + slow)? - place;
+            if begin >= end {
+                return Ok(place + begin);
+            }
+            left = block.odd_before(end) >> begin << begin;
+        }
+        self.copy(&block, begin, end);
+        Ok(place + end)
     }
 
-    /// Write up to `FEW` code points that are looked up, and return where they end.
+    /// Return from where on the slow way has to go on: an odd code point, or the first mark that it stands with.
     #[inline(always)]
-    fn copy_few(&mut self, place: usize) -> usize {
-        let text = self.text;
-        let mut next = place;
-        for &point in text[place..].iter().take(FEW) {
-            let unit = self.tables.map(point);
-            if is_odd(unit) {
-                break;
-            }
-            self.push(unit);
-            next += 1;
+    fn take_back(&self, block: &mut Block, place: usize, begin: usize, odd: usize) -> usize {
+        if !self.joins(place + odd) {
+            return odd;
         }
-        next
+        let Some(starter) = block.last_even(begin, odd) else { return begin };
+        block.units[starter] = self.mapped[place + starter];
+        starter + 1
+    }
+
+    /// Write a part of a block, and return where it ends.
+    #[inline(always)]
+    fn copy(&mut self, block: &Block, begin: usize, end: usize) -> usize {
+        let room = self.room::<BLOCK>();
+        let mut count = 0;
+        if block.kept == u64::MAX {
+            count = end - begin;
+            room[..count].copy_from_slice(&block.units[begin..end]);
+        } else {
+            for i in begin..end {
+                room[count % BLOCK] = block.units[i];
+                count += (block.kept >> i & 1) as usize;
+            }
+        }
+        self.end += count;
+        end
     }
 
     /// Write the segment of an odd code point, and return where it ends.
@@ -264,6 +293,7 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::hashing::poly64::fmix64;
     use crate::text::normalise::unicode::Unicode;
 
     const STEPS: Steps = Steps { nfkc: true, casefold: true, whitespace: false };
@@ -279,7 +309,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes")]
     fn starters_with_two_marks_become_what_they_are_defined_to() {
-        let mut marks: Vec<u32> = Unicode::get().compositions.seconds().collect();
+        let mut marks: Vec<u32> = Unicode::get().compositions.all().map(|(_, second, _)| second).collect();
         marks.sort_unstable();
         marks.dedup();
         marks.extend([0x334, 0x316, 0x64E, 0x651, 0x94D, 0x345, 0x1D165]);
@@ -292,6 +322,29 @@ mod tests {
                 assert_eq!(map(STEPS, &text, &mut units), Ok(()));
                 assert_eq!(units, defined(&text), "{text:X?}");
             }
+        }
+    }
+
+    #[test]
+    fn texts_of_many_blocks_become_what_they_are_defined_to() {
+        let points: Vec<u32> =
+            "aeEkAß ﬁ각\u{1100}\u{1161}\u{11A8}\u{FFC2}क𝒜😀\u{1D15E}ǅ\u{378}\u{50000}ำ\u{E49}\u{E38}"
+                .chars()
+                .map(u32::from)
+                .collect();
+        let marks =
+            [0x301, 0x302, 0x323, 0x331, 0x328, 0x345, 0x334, 0x64E, 0x651, 0x93C, 0x94D, 0x9BE, 0x1D165, 0xFF9E];
+        let mut units = Vec::new();
+        for case in 0..crate::tried(3_000) {
+            let draw = |i: u64| {
+                let random = fmix64(case << 32 | i) as usize;
+                let is_mark = random % 16 < case as usize % 17;
+                if is_mark { marks[(random >> 8) % marks.len()] } else { points[(random >> 8) % points.len()] }
+            };
+            let text: Vec<u32> = (0..case % 300).map(draw).collect();
+            units.clear();
+            assert_eq!(map(STEPS, &text, &mut units), Ok(()));
+            assert_eq!(units, defined(&text), "{text:X?}");
         }
     }
 

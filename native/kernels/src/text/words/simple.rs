@@ -3,6 +3,7 @@
 //! Loops over bytes, and no branches, which processors could not foresee.
 
 use super::tables::{COMMON, HARD, IN_WORD, JOINS, NO_WORD_ALONE, traits};
+use crate::bits::bits_of;
 use crate::text::spans::Spans;
 use crate::{for_each_cpu, stop};
 
@@ -88,17 +89,6 @@ for_each_cpu! {
             *end = bits_of(&is_end);
         }
     }
-}
-
-/// Pack bytes that are 0 or 1.
-#[inline(always)]
-fn bits_of(flags: &[u8; BLOCK]) -> u64 {
-    let mut bits = 0;
-    for (i, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
-        // The factor moves the lowest bit of byte j to bit 56 + j, and no others beside it.
-        bits |= (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
-    }
-    bits
 }
 
 /// Append the positions of the bits that are set.
