@@ -32,7 +32,7 @@ pub struct Fingerprints {
 
 /// Append the fingerprint of a text with these features.
 ///
-/// They are as `Weighing` says: for `Set` they still repeat, and are made distinct here, in the loop that fills bins,
+/// They are as `Weighing` says: for `Set` they still repeat, and are made distinct here,
 /// unless only smallest values are wanted, which do not mind repetitions; for `Idf` they are distinct; for the others each
 /// occurrence stands for itself, with its weight.
 pub fn condense(
@@ -44,31 +44,20 @@ pub fn condense(
     let first = made.signatures.len();
     made.signatures.resize(first + settings.signature_size(), EMPTY);
     let row = &mut made.signatures[first..];
-    let count = match (&settings.weighing, &settings.minhash) {
-        (Weighing::Set, Some(MinHash::OnePermutation(sequences)))
-            if settings.simhash_bits > 0 && settings.hash.is_mixed() && features.second_words.is_empty() =>
-        {
-            let count = scratch.distinct.keep_first_and_fill(&mut features.words, row);
-            sequences.densify(row, &mut scratch.bins);
-            count
-        }
-        _ => {
-            let finds_smallest_only = settings.simhash_bits == 0
-                && matches!(settings.minhash, Some(MinHash::OnePermutation(_) | MinHash::KHash(_)));
-            if matches!(settings.weighing, Weighing::Set) && !finds_smallest_only {
-                features.keep_first(&mut scratch.distinct);
-            }
-            if let Some(minhash) = &settings.minhash {
-                sign(minhash, settings.hash.is_mixed(), features, scratch, row)?;
-            }
-            match settings.weighing {
-                Weighing::Set if !finds_smallest_only => features.words.len(),
-                Weighing::Idf(_) => features.words.len(),
-                // Without any positive weight there is no signature.
-                Weighing::Own if settings.minhash.is_some() && row.iter().all(|&value| value == EMPTY) => 0,
-                _ => distinct_count(&features.words, settings.floor, scratch),
-            }
-        }
+    let finds_smallest_only =
+        settings.simhash_bits == 0 && matches!(settings.minhash, Some(MinHash::OnePermutation(_) | MinHash::KHash(_)));
+    if matches!(settings.weighing, Weighing::Set) && !finds_smallest_only {
+        features.keep_first(&mut scratch.distinct);
+    }
+    if let Some(minhash) = &settings.minhash {
+        sign(minhash, settings.hash.is_mixed(), features, scratch, row)?;
+    }
+    let count = match settings.weighing {
+        Weighing::Set if !finds_smallest_only => features.words.len(),
+        Weighing::Idf(_) => features.words.len(),
+        // Without any positive weight there is no signature.
+        Weighing::Own if settings.minhash.is_some() && row.iter().all(|&value| value == EMPTY) => 0,
+        _ => distinct_count(&features.words, settings.floor, scratch),
     };
     append_simhash(settings.simhash_bits, features, &mut made.simhashes)?;
     made.statuses.push(u8::from(count < settings.floor) + u8::from(count == 0));

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use crate::bits::bits_of;
 use crate::text::hashing::poly64::fmix64;
 use crate::{for_each_cpu, stop};
 
@@ -12,8 +13,10 @@ const FEW: usize = 8;
 /// Signatures of more values look up ranks only if less than one bin in `SPARSE` is filled: the table is large.
 const NARROW: usize = 256;
 const SPARSE: usize = 8;
+/// The size of a signature that is not chosen.
+const USUAL: usize = 128;
 /// Bins whose smallest ranks stay in registers at once.
-const LANES: usize = 64;
+const LANES: usize = 128;
 
 /// In which order the bins of a signature of `size` values look for a filled bin.
 pub struct Sequences {
@@ -23,9 +26,11 @@ pub struct Sequences {
     ranks: Ranks,
 }
 
-/// Block b has, for each bin s, the positions of s in the sequences of the `LANES` bins from b * `LANES` on.
+/// Block b has, for each bin s, its ranks in the sequences of the `LANES` bins from b * `LANES` on.
+///
+/// Wide ranks are positions; narrow ones have s in their lower half.
 enum Ranks {
-    Narrow(Vec<[u8; LANES]>),
+    Narrow(Vec<[u16; LANES]>),
     Wide(Vec<[u16; LANES]>),
 }
 
@@ -33,8 +38,8 @@ enum Ranks {
 #[derive(Default)]
 pub struct Scratch {
     before: Vec<u32>,
-    filled: Vec<u16>,
-    empty: Vec<u16>,
+    /// Bit s: bin s is filled.
+    filled: Vec<u64>,
     nearest: Vec<u16>,
 }
 
@@ -65,9 +70,9 @@ impl Sequences {
             line.sort_by_key(|&s| key(s));
         }
         let ranks = if size <= NARROW {
-            Ranks::Narrow(ranks(&sequences, size, |rank| rank as u8))
+            Ranks::Narrow(ranks(&sequences, size, |position, s| (position as u16) << 8 | s))
         } else {
-            Ranks::Wide(ranks(&sequences, size, |rank| rank as u16))
+            Ranks::Wide(ranks(&sequences, size, |position, _| position as u16))
         };
         Self { size, sequences, ranks }
     }
@@ -78,11 +83,12 @@ impl Sequences {
 
     /// Fill the empty bins of a row that has a filled one.
     pub fn densify(&self, row: &mut [u32], scratch: &mut Scratch) {
-        let empty = count_empty(row);
+        scratch.filled.resize(self.size.div_ceil(64), 0);
+        find_filled(row, &mut scratch.filled);
+        let empty = self.size - scratch.filled.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
         if empty == 0 || empty == self.size {
             return;
         }
-        scratch.divide(row);
         let is_sparse = (self.size - empty) * SPARSE < self.size;
         if empty > FEW && (self.size <= NARROW || is_sparse) {
             self.choose_nearest(row, scratch);
@@ -94,93 +100,82 @@ impl Sequences {
     fn follow(&self, row: &mut [u32], scratch: &mut Scratch) {
         scratch.before.clear();
         scratch.before.extend_from_slice(row);
-        for i in scratch.empty.iter().map(|&i| usize::from(i)) {
-            let line = &self.sequences[i * self.size..(i + 1) * self.size];
+        for (value, line) in row.iter_mut().zip(self.sequences.chunks(self.size)).filter(|(value, _)| **value == EMPTY)
+        {
             let found = line.iter().map(|&s| scratch.before[usize::from(s)]).find(|&value| value != EMPTY);
-            row[i] = found.unwrap_or(EMPTY);
+            *value = found.unwrap_or(EMPTY);
         }
     }
 
     fn choose_nearest(&self, row: &mut [u32], scratch: &mut Scratch) {
         scratch.nearest.resize(self.size, 0);
         match &self.ranks {
-            Ranks::Narrow(ranks) => smallest_narrow(ranks, &scratch.filled, &mut scratch.nearest),
-            Ranks::Wide(ranks) => smallest_wide(ranks, &scratch.filled, &mut scratch.nearest),
-        }
-        for i in scratch.empty.iter().map(|&i| usize::from(i)) {
-            let s = self.sequences[i * self.size + usize::from(scratch.nearest[i])];
-            row[i] = row[usize::from(s)];
+            Ranks::Narrow(ranks) => {
+                smallest(ranks, &scratch.filled, &mut scratch.nearest);
+                take_nearest(row, &scratch.nearest);
+            }
+            Ranks::Wide(ranks) => {
+                smallest(ranks, &scratch.filled, &mut scratch.nearest);
+                for (i, &position) in scratch.nearest.iter().enumerate() {
+                    row[i] = row[usize::from(self.sequences[i * self.size + usize::from(position)])];
+                }
+            }
         }
     }
 }
 
-impl Scratch {
-    /// Note which bins are filled, and which are empty, without a branch that processors could not foresee.
-    fn divide(&mut self, row: &[u32]) {
-        self.filled.resize(row.len(), 0);
-        self.empty.resize(row.len(), 0);
-        let mut filled = 0;
-        for (i, &value) in row.iter().enumerate() {
-            self.filled[filled] = i as u16;
-            self.empty[i - filled] = i as u16;
-            filled += usize::from(value != EMPTY);
-        }
-        self.filled.truncate(filled);
-        self.empty.truncate(row.len() - filled);
-    }
-}
-
-fn ranks<R: Copy + Default>(sequences: &[u16], size: usize, rank: impl Fn(usize) -> R) -> Vec<[R; LANES]> {
-    let mut blocks = vec![[R::default(); LANES]; size.div_ceil(LANES) * size];
+fn ranks(sequences: &[u16], size: usize, rank: impl Fn(usize, u16) -> u16) -> Vec<[u16; LANES]> {
+    let mut blocks = vec![[0; LANES]; size.div_ceil(LANES) * size];
     for (i, line) in sequences.chunks(size).enumerate() {
         stop::look();
         for (position, &s) in line.iter().enumerate() {
-            blocks[i / LANES * size + usize::from(s)][i % LANES] = rank(position);
+            blocks[i / LANES * size + usize::from(s)][i % LANES] = rank(position, s);
         }
     }
     blocks
 }
 
 for_each_cpu! {
-    fn count_empty(row: &[u32]) -> usize {
-        row.iter().map(|&value| u32::from(value == EMPTY)).sum::<u32>() as usize
-    }
-}
-
-for_each_cpu! {
-    fn smallest_narrow(ranks: &[[u8; LANES]], filled: &[u16], nearest: &mut [u16]) {
-        smallest(ranks, filled, nearest, u8::MAX);
-    }
-}
-
-for_each_cpu! {
-    fn smallest_wide(ranks: &[[u16; LANES]], filled: &[u16], nearest: &mut [u16]) {
-        smallest(ranks, filled, nearest, u16::MAX);
-    }
-}
-
-/// Write how far the nearest of the filled bins is from each bin.
-#[inline(always)]
-fn smallest<R: Copy + Ord + Into<u16>>(ranks: &[[R; LANES]], filled: &[u16], nearest: &mut [u16], largest: R) {
-    let size = nearest.len();
-    for (ranks, nearest) in ranks.chunks(size).zip(nearest.chunks_mut(LANES)) {
-        let mut least = [largest; LANES];
-        for &s in filled {
-            for (least, &rank) in least.iter_mut().zip(&ranks[usize::from(s)]) {
-                *least = (*least).min(rank);
+    /// Note which bins are filled.
+    fn find_filled(row: &[u32], filled: &mut [u64]) {
+        for (bits, values) in filled.iter_mut().zip(row.chunks(64)) {
+            let mut flags = [0; 64];
+            for (flag, &value) in flags.iter_mut().zip(values) {
+                *flag = u8::from(value != EMPTY);
             }
-        }
-        for (nearest, least) in nearest.iter_mut().zip(least) {
-            *nearest = least.into();
+            *bits = bits_of(&flags);
         }
     }
 }
 
-/// Put the value of a hash into its bin, of `size` bins, if it is smaller.
-#[inline(always)]
-pub fn put(row: &mut [u32], size: u64, hash: u64) {
-    let bin = &mut row[scaled(hash, size)];
-    *bin = (*bin).min(hash as u32);
+for_each_cpu! {
+    /// Write the smallest rank of a filled bin in the sequence of each bin.
+    fn smallest(ranks: &[[u16; LANES]], filled: &[u64], nearest: &mut [u16]) {
+        let size = nearest.len();
+        for (ranks, nearest) in ranks.chunks(size).zip(nearest.chunks_mut(LANES)) {
+            let mut least = [u16::MAX; LANES];
+            for (bits, ranks) in filled.iter().zip(ranks.chunks(64)) {
+                let mut left = *bits;
+                while left != 0 {
+                    let ranks = &ranks[left.trailing_zeros() as usize];
+                    for i in 0..LANES {
+                        least[i] = least[i].min(ranks[i]);
+                    }
+                    left &= left - 1;
+                }
+            }
+            nearest.copy_from_slice(&least[..nearest.len()]);
+        }
+    }
+}
+
+for_each_cpu! {
+    /// Give each bin the value of the one that its narrow rank names: filled ones are their own nearest.
+    fn take_nearest(row: &mut [u32], nearest: &[u16]) {
+        for (i, &rank) in nearest.iter().enumerate() {
+            row[i] = row[usize::from(rank as u8)];
+        }
+    }
 }
 
 /// Map the upper half of a hash to a number below `size`, evenly.
@@ -192,10 +187,26 @@ pub fn scaled(hash: u64, size: u64) -> usize {
 for_each_cpu! {
     /// Put the smallest value of each bin into a row.
     pub fn fill(row: &mut [u32], hashes: &[u64]) {
-        let size = row.len() as u64;
-        for &hash in hashes {
-            put(row, size, hash);
+        // Where the compiler knows how many bins there are, no bin is beyond them.
+        match row.len() {
+            USUAL => fill_usual(row, hashes),
+            _ => fill_each(row, hashes),
         }
+    }
+}
+
+#[inline(always)]
+fn fill_usual(row: &mut [u32], hashes: &[u64]) {
+    if let Some(row) = row.first_chunk_mut::<USUAL>() {
+        fill_each(row, hashes);
+    }
+}
+
+#[inline(always)]
+fn fill_each(row: &mut [u32], hashes: &[u64]) {
+    for &hash in hashes {
+        let bin = &mut row[scaled(hash, row.len() as u64)];
+        *bin = (*bin).min(hash as u32);
     }
 }
 

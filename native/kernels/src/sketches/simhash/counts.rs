@@ -7,6 +7,8 @@
 use crate::for_each_cpu;
 
 const LANES: usize = 8;
+/// Rows of hashes that are added at once.
+const ROWS: usize = 8;
 /// Counts of up to 2^32 - 1 hashes a lane.
 const PLANES: usize = 32;
 
@@ -25,10 +27,13 @@ for_each_cpu! {
 #[inline(always)]
 fn count(hashes: &[u64], planes: &mut [Lanes; PLANES]) -> usize {
     let (rows, rest) = hashes.as_chunks::<LANES>();
-    let (blocks, rows) = rows.as_chunks::<8>();
+    let (blocks, rows) = rows.as_chunks::<ROWS>();
+    let mut last = [[0; LANES]; ROWS];
+    last[..rows.len()].copy_from_slice(rows);
+    last[rows.len()][..rest.len()].copy_from_slice(rest);
     let [mut ones, mut twos, mut fours] = [[0; LANES]; 3];
     let mut used = 3;
-    for block in blocks {
+    for block in blocks.iter().chain([&last]) {
         let two_a = add(&mut ones, &block[0], &block[1]);
         let two_b = add(&mut ones, &block[2], &block[3]);
         let four_a = add(&mut twos, &two_a, &two_b);
@@ -39,12 +44,7 @@ fn count(hashes: &[u64], planes: &mut [Lanes; PLANES]) -> usize {
         used = used.max(carry_up(planes, 3, eight));
     }
     [planes[0], planes[1], planes[2]] = [ones, twos, fours];
-    for row in rows {
-        used = used.max(carry_up(planes, 0, *row));
-    }
-    let mut last = [0; LANES];
-    last[..rest.len()].copy_from_slice(rest);
-    used.max(carry_up(planes, 0, last))
+    used
 }
 
 /// Add three numbers bit by bit: the sum overwrites the first, the carry is returned.
