@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -95,19 +96,21 @@ def _made(
 
 def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
     """Yield lists of consecutive items of a bounded total length; a longer item makes a longer chunk."""
-    chunk: list[Item] = []
-    length = 0
-    for item in items:
-        chunk.append(item)
-        # What has no length is no text: it is refused, with its position, when the chunk is read.
-        try:  # noqa: SIM105 - suppress would cost more than the rest of the loop
-            length += len(item)  # type: ignore[arg-type]
-        except TypeError:
-            pass
-        if length >= _CHUNK_LENGTH or len(chunk) == _CHUNK_ITEMS:
-            yield chunk
-            chunk, length = [], 0
-    if chunk:
+    rest = iter(items)
+    while True:
+        chunk: list[Item] = []
+        length = 0
+        for item in islice(rest, _CHUNK_ITEMS):
+            chunk.append(item)
+            # What has no length is no text: it is refused, with its position, when the chunk is read.
+            try:  # noqa: SIM105 - suppress would cost more than the rest of the loop
+                length += len(item)  # type: ignore[arg-type]
+            except TypeError:
+                pass
+            if length >= _CHUNK_LENGTH:
+                break
+        if not chunk:
+            return
         yield chunk
 
 

@@ -4,7 +4,7 @@ use crate::text::hashing::poly64::fmix64;
 use crate::{for_each_cpu, stop};
 
 /// Functions whose smallest values stay in registers at once.
-const LANES: usize = 32;
+const LANES: usize = 64;
 /// Hashes that thousands of functions see in some milliseconds.
 const HASHES: usize = stop::FEW >> 4;
 

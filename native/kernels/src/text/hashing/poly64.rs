@@ -4,6 +4,8 @@ pub const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 pub const SECOND: u64 = 0x6A09_E667_F3BC_C909;
 /// Mask k keeps the first k units of a word.
 const FIRST_UNITS: [u64; 5] = [0, 0xFFFF, 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF, u64::MAX];
+/// Units of a token that are read without a branch: most tokens have no more.
+const UNBRANCHED: usize = 12;
 const ONE_OR_BASE: [u64; 2] = [1, BASE];
 const FACTORS: [u64; 2] = [0xFF51_AFD7_ED55_8CCD, 0xC4CE_B9FE_1A85_EC53];
 
@@ -29,12 +31,14 @@ pub fn polynomial(token: &[u16]) -> u64 {
 #[inline(always)]
 pub fn polynomial_at(units: &[u16], start: usize, end: usize) -> u64 {
     let length = end - start;
-    let later = length.saturating_sub(4);
-    let mut p = (length as u64).wrapping_mul(ONE_OR_BASE[usize::from(length > 0)]);
-    p = p.wrapping_add(word_at(units, start) & FIRST_UNITS[length.min(4)]);
-    p = p.wrapping_mul(ONE_OR_BASE[usize::from(later > 0)]);
-    p = p.wrapping_add(word_at(units, start + 4) & FIRST_UNITS[later.min(4)]);
-    let mut done = 8;
+    let mut p = length as u64;
+    let mut done = 0;
+    while done < UNBRANCHED {
+        let left = length.saturating_sub(done);
+        let word = word_at(units, start + done) & FIRST_UNITS[left.min(4)];
+        p = p.wrapping_mul(ONE_OR_BASE[usize::from(left > 0)]).wrapping_add(word);
+        done += 4;
+    }
     while done < length {
         let word = word_at(units, start + done) & FIRST_UNITS[(length - done).min(4)];
         p = p.wrapping_mul(BASE).wrapping_add(word);
