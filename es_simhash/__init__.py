@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from es_simhash.text.idf import IdfTable
     from es_simhash.text.normalise import Normalisation
     from es_simhash.text.stop_words import load_stop_words
-    from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Words
+    from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
 
 _NAMES = {
     "documents.without_duplicates": "canonical_only collapsed",
@@ -68,7 +68,7 @@ _NAMES = {
     "text.idf": "IdfTable",
     "text.normalise": "Normalisation",
     "text.stop_words": "load_stop_words",
-    "text.tokens.kinds": "Chars Chinese Custom Keywords Words",
+    "text.tokens.kinds": "Chars Chinese Custom Keywords Runs Words",
 }
 
 __all__ = [
@@ -102,6 +102,7 @@ __all__ = [
     "Normalisation",
     "ReindexOptions",
     "Rejected",
+    "Runs",
     "Scheme",
     "SchemeError",
     "SimHash",

@@ -8,7 +8,7 @@ import unicodedata
 from hashlib import sha256
 from typing import Any
 
-from es_simhash import PRESETS, Scheme
+from es_simhash import PRESETS, Runs, Scheme
 from es_simhash._core.bit_codes import to_ints
 from es_simhash.sketches.minhash.codec import SignatureCodec
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
@@ -38,6 +38,7 @@ def golden() -> dict[str, Any]:
     return {
         "hashes": {name: {token: _hashes(function, token) for token in FEATURES} for name, function in HASHES},
         "presets": {name: _fingerprints(Scheme.preset(name)) for name in PRESETS},
+        "tokens": {tokens.kind: _fingerprints(Scheme(tokens=tokens)) for tokens in (Runs(),)},
     }
 
 

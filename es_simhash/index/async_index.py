@@ -19,7 +19,7 @@ from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run_async
 from es_simhash.engines.connect import connect_async
-from es_simhash.index.index import SEARCHES, WRITES, only_one
+from es_simhash.index.index import SEARCHES, WRITES, now, only_one
 from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Writer, Written
 from es_simhash.plans.check import Checked, SeenDocuments, check
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.live.sweep.progress import OnProgress, Progress
     from es_simhash.plans.explain.explanation import Explanation
+    from es_simhash.plans.index_rarity import LearntRarity
 
 Result = TypeVar("Result")
 
@@ -218,6 +219,14 @@ class AsyncIndex:
 
         plans = self._plans
         return await self._run(diagnose(self.name, plans.wanted_documents(), options, plans.brings_fields))
+
+    async def learn(self) -> LearntRarity:
+        """See `Index.learn`."""
+        from es_simhash.live.learning import learn
+
+        learnt = await self._run(learn(self.name, await self.documents(), now()))
+        self._plans.learnt(learnt)
+        return learnt
 
     async def group(self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None) -> Grouped:
         """See `Index.group`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.batched import chunks
@@ -45,8 +46,15 @@ if TYPE_CHECKING:
     from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.live.sweep.progress import OnProgress, Progress
     from es_simhash.plans.explain.explanation import Explanation
+    from es_simhash.plans.index_rarity import LearntRarity
 
 Result = TypeVar("Result")
+
+
+def now() -> str:
+    """Return the present time, in ISO 8601."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
 
 # How many searches go to the engine at once, and how many documents are fingerprinted and sent at once.
 SEARCHES = 50
@@ -233,6 +241,14 @@ class Index:
         from es_simhash.live.backfill.survey import diagnose
 
         return self._run(diagnose(self.name, self._plans.wanted_documents(), options, self._plans.brings_fields))
+
+    def learn(self) -> LearntRarity:
+        """Learn anew how rare features are in the index, and note it there: similarities go by it from now on."""
+        from es_simhash.live.learning import learn
+
+        learnt = self._run(learn(self.name, self.documents, now()))
+        self._plans.learnt(learnt)
+        return learnt
 
     def group(self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None) -> Grouped:
         """Find all groups of near-duplicates among the documents with fingerprints. Close the result in the end.

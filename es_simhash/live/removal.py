@@ -16,7 +16,6 @@ from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.live.doctor.finding import Finding, of_error, stopped
 from es_simhash.live.doctor.source import losses
 from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.live.sweep.mapping_notes import note
 from es_simhash.live.sweep.options import UpdateOptions
 from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
 from es_simhash.live.sweep.runner import Pass, Runner
@@ -24,6 +23,7 @@ from es_simhash.live.sweep.survey import Survey, part_of
 from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.closed_indices import closed_index, closed_ones
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
+from es_simhash.plans.mapping_notes import note
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
 from es_simhash.scheme.mapping import entries

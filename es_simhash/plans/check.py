@@ -14,13 +14,15 @@ from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import InputError
 from es_simhash.plans.find import find_fingerprinted
 from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents
-from es_simhash.plans.text_comparison import Comparison, Rarity, compare_texts, minimum_similarities, verifier
+from es_simhash.plans.text_comparison import Comparison, compare_texts, minimum_similarities, verifier
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.rerank import Matches, compare, matches_of
+from es_simhash.scheme.rerank import NOTHING, Matches, Measured, compare, matches_of
+from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verification import Verifier
 
 
@@ -53,27 +55,29 @@ class SeenDocuments:
     documents: Documents
     options: FindRequest
     count: int = 0
-    rarity: Rarity = field(default_factory=Rarity)
+    rarity: IndexRarity = field(default_factory=IndexRarity)
     _hits: list[Json] = field(default_factory=list)
     _texts: list[str] = field(default_factory=list)
     _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
-    def matches(self, wanted: QueryDocument, fingerprint: Fingerprint, verifier: Verifier | None) -> Matches:
-        """Return the near-duplicates of a text among the documents so far; the ``verifier`` compares texts."""
+    def measured(self, wanted: QueryDocument, fingerprint: Fingerprint, verifier: Verifier | None) -> Measured:
+        """Compare a text with the documents so far that share its keys; the ``verifier`` compares texts."""
         if fingerprint.status == "empty":
-            return Matches((), status="empty")
+            return NOTHING
         scheme, prefix = self.documents.scheme, self.documents.prefix
         criteria = self.options.criteria(self.documents.scheme)
         places = self._candidates(fingerprint, criteria)
         hits = [self._hits[place] for place in places]
         compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, text=wanted.text)
-        exact = None
-        if verifier is not None:
-            texts = [self._texts[place] for place in places]
-            [exact] = compare_texts(
-                verifier, [Comparison(wanted.text, texts, minimum_similarities(criteria, compared.distances))]
-            )
-        return matches_of(compared, criteria, exact=exact, status=fingerprint.status)
+        if verifier is None:
+            return Measured(compared)
+        texts = [self._texts[place] for place in places]
+        [exact] = compare_texts(
+            verifier,
+            [Comparison(wanted.text, texts, minimum_similarities(criteria, compared.distances), compared.keyed)],
+            criteria.crowding,
+        )
+        return Measured(compared, *exact)
 
     def add(self, position: int, wanted: QueryDocument, fingerprint: Fingerprint, stored: Json) -> None:
         """Add a document with its position in the list and its fields."""
@@ -114,11 +118,17 @@ def check(
     seen.count += len(documents)
     made = _fingerprinted(own, wanted, on_reject)
     known, prints = [wanted[position] for position in made], [fingerprint for fingerprint, _ in made.values()]
-    compare = yield from verifier(index, own, seen.options, seen.options.criteria(own.scheme), seen.rarity)
+    criteria = seen.options.criteria(own.scheme)
+    compare = yield from verifier(index, own, seen.options, criteria, seen.rarity)
     in_index = yield from find_fingerprinted(index, own, known, prints, seen.options, compare)
     checked = []
-    for each, matches, (position, (fingerprint, stored)) in zip(known, in_index, made.items(), strict=True):
-        checked.append(Checked(position, each.id, matches, seen.matches(each, fingerprint, compare)))
+    for each, result, (position, (fingerprint, stored)) in zip(known, in_index, made.items(), strict=True):
+        earlier, around = seen.measured(each, fingerprint, compare), None
+        if criteria.crowding:
+            # Both are around the document, wherever they are.
+            around = Around.of([*result.measured.texts_around, *earlier.texts_around], criteria.crowding)
+        matches = matches_of(earlier, criteria, around=around, status=fingerprint.status)
+        checked.append(Checked(position, each.id, result.matches(around), matches))
         seen.add(position, each, fingerprint, stored)
     return checked
 

@@ -11,12 +11,11 @@ from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.plans.candidates import all_candidates, server_filter
 from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.plans.text_comparison import (
     Comparison,
-    ExactSimilarities,
-    Rarity,
     compare_texts,
     minimum_similarities,
     plausible_hits,
@@ -28,18 +27,20 @@ from es_simhash.scheme import query, rerank
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.rerank import Compared, Matches
+from es_simhash.scheme.rerank import NOTHING, Compared, Matches, Measured
+from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verification import Verifier
 
 
 def find_many(
-    index: str, documents: Documents, wanted: Sequence[QueryDocument], options: FindRequest, rarity: Rarity
+    index: str, documents: Documents, wanted: Sequence[QueryDocument], options: FindRequest, rarity: IndexRarity
 ) -> Plan[list[Matches]]:
     """Return the matches of each document; empty texts have none."""
     prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
     criteria = options.criteria(documents.scheme)
     compare = yield from verifier(index, documents, options, criteria, rarity)
-    return (yield from find_fingerprinted(index, documents, wanted, prints, options, compare))
+    results = yield from find_fingerprinted(index, documents, wanted, prints, options, compare)
+    return [result.matches() for result in results]
 
 
 def find_fingerprinted(
@@ -49,8 +50,8 @@ def find_fingerprinted(
     prints: Sequence[Fingerprint],
     options: FindRequest,
     verifier: Verifier | None,
-) -> Plan[list[Matches]]:
-    """Return the matches of documents that are fingerprinted already; a ``verifier`` also compares their texts."""
+) -> Plan[list[SearchResult]]:
+    """Compare the candidates of documents that are fingerprinted already; a ``verifier`` also compares their texts."""
     criteria = options.criteria(documents.scheme)
     searches = [
         TextSearch(documents, options, criteria, each, fingerprint)
@@ -60,20 +61,18 @@ def find_fingerprinted(
     when = server_filter(options, documents.scheme, criteria)
     replies = yield from all_candidates(index, nonempty, options.max_candidates, when)
     found = [search.compared(hits) for search, (hits, _) in zip(nonempty, replies, strict=True)]
-    exact: list[ExactSimilarities | None] = [None] * len(nonempty)
+    measured = [Measured(compared) for compared in found]
     if verifier is not None:
-        exact = yield from _verified(verifier, nonempty, found)
-    matches = iter(
-        search.matches(compared, each, complete)
-        for search, compared, each, (_, complete) in zip(nonempty, found, exact, replies, strict=True)
+        measured = yield from _verified(verifier, nonempty, found)
+    results = iter(
+        SearchResult(search, each, complete)
+        for search, each, (_, complete) in zip(nonempty, measured, replies, strict=True)
     )
-    return [Matches((), status="empty") if search.is_empty else next(matches) for search in searches]
+    return [SearchResult(search, NOTHING, True) if search.is_empty else next(results) for search in searches]
 
 
-def _verified(
-    verifier: Verifier, searches: Sequence[TextSearch], found: Sequence[Compared]
-) -> Plan[list[ExactSimilarities | None]]:
-    """Return the exact similarities of the candidates that may be similar enough."""
+def _verified(verifier: Verifier, searches: Sequence[TextSearch], found: Sequence[Compared]) -> Plan[list[Measured]]:
+    """Measure the texts of the candidates that may be similar enough."""
     if not searches:
         return []
     hits = [
@@ -91,10 +90,12 @@ def _verified(
             search.wanted.text,
             [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits],
             minimum_similarities(search.criteria, compared.distances),
+            compared.keyed,
         )
         for search, compared in zip(searches, found, strict=True)
     ]
-    return list[ExactSimilarities | None](compare_texts(verifier, wanting))
+    exact = compare_texts(verifier, wanting, searches[0].criteria.crowding)
+    return [Measured(compared, *each) for compared, each in zip(found, exact, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -138,24 +139,6 @@ class TextSearch:
         )
         return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])
 
-    def matches(self, compared: Compared, exact: ExactSimilarities | None, complete: bool) -> Matches:
-        """Return the nearest matches among the candidates, given the exact similarities of some."""
-        options = self.options
-        found = rerank.matches_of(
-            compared,
-            self.criteria,
-            exact=exact,
-            status=self.fingerprint.status,
-            complete=complete,
-            with_source=bool(options.source),
-        )
-        nearest = found[: options.size]
-        if options.source and options.source is not True:
-            # The source also has the fields read for the comparison.
-            asked = SourceFilter.of(query.name_list(options.source))
-            nearest = tuple(replace(match, source=asked.part_of(match.source or {})) for match in nearest)
-        return replace(found, matches=nearest)
-
     def _candidates(self, scored: bool) -> Json:
         if self.options.candidates == "more_like_this":
             return query.more_like_this(self.wanted.texts)
@@ -178,3 +161,32 @@ class TextSearch:
         if self.options.candidates == "keys":
             return source + query.compared_fields(self.documents.scheme, self.documents.prefix)
         return source + list(self.documents.fields)
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The candidates that a search has found and compared; unless it is ``complete``, there are more."""
+
+    search: TextSearch
+    measured: Measured
+    complete: bool
+
+    def matches(self, around: Around | None = None) -> Matches:
+        """Return the nearest matches, given the surroundings of the text if more is known than the candidates."""
+        search, options = self.search, self.search.options
+        if search.is_empty:
+            return Matches((), status="empty")
+        found = rerank.matches_of(
+            self.measured,
+            search.criteria,
+            around=around,
+            status=search.fingerprint.status,
+            complete=self.complete,
+            with_source=bool(options.source),
+        )
+        nearest = found[: options.size]
+        if options.source and options.source is not True:
+            # The source also has the fields read for the comparison.
+            asked = SourceFilter.of(query.name_list(options.source))
+            nearest = tuple(replace(match, source=asked.part_of(match.source or {})) for match in nearest)
+        return replace(found, matches=nearest)

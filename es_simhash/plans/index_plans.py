@@ -15,6 +15,7 @@ from es_simhash.errors import AccessError, InputError, MappingError, TextError
 from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.find import find_many
 from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.index_rarity import IndexRarity, LearntRarity
 from es_simhash.plans.init import Initialised, init
 from es_simhash.plans.install_pipeline import (
     IngestPipeline,
@@ -27,7 +28,6 @@ from es_simhash.plans.install_scripts import InstalledScripts, install_scripts, 
 from es_simhash.plans.open_index import ExpectedIndex, OpenedIndex, no_fields, open_index
 from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
-from es_simhash.plans.text_comparison import Rarity
 from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
@@ -79,7 +79,7 @@ class IndexPlans:
         )
         self._opened: OpenedIndex | None = None
         self._preview: Documents | None = None
-        self._rarity = Rarity()
+        self._rarity = IndexRarity()
 
     def init(self, create: Json | None, dry_run: bool) -> Plan[Initialised]:
         """Add the fields to the index."""
@@ -161,6 +161,10 @@ class IndexPlans:
     def remove_scripts(self, name: str | None) -> Plan[list[str]]:
         """Remove the stored scripts and search templates from the server."""
         return (yield from remove_scripts((yield from self.scripts(name))))
+
+    def learnt(self, learnt: LearntRarity) -> None:
+        """Compare texts by what was just learnt."""
+        self._rarity = IndexRarity(learnt)
 
     def explain(self, ids: tuple[str, str], options: FindRequest) -> Plan[Explanation]:
         """Explain why two documents are near-duplicates, or why they are not."""

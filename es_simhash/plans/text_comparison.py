@@ -5,60 +5,45 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
+from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError
 from es_simhash.plans.find_options import FindRequest
-from es_simhash.plans.operations import GetDocuments, Plan, Sample
+from es_simhash.plans.index_rarity import IndexRarity
+from es_simhash.plans.operations import GetDocuments, Plan
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
-from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verification import Verifier, estimates_below, is_by_rarity, rarity_of
+from es_simhash.scheme.settings import Crowding, Settings
+from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.surroundings import Surroundings
+from es_simhash.scheme.verification import Verifier, is_by_rarity, lowest_estimate
+from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.text.idf import IdfTable
 
-# Number of documents that show how rare features are.
-_SAMPLE = 500
 _READ_AT_ONCE = 200
-# Distance from the threshold, in standard errors, at which an estimate leaves no doubt.
-_DOUBT = 3.0
 
-# The exact similarities of hits; None for texts that are not compared.
-ExactSimilarities: TypeAlias = list[float | None]
+# How many of the hits that are most similar to a text are compared with each other.
+_MOST_COMPARED = 32
+
 Texts = dict[tuple[str, str], str]
 
 
-@dataclass
-class Rarity:
-    """How rare features are in an index, from a sample of its documents that is read once."""
-
-    _table: IdfTable | None = None
-
-    def table(self, index: str, documents: Documents) -> Plan[IdfTable | None]:
-        """Return the weights of features; None while the index has no texts."""
-        if self._table is not None:
-            return self._table
-        hits: list[Json] = yield Sample(index, _SAMPLE, documents.fields, {"match_all": {}})
-        texts = [text for text in (_text(documents, hit) for hit in hits) if text is not None]
-        table = rarity_of(documents.scheme, texts) if texts else None
-        # A small index may soon have other documents.
-        if len(hits) == _SAMPLE:
-            self._table = table
-        return table
-
-
 def verifier(
-    index: str, documents: Documents, options: FindRequest, criteria: Criteria, rarity: Rarity
+    index: str, documents: Documents, options: FindRequest, criteria: Criteria, rarity: IndexRarity
 ) -> Plan[Verifier | None]:
     """Return what compares texts; None where fingerprints decide and the caller asks for no more."""
     verification = options.verification(documents.scheme)
     if verification is None or (criteria.similarity is None and not options.is_exact):
         return None
-    weights = options.idf
+    weights: IdfTable | Rarity | None = options.idf
     if weights is None and is_by_rarity(documents.scheme, verification):
         weights = yield from rarity.table(index, documents)
     return Verifier(documents.scheme, verification, weights)
@@ -69,8 +54,7 @@ def plausible_hits(settings: Settings, criteria: Criteria, compared: Compared) -
     if settings.minhash is None or criteria.similarity is None or criteria.verification is None:
         return list(range(len(compared.hits)))
     bits = settings.layout.signature_bits or settings.minhash.layout.value_bits
-    doubt = _DOUBT * standard_error(criteria.similarity, settings.minhash.layout.size, bits)
-    least = criteria.similarity - doubt - estimates_below(criteria.verification)
+    least = lowest_estimate(criteria, standard_error(criteria.least, settings.minhash.layout.size, bits))
     found = enumerate(compared.similarities)
     return [place for place, similarity in found if similarity is None or similarity >= least]
 
@@ -100,32 +84,88 @@ def texts_of_hits(documents: Documents, hits: Iterable[Json]) -> Plan[Texts]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A text and the ``others`` to compare it with (None: not compared); similarities below ``least`` do not count."""
+    """A text and the ``others`` to compare it with (None: not compared); similarities below ``least`` do not count.
+
+    ``keyed`` are the values that the band keys of the others hold.
+    """
 
     text: str
     others: Sequence[str | None]
     least: Sequence[float]
+    keyed: Signatures | None
 
 
-def compare_texts(verifier: Verifier, wanting: Sequence[Comparison]) -> list[ExactSimilarities]:
-    """Return the similarity of each text to the known others; None for the unknown."""
+def compare_texts(
+    verifier: Verifier, wanting: Sequence[Comparison], crowding: Crowding | None
+) -> list[tuple[PairMeasures, Surroundings | None]]:
+    """Measure each text and the known others, NaN for the unknown; and, if they count, the surroundings of others.
+
+    These are the text and those of the others that are as similar to it as a crowd is.
+    """
     texts = [each.text for each in wanting]
-    first, second, least = list[int](), list[int](), list[float]()
-    for number, each in enumerate(wanting):
-        for other, enough in zip(each.others, each.least, strict=True):
-            if other is not None:
-                first.append(number)
-                second.append(len(texts))
-                least.append(enough)
-                texts.append(other)
-    pairs = np.array([first, second], dtype=np.int64)
-    found = iter(verifier.similarities(texts, pairs, np.array(least)).tolist())
-    return [[None if other is None else next(found) for other in each.others] for each in wanting]
+    known = [[place for place, other in enumerate(each.others) if other is not None] for each in wanting]
+    least = [each.least[place] for each, places in zip(wanting, known, strict=True) for place in places]
+    starts = np.cumsum([len(texts), *map(len, known)])
+    texts += [other for each in wanting for other in each.others if other is not None]
+    rows = np.repeat(np.arange(len(wanting)), [len(places) for places in known])
+    pairs = np.stack([rows, np.arange(len(wanting), len(texts))])
+    measured = verifier.measures(texts, pairs, np.array(least))
+    found: list[tuple[PairMeasures, Surroundings | None]] = []
+    for number, (each, places) in enumerate(zip(wanting, known, strict=True)):
+        own = measured[slice(starts[number] - len(wanting), starts[number + 1] - len(wanting))]
+        of_all = PairMeasures.of_similarities(np.full(len(each.others), np.nan))
+        of_all.similarities[places], of_all.agreements[places] = own.similarities, own.agreements
+        around = None
+        if crowding:
+            keyed = None if each.keyed is None else each.keyed[places]
+            around = _surroundings(verifier, [each.others[place] or "" for place in places], own, keyed, crowding)
+            around = _spread(around, places, len(each.others))
+        found.append((of_all, around))
+    return found
+
+
+def _surroundings(
+    verifier: Verifier,
+    others: Sequence[str],
+    measured: PairMeasures,
+    keyed: Signatures | None,
+    crowding: Crowding,
+) -> Surroundings:
+    """Return what is around texts by their similarity to one text, and to each other, if they share a key."""
+    found = Surroundings.of_none(len(others))
+    found.best[:] = measured.similarities
+    found.crowd[:] = measured.similarities >= crowding.least
+    similar = np.flatnonzero(measured.similarities >= crowding.least)
+    nearest = similar[np.argsort(-measured.similarities[similar], kind="stable")][:_MOST_COMPARED]
+    distinct = {others[place]: place for place in reversed(nearest.tolist())}
+    if len(distinct) > 1:
+        pairs = np.array(list(combinations(distinct.values(), 2)), dtype=np.int64).T
+        pairs = pairs[:, _share_a_key(verifier.settings, keyed, pairs)]
+        similarities = verifier.measures(others, pairs, crowding.least).similarities
+        found.add(pairs[0], pairs[1], similarities, crowding)
+        for place in nearest.tolist():
+            first = distinct[others[place]]
+            found.best[place], found.crowd[place] = found.best[first], found.crowd[first]
+    return found
+
+
+def _share_a_key(settings: Settings, keyed: Signatures | None, pairs: Integers) -> npt.NDArray[np.bool_]:
+    if settings.minhash is None or keyed is None:
+        return np.ones(pairs.shape[1], dtype=np.bool_)
+    agree = (keyed[pairs[0]] == keyed[pairs[1]]).reshape(pairs.shape[1], -1, settings.minhash.rows)
+    share: npt.NDArray[np.bool_] = agree.all(axis=2).any(axis=1)
+    return share
+
+
+def _spread(found: Surroundings, places: Sequence[int], count: int) -> Surroundings:
+    spread = Surroundings.of_none(count)
+    spread.best[places], spread.crowd[places] = found.best, found.crowd
+    return spread
 
 
 def minimum_similarities(criteria: Criteria, distances: Sequence[int | None]) -> list[float]:
     """Return the similarity from which each hit counts: 0 for those that are near enough in bits anyway."""
-    least = criteria.similarity or 0.0
+    least = 0.0 if criteria.similarity is None else criteria.least
     return [0.0 if criteria.are_met(distance, None) else least for distance in distances]
 
 

@@ -30,7 +30,7 @@ from es_simhash.scheme.fingerprint import Fingerprints
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import SimHash
-from es_simhash.scheme.verification import Similarities
+from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.sketches.hamming import distances
 from es_simhash.sketches.tradeoffs import band_candidates, block_candidates, plan_blocks
 from es_simhash.text.features import FeatureBatch

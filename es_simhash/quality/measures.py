@@ -9,11 +9,12 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.condense import sample_of_texts
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.groups.pairs.text_similarity import sample_of
 from es_simhash.quality.ceiling import similar_pairs
 from es_simhash.scheme.settings import Measure, Settings, Verification
-from es_simhash.scheme.verification import Similarities, Verifier, rarity_of
+from es_simhash.scheme.verdict.measures import Similarities
+from es_simhash.scheme.verification import Verifier, compared, rarity_of
 from es_simhash.sketches.weighted_sets import shared_weights
 
 MEASURES: tuple[Measure, ...] = ("jaccard", "overlap")
@@ -24,7 +25,7 @@ class MeasuredPairs:
     """Pairs as numbers in ascending order, with a plain Jaccard similarity of at least 0.2.
 
     ``jaccards`` are plain, with equal weights: keys find pairs by these. ``similarities`` are keyed by measure, with
-    the weights "rarity".
+    the weights "rarity", by the features that the scheme compares.
     """
 
     pairs: Numbers
@@ -45,7 +46,8 @@ def measure_pairs(settings: Settings, texts: Sequence[str], originals: Integers)
 def _by_rarity(settings: Settings, texts: Sequence[str], pairs: Numbers) -> dict[Measure, Similarities]:
     if not len(pairs):
         return {name: np.empty(0, dtype=np.float64) for name in MEASURES}
-    table = rarity_of(settings, [texts[place] for place in sample_of(len(texts)).tolist()])
+    settings = compared(settings, settings.verification)
+    table = rarity_of(settings, sample_of_texts(texts))
     features = list(Verifier(settings, Verification(), table).prepared(texts))
     first, second = positions(pairs)
     shared = shared_weights(features, first, second)

@@ -23,7 +23,7 @@ from es_simhash.quality.measures import MEASURES, MeasuredPairs
 from es_simhash.quality.scores import Confusion, Many
 from es_simhash.quality.truth import Truth
 from es_simhash.scheme.settings import Measure, Settings, Verification
-from es_simhash.scheme.verification import Similarities
+from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.scheme.verification_conditions import CONDITIONS, condition_values
 
 # The F1 that a condition must add; and that a measure other than Jaccard must add, since no estimate exists for it and

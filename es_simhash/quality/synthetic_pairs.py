@@ -17,7 +17,7 @@ from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.ceiling import plain_features
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verification import Similarities
+from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.text.features import FeatureBatch
 
 

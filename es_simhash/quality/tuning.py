@@ -25,7 +25,7 @@ from es_simhash.quality.truth import Truth, truth_of
 from es_simhash.quality.tuning_text import capitalized, describe_keys, describe_rule, describe_tokens
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, Verification, check_similarity
-from es_simhash.scheme.verification import Similarities
+from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.text.tokens.kinds import Chars, Tokens, Words
 
 # The features to try on labels; the first of equally good ones is chosen.
@@ -262,7 +262,8 @@ def features_for(texts: Iterable[str]) -> Tokens:
 
 
 def _base(base: Scheme | None) -> Scheme:
-    return replace(base or Scheme.preset("default"), weights="set", idf=None, layout=Layout())
+    # Texts are compared by the tokens that are tried.
+    return replace(base or Scheme.preset("default"), weights="set", idf=None, layout=Layout(), verification=None)
 
 
 def _level(jaccards: Similarities, otherwise: float) -> float:

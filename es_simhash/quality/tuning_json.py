@@ -11,6 +11,7 @@ from es_simhash.plans.explain.excerpts import Piece
 from es_simhash.quality.key_choice import KeyOption
 from es_simhash.quality.similarity_histogram import Histogram, Level
 from es_simhash.quality.tuning import Tried, Tuned
+from es_simhash.scheme.json_form import verification_to_dict
 from es_simhash.text.tokens.kinds import tokens_to_json
 
 
@@ -51,7 +52,7 @@ def _option(option: KeyOption) -> Json:
 def _tried(tried: Tried) -> Json:
     return {
         "tokens": tokens_to_json(tried.tokens),
-        "verification": asdict(tried.rule.verification),
+        "verification": verification_to_dict(tried.rule.verification),
         "f1": tried.rule.f1,
         "jaccard": tried.jaccard,
         "others": tried.others,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from es_simhash.quality.key_choice import Goal, KeyOption
 from es_simhash.scheme.settings import Verification
 from es_simhash.scheme.verification_conditions import CONDITIONS
-from es_simhash.text.tokens.kinds import Chars, Tokens, Words
+from es_simhash.text.tokens.kinds import Chars, Runs, Tokens, Words
 
 _MEASURES = {"jaccard": "Jaccard"}
 
@@ -14,6 +14,8 @@ def describe_tokens(tokens: Tokens) -> str:
     """Name tokens."""
     if isinstance(tokens, Chars):
         return f"character {tokens.n}-grams"
+    if isinstance(tokens, Runs):
+        return "runs of characters"
     if isinstance(tokens, Words):
         return "words" if tokens.n == 1 else f"runs of {tokens.n} words"
     return f"tokens of the kind {tokens.kind!r}"

@@ -76,7 +76,7 @@ class ErrorFinder:
         unknown = np.isnan(found)
         first, second = positions(pairs[unknown])
         both = np.stack([self._originals[first], self._originals[second]])
-        found[unknown] = self._verifier.of_cached(self._features, both)
+        found[unknown] = self._verifier.of_cached(self._features, both).similarities
         return found
 
     def _errors(self, pairs: Numbers, order: Integers, known: PredictedPairs, count: int) -> list[PairError]:

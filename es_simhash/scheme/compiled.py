@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.native import by_kernels, native
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
-from es_simhash.text.tokens.kinds import Chars, Words
+from es_simhash.text.tokens.kinds import Chars, Runs, Words
 
 if TYPE_CHECKING:
     from es_simhash_native import Fingerprinter
@@ -43,7 +43,7 @@ def fingerprinter(settings: Settings) -> Fingerprinter:
 
 def reads_texts(settings: Settings) -> bool:
     """Return whether the kernels are there, and go all the way from texts: others are given tokens, or hashes."""
-    return native() is not None and isinstance(settings.tokens, Chars | Words) and hashes_tokens(settings)
+    return native() is not None and isinstance(settings.tokens, Chars | Runs | Words) and hashes_tokens(settings)
 
 
 def hashes_tokens(settings: Settings) -> bool:
@@ -55,6 +55,8 @@ def _tokens(settings: Settings) -> tuple[Any, ...]:
     tokens = settings.tokens
     if isinstance(tokens, Chars):
         return "chars", tokens.n
+    if isinstance(tokens, Runs):
+        return (tokens.kind,)
     if isinstance(tokens, Words):
         return "words", tokens.n, sorted(tokens.stop_words)
     return ("given",)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, distinct_numbers
 from es_simhash._core.bit_codes import Codes
@@ -13,6 +14,8 @@ from es_simhash._core.native import by_kernels
 from es_simhash.scheme.compiled import reads_texts
 from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.settings import Settings, Verification
+from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.rarity import KEY_BITS, Rarity
 from es_simhash.sketches.set_cache import SetCache
 from es_simhash.sketches.similarity import Vector
 from es_simhash.text.idf import IdfTable
@@ -28,29 +31,33 @@ class CompiledVerifier:
     kernels: es_simhash_native.Verifier
     settings: Settings
 
-    def of_texts(self, texts: list[str], pairs: Integers, least: Vector | float) -> Vector | None:
-        """Return the similarity of each pair, given as two rows of positions."""
+    def of_texts(self, texts: list[str], pairs: Integers, least: Vector | float) -> PairMeasures | None:
+        """Measure each pair, given as two rows of positions."""
         wanted = np.broadcast_to(np.float64(least), pairs.shape[1:])
         return by_kernels(
-            lambda _: self.kernels.similarities(stripped(self.settings, texts), pairs[0], pairs[1], wanted)
+            lambda _: PairMeasures(*self.kernels.measures(stripped(self.settings, texts), pairs[0], pairs[1], wanted))
         )
 
-    def of_cached(self, cache: SetCache, pairs: Integers, least: Vector) -> Vector | None:
-        """Return the similarity of each pair, given as two rows of numbers in the cache."""
+    def of_cached(self, cache: SetCache, pairs: Integers, least: Vector) -> PairMeasures | None:
+        """Measure each pair, given as two rows of numbers in the cache."""
         return by_kernels(lambda _: self._of_kept(cache, pairs, least))
 
-    def _of_kept(self, cache: SetCache, pairs: Integers, least: Vector) -> Vector:
+    def _of_kept(self, cache: SetCache, pairs: Integers, least: Vector) -> PairMeasures:
         kept = cache.kept(self.kernels.kept)
         missing = kept.missing(distinct_numbers(pairs))
         if len(missing):
             kept.put(missing, stripped(self.settings, cache.texts(missing)))
-        found = kept.similarities(pairs[0], pairs[1], least)
+        found = PairMeasures(*kept.measures(pairs[0], pairs[1], least))
         kept.make_room()
         return found
 
 
 def compiled_verifier(
-    settings: Settings, verification: Verification, weights: IdfTable | None, counts: bool, common: Codes | None
+    settings: Settings,
+    verification: Verification,
+    weights: IdfTable | Rarity | None,
+    counts: bool,
+    common: Codes | None,
 ) -> CompiledVerifier | None:
     """Return what compares as `es_simhash.scheme.verification.Verifier`; None where numpy must.
 
@@ -62,10 +69,20 @@ def compiled_verifier(
         lambda kernels: kernels.Verifier(
             settings.fingerprinter,
             measure=verification.measure,
-            weights=None if weights is None else (weights.hashes, weights.weights, weights.unseen),
+            weights=_columns(weights),
+            key_bits=KEY_BITS if isinstance(weights, Rarity) else 64,
             counts=counts,
             common=common,
             conditions=(verification.lengths, verification.numbers, verification.first_lines),
         )
     )
     return None if verifier is None else CompiledVerifier(verifier, settings)
+
+
+def _columns(
+    table: IdfTable | Rarity | None,
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], int] | None:
+    """Return the hashes or keys of a table, their weights, and the weight of all others."""
+    if isinstance(table, Rarity):
+        return table.columns
+    return None if table is None else (table.hashes, table.weights, table.unseen)

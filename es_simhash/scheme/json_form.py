@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from es_simhash.errors import FormatError, SchemeError
-from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash, Verification
+from es_simhash.scheme.settings import Crowding, Layout, MinHash, Settings, SimHash, Verification
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
@@ -39,12 +39,24 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
         "simhash": lambda value: None if value is None else SimHash(**value),
         "minhash": lambda value: None if value is None else MinHash(**value),
         "layout": lambda value: Layout(**value),
-        "verification": lambda value: None if value is None else Verification(**value),
+        "verification": lambda value: None if value is None else _verification(**value),
     }
     try:
         return {name: parsers.get(name, lambda value: value)(value) for name, value in form.items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise FormatError(f"A setting of the scheme cannot be read: {error}. Correct it.") from None
+
+
+def verification_to_dict(verification: Verification) -> dict[str, Any]:
+    """Return the JSON form of how texts are compared."""
+    form = asdict(verification)
+    # Schemes are written as before if they do without.
+    later = {"crowding": None, "features": "scheme"}
+    return {name: value for name, value in form.items() if name not in later or value != later[name]}
+
+
+def _verification(crowding: dict[str, Any] | None = None, **others: Any) -> Verification:
+    return Verification(**others, crowding=None if crowding is None else Crowding(**crowding))
 
 
 def identity(settings: Settings) -> str:
@@ -104,7 +116,7 @@ def _to_dict(settings: Settings) -> dict[str, Any]:
         "simhash": settings.simhash and asdict(settings.simhash),
         "minhash": settings.minhash and asdict(settings.minhash),
         "layout": asdict(settings.layout),
-        "verification": settings.verification and asdict(settings.verification),
+        "verification": settings.verification and verification_to_dict(settings.verification),
     }
 
 

@@ -15,7 +15,7 @@ from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.settings import Settings, Verification, check_similarity
+from es_simhash.scheme.settings import Crowding, Settings, Verification, check_similarity
 
 By: TypeAlias = Literal["simhash", "minhash", "both"]
 Filter: TypeAlias = Json | Sequence[Json] | None
@@ -59,6 +59,18 @@ class Criteria:
         if similarity is None and verification is not None:
             similarity = verification.similarity
         return cls(within, _similarity(settings, similarity), verification)
+
+    @property
+    def crowding(self) -> Crowding | None:
+        """How the surroundings of texts count; None if they do not."""
+        return self.verification.crowding if self.verification else None
+
+    @property
+    def least(self) -> float:
+        """The lowest similarity that plays any part."""
+        assert self.similarity is not None
+        crowding = self.crowding
+        return min(self.similarity - crowding.numbers, crowding.least) if crowding else self.similarity
 
     def are_met(self, distance: int | None, similarity: float | None) -> bool:
         """Return whether a pair of this distance and similarity is a match; None means unknown."""

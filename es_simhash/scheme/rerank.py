@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import overload
 
 import numpy as np
+import numpy.typing as npt
 
 from es_simhash._core import bit_codes
 from es_simhash._core.json_paths import Json
@@ -15,7 +18,11 @@ from es_simhash.scheme.fingerprint import Fingerprint, Status
 from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.rule import CLAUSES, CROWDED, EQUAL, Clause, Near, are_near, are_settled, clauses
+from es_simhash.scheme.verdict.surroundings import Around, Surroundings
 from es_simhash.sketches import hamming
+from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.sketches.minhash.estimate import estimates, standard_errors
 
 
@@ -26,7 +33,8 @@ class Match:
     ``distance`` counts differing bits. ``similarity`` is exact if ``is_exact``; else it is estimated from the
     signatures, with this ``standard_error``.
     ``same_text`` marks texts that are equal, not only similar. ``source`` holds the parts of the document that were
-    asked for.
+    asked for. ``clause`` of the rule decided (see `es_simhash.scheme.verdict.rule`); unless it ``is_settled``, the
+    surroundings of the other document, which a search does not know, may decide otherwise.
     """
 
     index: str
@@ -37,6 +45,8 @@ class Match:
     same_text: bool = False
     source: Json | None = None
     standard_error: float | None = None
+    clause: Clause = "similar"
+    is_settled: bool = True
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,9 @@ class Matches(Sequence[Match]):
     if these are as many as the caller wants. ``foreign`` counts the candidates that could not be compared, as they have
     fingerprints of another scheme, or unreadable ones. ``status`` is that of the text itself; an empty one has no
     matches.
+
+    ``around`` are the surroundings of the text by which similar candidates were judged, None if they did not count;
+    ``crowded`` counts the candidates that are similar, but no more than many others.
     """
 
     matches: tuple[Match, ...]
@@ -55,6 +68,8 @@ class Matches(Sequence[Match]):
     complete: bool = True
     foreign: int = 0
     status: Status = "ok"
+    around: Around | None = None
+    crowded: int = 0
 
     @overload
     def __getitem__(self, place: int) -> Match: ...
@@ -75,14 +90,20 @@ class Matches(Sequence[Match]):
 
 @dataclass(frozen=True)
 class Compared:
-    """Hits with fingerprints of the scheme, and how near each is; ``foreign`` counts the others."""
+    """Hits with fingerprints of the scheme, and how near each is; ``foreign`` counts the others.
+
+    ``contents`` are the hashes of their texts, as far as their fields have them, and ``keyed`` the values that their
+    band keys hold, a row each; None without MinHash.
+    """
 
     hits: list[Json]
     distances: Sequence[int | None]
     similarities: Sequence[float | None]
     standard_errors: Sequence[float | None]
     same_texts: Sequence[bool]
+    contents: Sequence[str | None]
     foreign: int
+    keyed: Signatures | None = field(default=None, compare=False)
 
 
 def compare(
@@ -108,8 +129,9 @@ def compare(
     if settings.minhash and fingerprint.minhash is not None and comparable:
         similarities, errors = _estimates(settings, fingerprint, stored)
     content = None if text is None else own_fields.content_hash(text)
+    foreign = len(hits) - len(comparable)
     same = [content is not None and each == content for each in stored.contents]
-    return Compared(comparable, distances, similarities, errors, same, len(hits) - len(comparable))
+    return Compared(comparable, distances, similarities, errors, same, stored.contents, foreign, stored.keyed)
 
 
 def _estimates(
@@ -126,38 +148,96 @@ def _estimates(
     return similarities.tolist(), standard_errors(similarities, size, bits).tolist()
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Hits compared by their fingerprints, and what was measured of their texts, where texts were compared at all.
+
+    ``exact`` has NaN where a text is not known. ``surroundings`` are those of the hits, as far as they show them.
+    """
+
+    compared: Compared
+    exact: PairMeasures | None = None
+    surroundings: Surroundings | None = None
+
+    @cached_property
+    def is_exact(self) -> npt.NDArray[np.bool_]:
+        """Whether the text of each hit was compared."""
+        if self.exact is None:
+            return np.zeros(len(self.compared.hits), dtype=np.bool_)
+        return ~np.isnan(self.exact.similarities)
+
+    @cached_property
+    def texts(self) -> PairMeasures:
+        """What is known of the texts of each hit: what was measured, else the estimated similarity, else NaN."""
+        found = [np.nan if each is None else each for each in self.compared.similarities]
+        estimated = PairMeasures.of_similarities(np.array(found, dtype=np.float64))
+        if self.exact is None:
+            return estimated
+        known = np.where(self.is_exact, self.exact.similarities, estimated.similarities)
+        return PairMeasures(known, self.exact.agreements)
+
+    @property
+    def texts_around(self) -> Iterator[tuple[str | None, bool, float]]:
+        """Yield what `Around.of` takes."""
+        return zip(self.compared.contents, self.compared.same_texts, self.texts.similarities.tolist(), strict=True)
+
+
+NOTHING = Measured(Compared([], [], [], [], [], [], 0))
+
+
 def matches_of(
-    compared: Compared,
+    measured: Measured,
     criteria: Criteria,
     *,
-    exact: Sequence[float | None] | None = None,
+    around: Around | None = None,
     status: Status = "ok",
     complete: bool = True,
     with_source: bool = False,
 ) -> Matches:
     """Return the hits that meet the criteria, nearest first; ties in the order of index and id.
 
-    ``exact`` has the exact similarities of compared hits, which then replace the estimates; None where one is unknown.
+    ``around`` are the surroundings of the text; by default those that the hits show.
     """
-    known = [None] * len(compared.hits) if exact is None else exact
-    estimated = zip(compared.similarities, compared.standard_errors, strict=True)
-    rows = zip(compared.hits, compared.distances, estimated, known, compared.same_texts, strict=True)
-    found = [
+    compared = measured.compared
+    if around is None and criteria.crowding:
+        around = Around.of(measured.texts_around, criteria.crowding)
+    near = _near(measured, around)
+    found = clauses(criteria, near)
+    found[np.array(compared.same_texts, dtype=np.bool_) & are_near(found)] = EQUAL
+    settled = are_settled(criteria, replace(near, crowd=around.crowd if around else 0), found)
+    shown, known = measured.texts.meeting.tolist(), measured.is_exact.tolist()
+    matches = [
         Match(
             hit["_index"],
             hit["_id"],
-            distance,
-            estimate if similarity is None else similarity,
-            is_exact=similarity is not None,
-            same_text=same_text,
+            compared.distances[place],
+            None if math.isnan(shown[place]) else shown[place],
+            is_exact=known[place],
+            same_text=compared.same_texts[place],
             source=hit["_source"] if with_source else None,
-            standard_error=error if similarity is None else None,
+            standard_error=None if known[place] else compared.standard_errors[place],
+            clause=CLAUSES[found[place]],
+            is_settled=bool(settled[place]),
         )
-        for hit, distance, (estimate, error), similarity, same_text in rows
-        if criteria.are_met(distance, estimate if similarity is None else similarity)
+        for place, hit in enumerate(compared.hits)
+        if found[place] < CROWDED
     ]
-    found.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
-    return Matches(tuple(found), len(compared.hits) + compared.foreign, complete, compared.foreign, status)
+    matches.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
+    crowded = int(np.count_nonzero(found == CROWDED))
+    candidates = len(compared.hits) + compared.foreign
+    return Matches(tuple(matches), candidates, complete, compared.foreign, status, around, crowded)
+
+
+def _near(measured: Measured, around: Around | None) -> Near:
+    """Return how near the hits are, by the surroundings of the text and, as far as they are known, of the hits."""
+    distances = [np.inf if each is None else each for each in measured.compared.distances]
+    near = Near(np.array(distances, dtype=np.float64), measured.texts)
+    if around is None:
+        return near
+    others = measured.surroundings
+    if others is None:
+        return replace(near, best=around.best**2, crowd=around.crowd)
+    return replace(near, best=around.best * others.best, crowd=np.minimum(around.crowd, others.crowd))
 
 
 def _by_distance(match: Match) -> tuple[float, float, str, str]:

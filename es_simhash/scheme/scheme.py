@@ -189,7 +189,7 @@ class Scheme(Settings):
 
         criteria = Criteria.of(self, by, distance, similarity)
         compared = rerank.compare(self, self.id, fingerprint, reply["hits"]["hits"], prefix=prefix)
-        return rerank.matches_of(compared, criteria, status=fingerprint.status)
+        return rerank.matches_of(rerank.Measured(compared), criteria, status=fingerprint.status)
 
     # --- JSON and id ---
 

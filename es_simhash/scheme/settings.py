@@ -18,7 +18,7 @@ from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, Tokens
+from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, Runs, Tokens
 
 if TYPE_CHECKING:
     from es_simhash_native import Fingerprinter
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 # document frequency; "tfidf" their product; "own" the weight that comes with the token.
 Weights: TypeAlias = Literal["set", "tf", "idf", "tfidf", "own"]
 
-# How verification compares the features of two texts (see `es_simhash.scheme.verification`), and weighs them.
-Measure: TypeAlias = Literal["jaccard", "containment", "overlap", "cosine"]
+# How verification compares the features of two texts (see `es_simhash.scheme.verification`), weighs them, and which
+# they are: those of the fingerprint, or runs of characters (see `es_simhash.text.tokens.runs`).
+Measure: TypeAlias = Literal["jaccard", "containment", "overlap", "balanced", "cosine"]
 VerificationWeights: TypeAlias = Literal["rarity", "scheme"]
+VerificationFeatures: TypeAlias = Literal["scheme", "runs"]
 
 MINHASH_KINDS: dict[str, Callable[[FeatureBatch, int], Signatures]] = {
     "one-permutation": one_permutation.signatures,
@@ -126,6 +128,31 @@ class MinHash:
 
 
 @dataclass(frozen=True)
+class Crowding:
+    """How numbers and the surroundings of texts change the similarity that they need (see `scheme.verdict.rule`).
+
+    Where most numbers of two texts are the same, and these are several, they need less by ``numbers``. Texts with at
+    least the similarity ``least`` are a crowd; each doubling of it beyond two raises what is needed by ``step``, unless
+    two texts are as near as two copies of one original would be, ``nearest`` times the product of the best similarity
+    of each, and either most of their numbers are the same or they are at least as similar as ``copies``.
+    """
+
+    least: float = 0.4
+    step: float = 0.2
+    nearest: float = 0.9
+    copies: float = 0.85
+    numbers: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("least", "nearest", "copies"):
+            check_similarity(getattr(self, name))
+        for name in ("step", "numbers"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+                raise SchemeError(f"Crowding cannot have {name}={value!r}. Choose 0 or more.")
+
+
+@dataclass(frozen=True)
 class Verification:
     """What a text and a candidate's must have in common, where texts are compared.
 
@@ -134,7 +161,9 @@ class Verification:
     the fingerprint. Similar texts may still be different documents, which these conditions distinguish: the shorter
     text must have the share ``lengths`` of the longer one's characters; the other text must have the share ``numbers``
     of the numbers in the text with fewer; and the Jaccard similarity of their first lines, by character 3-grams, must
-    be at least ``first_lines``. A condition of 0 is off.
+    be at least ``first_lines``. A condition of 0 is off. With ``crowding`` the surroundings of the texts count as well.
+    With the features "runs" texts are compared by `Runs` of characters instead of the scheme's tokens, and without the
+    scheme's weights.
     """
 
     similarity: float = 0.55
@@ -143,12 +172,17 @@ class Verification:
     lengths: float = 0.0
     numbers: float = 0.0
     first_lines: float = 0.0
+    crowding: Crowding | None = None
+    features: VerificationFeatures = "scheme"
 
     def __post_init__(self) -> None:
         check_similarity(self.similarity)
+        if not isinstance(self.crowding, Crowding | None):
+            raise SchemeError(f"Crowding cannot be {self.crowding!r}. Give a Crowding, or None.")
         for name, value, choices in (
             ("measure", self.measure, get_args(Measure)),
             ("weights to verify by", self.weights, get_args(VerificationWeights)),
+            ("kind of features to verify by", self.features, get_args(VerificationFeatures)),
         ):
             if value not in choices:
                 raise SchemeError(f"There is no {name} {value!r}. Choose from: {', '.join(choices)}.")
@@ -211,6 +245,11 @@ class Settings:
     def fingerprinter(self) -> Fingerprinter:
         """The compiled kernels with these settings, where `es_simhash.scheme.compiled` takes them."""
         return compiled.fingerprinter(self)
+
+    @cached_property
+    def by_runs(self) -> Settings:
+        """The same settings, but with runs of characters as features, which all weigh the same."""
+        return replace(self, tokens=Runs(), weights="set", idf=None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is derived when settings are sent to other processes."""

@@ -1,46 +1,42 @@
-"""Exact similarities of texts under a scheme, by the features that make up the fingerprints.
-
-With the weights "rarity", a feature weighs ln((N + 101) / (n + 1)) if n of N documents of a sample have it: an idf
-(Spärck Jones, "A statistical interpretation of term specificity", 1972), but as if a hundred more documents lacked it.
-So in a small collection, where a pair of near-duplicates is a good part of all documents, what these two share still
-counts.
-"""
+"""Exact similarities of texts under a scheme, by the features of the fingerprints or by runs of characters."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
-from es_simhash.scheme import fingerprinting, verification_conditions
+from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.compiled_verification import CompiledVerifier, compiled_verifier
+from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Measure, Settings, Verification
+from es_simhash.scheme.verdict.measures import MET, PairMeasures, Similarities
+from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verification_conditions import agreements_of
 from es_simhash.sketches import similarity
 from es_simhash.sketches.set_cache import SetCache, fits
 from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights, weighted_sets
 from es_simhash.text.features import FeatureBatch, distinct
-from es_simhash.text.idf import UNIT, IdfTable
-
-Similarities = npt.NDArray[np.float64]
+from es_simhash.text.idf import IdfTable
 
 # Each takes the query's features, then the other document's (see `es_simhash.sketches.similarity`).
 MEASURES: dict[str, Callable[[similarity.Features, similarity.Features], float]] = {
     "jaccard": similarity.weighted_jaccard,
     "containment": similarity.containment,
     "overlap": similarity.overlap,
+    "balanced": similarity.balanced,
     "cosine": similarity.cosine,
 }
 # The minimum weight of a heavy feature, as a share of that of one that no document of the sample has.
 _HEAVY = 0.5
-_OTHERS = 100  # assumed documents without any feature of the sample
+# Standard errors beyond which an estimate leaves no doubt, and how much the weights of features seldom change.
+_DOUBT, _BY_WEIGHTS = 3.0, 0.15
 
 
 def measure_named(name: str) -> Callable[[similarity.Features, similarity.Features], float]:
@@ -50,27 +46,33 @@ def measure_named(name: str) -> Callable[[similarity.Features, similarity.Featur
     return MEASURES[name]
 
 
-def rarity_of(settings: Settings, texts: Iterable[str]) -> IdfTable:
-    """Learn how rare features are from the texts of some documents."""
-    features = fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(plain(settings), some))
-    return IdfTable.learn(features, weight=_rarity)
+def rarity_of(settings: Settings, texts: Iterable[str]) -> Rarity:
+    """Learn how rare the features that the scheme compares are, from the texts of some documents."""
+    of = plain(compared(settings, settings.verification))
+    return Rarity.learn(fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(of, some)))
 
 
 def is_by_rarity(settings: Settings, verification: Verification | None) -> bool:
     """Return whether features weigh the more the rarer they are; a scheme with weights uses its own."""
-    return verification is not None and verification.weights == "rarity" and settings.weights == "set"
+    if verification is None or verification.weights != "rarity":
+        return False
+    return compared(settings, verification).weights == "set"
 
 
-def estimates_below(verification: Verification) -> float:
-    """Return how far, beside its error, an estimated Jaccard similarity may fall short of that of the texts.
+def lowest_estimate(criteria: Criteria, standard_error: float) -> float:
+    """Return the lowest estimated Jaccard similarity of texts that may be as similar as counts.
 
-    Weighted features seldom make it differ by more; other measures may by any amount.
+    The weights of features seldom change a similarity by more than `_BY_WEIGHTS`. The balanced measure is at most the
+    root of the Jaccard similarity; others may be high for any. So may the similarity by runs, which signatures do not
+    estimate: in dense scripts they are shorter than most tokens.
     """
-    return 0.15 if verification.measure == "jaccard" else 1.0
-
-
-def _rarity(documents: int, frequency: int) -> int:
-    return round(UNIT * math.log((documents + _OTHERS + 1) / (frequency + 1)))
+    if criteria.verification and criteria.verification.features == "runs":
+        return -1.0
+    measure = criteria.verification.measure if criteria.verification else None
+    least = criteria.least - (_BY_WEIGHTS if measure else 0.0)
+    if measure == "balanced":
+        least = max(0.0, least) ** 2
+    return -1.0 if measure in ("containment", "overlap", "cosine") else least - _DOUBT * standard_error
 
 
 def plain(settings: Settings) -> Settings:
@@ -78,21 +80,33 @@ def plain(settings: Settings) -> Settings:
     return replace(settings, weights="set", idf=None)
 
 
+def compared(settings: Settings, verification: Verification | None) -> Settings:
+    """Return the settings whose features are compared where texts are verified so."""
+    return settings.by_runs if verification and verification.features == "runs" else settings
+
+
 @dataclass(frozen=True)
 class Verifier:
-    """Compares pairs of texts as a scheme verifies them, by default with features weighted as in the fingerprint.
+    """Compares pairs of texts as ``verification`` says, by default with features weighted as in the fingerprint.
 
-    ``weights`` replace the scheme's weights of features. Features that are ``common`` (in ascending order) do not
-    count: texts that have no others are not similar.
+    ``weights`` replace the weights of features. Features that are ``common`` (in ascending order) do not count: texts
+    that have no others are not similar.
     """
 
     settings: Settings
     verification: Verification
-    weights: IdfTable | None = None
+    weights: IdfTable | Rarity | None = None
     common: Codes | None = None
 
     def similarities(self, texts: Sequence[str], pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
-        """Return the similarity of each pair of texts, given as two rows of positions; see `of_cached`.
+        """Return the similarity of each pair of texts, given as two rows of positions.
+
+        It is 0 if a condition is not met, and if it is below ``least``, which may differ from pair to pair.
+        """
+        return self.measures(texts, pairs, least).meeting
+
+    def measures(self, texts: Sequence[str], pairs: Integers, least: Similarities | float = 0.0) -> PairMeasures:
+        """Measure each pair of texts, given as two rows of positions; see `of_cached`.
 
         Equal texts are compared once.
         """
@@ -106,37 +120,42 @@ class Verifier:
         wanted = np.full(len(codes), np.inf)
         np.minimum.at(wanted, places, least)
         distinct = np.stack(np.divmod(codes, max(len(numbers), 1)))
-        found: Similarities = self.of_cached(SetCache.of(self.prepared, list(numbers)), distinct, wanted)[places]
-        found[found < least] = 0.0
-        return found
+        found = self.of_cached(SetCache.of(self.prepared, list(numbers)), distinct, wanted)[places]
+        return _with_least(found, least)
 
     def to_others(self, text: str, others: Sequence[str]) -> list[float]:
         """Compare a text with each of some others."""
         rows = np.arange(1, len(others) + 1)
         return self.similarities([text, *others], np.stack([np.zeros_like(rows), rows])).tolist()
 
-    def of_cached(self, cache: SetCache, pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
-        """Return the similarity of each pair of cached texts, given as two rows of their numbers.
+    def of_cached(self, cache: SetCache, pairs: Integers, least: Similarities | float = 0.0) -> PairMeasures:
+        """Measure each pair of cached texts, given as two rows of their numbers.
 
-        It is 0 if a condition is not met, and if it is below ``least``, which may differ from pair to pair.
+        A similarity below ``least``, which may differ from pair to pair, is 0.
         """
-        found = np.zeros(pairs.shape[1], dtype=np.float64)
-        wanted = np.broadcast_to(np.float64(least), found.shape)
+        found = PairMeasures.of_similarities(np.zeros(pairs.shape[1], dtype=np.float64))
+        wanted = np.broadcast_to(np.float64(least), pairs.shape[1:])
         for some in cache.parts(pairs):
-            found[some] = self._of_part(cache, pairs[:, some], wanted[some])
+            measured = self._of_part(cache, pairs[:, some], wanted[some])
+            found.similarities[some], found.agreements[some] = measured.similarities, measured.agreements
         return found
+
+    @cached_property
+    def compared(self) -> Settings:
+        """The settings whose features are compared."""
+        return compared(self.settings, self.verification)
 
     @cached_property
     def _compiled(self) -> CompiledVerifier | None:
         """What compares in the same way, but faster."""
-        table = self.weights or self.settings.idf
-        return compiled_verifier(self.settings, self.verification, table, self._depends_on_texts, self.common)
+        table = self.weights or self.compared.idf
+        return compiled_verifier(self.compared, self.verification, table, self._depends_on_texts, self.common)
 
-    def _of_part(self, cache: SetCache, pairs: Integers, least: Similarities) -> Similarities:
+    def _of_part(self, cache: SetCache, pairs: Integers, least: Similarities) -> PairMeasures:
         by_kernels = None if self._compiled is None else self._compiled.of_cached(cache, pairs, least)
         return self._by_outlines(cache, pairs, least) if by_kernels is None else by_kernels
 
-    def _by_outlines(self, cache: SetCache, pairs: Integers, least: Similarities) -> Similarities:
+    def _by_outlines(self, cache: SetCache, pairs: Integers, least: Similarities) -> PairMeasures:
         """Compare first by the heaviest features: where these leave no hope, the others need no look."""
         rows, places = _numbered(pairs)
         outlines = cache.outlines(rows)
@@ -146,13 +165,13 @@ class Verifier:
         if len(open_):
             rows, places = _numbered(pairs[:, open_])
             found[open_] = self._at_most(cache.whole(rows), places)
-        found[found < least] = 0.0
-        alike = np.flatnonzero(found)
+        measured = _with_least(PairMeasures.of_similarities(found), least)
+        alike = np.flatnonzero(measured.similarities)
         if self.verification.has_conditions and len(alike):
             rows, places = _numbered(pairs[:, alike])
-            met = verification_conditions.meet_conditions(self.settings, self.verification, cache.texts(rows), places)
-            found[alike[~met]] = 0.0
-        return found
+            texts = cache.texts(rows)
+            measured.agreements[alike] = agreements_of(self.settings, self.verification, texts, places)
+        return measured
 
     def _at_most(self, texts: Sequence[WeightedSet], pairs: Integers) -> Similarities:
         """Return the similarity of each pair, or more where features that are missing here count as shared."""
@@ -178,14 +197,14 @@ class Verifier:
     @property
     def _depends_on_texts(self) -> bool:
         """Whether a feature may weigh more in one text than in another."""
-        return self.weights is None and self.settings.weights not in ("set", "idf")
+        return self.weights is None and self.compared.weights not in ("set", "idf")
 
     def prepared(self, texts: Iterable[str]) -> Iterator[WeightedSet]:
         """Yield what is compared of each text."""
         if self._depends_on_texts:
-            yield from map(self._counted, comparable_features(self.settings, texts))
+            yield from map(self._counted, comparable_features(self.compared, texts))
             return
-        table = self.weights or self.settings.idf
+        table = self.weights or self.compared.idf
         for batch in fingerprinting.in_batches(texts, self._features):
             weights = np.ones(len(batch.hashes), dtype=np.int64) if table is None else table.weights_of(batch.hashes)
             heavy = weights >= (table.unseen * _HEAVY if table else 0)
@@ -197,7 +216,7 @@ class Verifier:
 
     def _features(self, texts: Sequence[str]) -> FeatureBatch:
         """Return the features of texts, each once."""
-        batch = fingerprinting.features_of_texts(plain(self.settings), texts)
+        batch = fingerprinting.features_of_texts(plain(self.compared), texts)
         return FeatureBatch(batch.first_words, batch.offsets)
 
     def _counted(self, features: similarity.ArrayFeatures) -> WeightedSet:
@@ -207,6 +226,13 @@ class Verifier:
             stays = ~np.isin(hashes, self.common)
             hashes, weights = hashes[stays], weights[stays]
         return WeightedSet(hashes, weights, len(hashes), int(np.count_nonzero(weights)))
+
+
+def _with_least(measures: PairMeasures, least: Similarities | float) -> PairMeasures:
+    counts = (measures.similarities >= least) & (measures.similarities > 0)
+    return PairMeasures(
+        np.where(counts, measures.similarities, 0.0), np.where(counts, measures.agreements, np.uint8(MET))
+    )
 
 
 def _numbered(pairs: Integers) -> tuple[Integers, Integers]:
@@ -225,6 +251,9 @@ _OF_SHARED: dict[str, Callable[[Integers, Integers, Integers], Similarities]] = 
     "jaccard": lambda shared, first, second: _share(shared, first + second - shared),
     "containment": lambda shared, first, second: _share(shared, first),
     "overlap": lambda shared, first, second: _share(shared, np.minimum(first, second)),
+    "balanced": lambda shared, first, second: _share(
+        shared, np.sqrt((first + second - shared).astype(np.float64) * np.minimum(first, second))
+    ),
     "cosine": lambda shared, first, second: _share(shared, np.sqrt(first.astype(np.float64) * second)),
 }
 

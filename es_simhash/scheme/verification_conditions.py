@@ -8,6 +8,9 @@ documents. Each condition compares one trait of two texts, and measures how far 
                  1 if one of them has none; digits are those of Unicode 13.0
 ``first_lines``  the Jaccard similarity of the first lines that are not blank, by their character 3-grams: that of the
                  first source field, if it has one line, as titles do
+
+Beyond these, most numbers of two texts are the same if three quarters of all numbers in either are in both; and they
+are several if these are at least three.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.settings import Settings, Verification
+from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, NUMBERS, Agreements
 from es_simhash.sketches.similarity import jaccard
 from es_simhash.text.normalise import Normalisation, is_unassigned
 
@@ -32,25 +36,39 @@ Agreement: TypeAlias = Callable[[Any, Any], float]
 
 _DIGITS = re.compile(r"\d+")
 _N = 3
+_MANY = 3
 
 
-def meet_conditions(
-    settings: Settings, verification: Verification, texts: Sequence[str], pairs: Integers
-) -> npt.NDArray[np.bool_]:
-    """Return whether each pair of texts, given as two rows of positions, meets the conditions."""
-    met = np.ones(pairs.shape[1], dtype=np.bool_)
+def agreements_of(settings: Settings, verification: Verification, texts: Sequence[str], pairs: Integers) -> Agreements:
+    """Return how far each pair of texts, given as two rows of positions, agrees."""
+    found = np.full(pairs.shape[1], MET, dtype=np.uint8)
+    if verification.numbers:
+        numbers = _traits(settings, _numbers, texts)
+        found[:] = [_of_most_numbers(numbers[a], numbers[b]) for a, b in pairs.T.tolist()]
     for name in CONDITIONS:
         least = getattr(verification, name)
         if least:
-            met &= condition_values(settings, name, texts, pairs) >= least
-    return met
+            found[condition_values(settings, name, texts, pairs) < least] = DIFFER
+    return found
+
+
+def _of_most_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> int:
+    """Tell whether most numbers of both texts are the same, and whether they are several."""
+    common = len(a & b)
+    if 4 * common < 3 * len(a | b):
+        return MET
+    return NUMBERS if common < _MANY else MANY_NUMBERS
 
 
 def condition_values(settings: Settings, name: str, texts: Sequence[str], pairs: Integers) -> npt.NDArray[np.float64]:
     """Return how far each pair of texts agrees in what a condition compares."""
     trait, agreement = CONDITIONS[name]
-    traits = [trait(settings.normalisation, text) for text in stripped(settings, texts)]
+    traits = _traits(settings, trait, texts)
     return np.array([agreement(traits[a], traits[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
+
+
+def _traits(settings: Settings, trait: Trait, texts: Sequence[str]) -> list[Any]:
+    return [trait(settings.normalisation, text) for text in stripped(settings, texts)]
 
 
 def _length(normalise: Normalisation, text: str) -> int:

@@ -9,6 +9,7 @@ documents, 0 where it is absent, and sums over all features::
     weighted_jaccard   Σ min(v, w) / Σ max(v, w)
     containment        Σ min(v, w) / Σ v             of sets: |A ∩ B| / |A| (Broder)
     overlap            Σ min(v, w) / min(Σ v, Σ w)   of sets: |A ∩ B| / min(|A|, |B|) (Szymkiewicz, Simpson)
+    balanced           √(weighted_jaccard · overlap)
     cosine             Σ v w / √(Σ v² · Σ w²)
 
 Two documents without features, or without weight, have the similarity 1; one such document and any other have 0.
@@ -71,6 +72,15 @@ def overlap(a: Features, b: Features) -> float:
     if v.any() != w.any():
         return 0.0
     return _share(np.minimum(v, w), min(_total(v), _total(w)))
+
+
+def balanced(a: Features, b: Features) -> float:
+    """Return the geometric mean of `weighted_jaccard` and `overlap`: texts that grew lose less than by the former."""
+    v, w = _non_negative(*_aligned(a, b))
+    if v.any() != w.any():
+        return 0.0
+    whole = math.sqrt(_total(np.maximum(v, w)) * min(_total(v), _total(w)))
+    return min(1.0, _share(np.minimum(v, w), whole))
 
 
 def cosine(a: Features, b: Features) -> float:

@@ -245,6 +245,19 @@ class IndexSuite(IndexBase):
         assert not estimated.is_exact
         assert estimated.similarity != match.similarity
 
+    def test_what_was_learnt_stays_until_it_is_learnt_again(self, filled: Any) -> None:
+        learnt = filled.learn()
+        before = [match.similarity for match in filled.find(id="1")]
+        more = [{**edited(corpus()[i], 5, seed=50 + i), "_id": f"more {i}"} for i in range(2, 30)]
+        filled.add(more, refresh=True)
+        assert [match.similarity for match in filled.find(id="1")] == before
+        assert filled.learn().rarity != learnt.rarity
+
+    def test_rarity_is_learnt_from_the_texts_each_once(self, filled: Any) -> None:
+        texts = {*map(text_of, corpus()), *(text_of(edited(corpus()[i], 2, seed=i)) for i in range(6))}
+        filled.add([{**corpus()[i], "_id": f"copy {i}"} for i in range(20)], refresh=True)
+        assert filled.learn().rarity == rarity_of(Scheme(), sorted(texts))
+
     def test_measure_and_weights_may_be_others_than_those_of_the_scheme(self, filled: Any) -> None:
         document = corpus()[1]
         [match] = filled.find(id="1")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -53,15 +53,11 @@ class IdfTable:
             object.__setattr__(self, name, values)
 
     @classmethod
-    def learn(
-        cls, batches: Iterable[FeatureBatch], min_documents: int = 2, weight: Callable[[int, int], int] | None = None
-    ) -> IdfTable:
+    def learn(cls, batches: Iterable[FeatureBatch], min_documents: int = 2) -> IdfTable:
         """Learn from the features of a corpus or a sample of it.
 
-        Features in fewer than ``min_documents`` documents are left out: they weigh as much as unseen ones. ``weight``
-        is another function of the numbers of all documents and of those with a feature.
+        Features in fewer than ``min_documents`` documents are left out: they weigh as much as unseen ones.
         """
-        weight = weight or _weight
         documents, hashes, counts = 0, np.empty(0, np.uint64), np.empty(0, np.int64)
         waiting: list[npt.NDArray[np.uint64]] = []
         for batch in batches:
@@ -77,9 +73,9 @@ class IdfTable:
         kept = counts >= min_documents
         frequencies = counts[kept]
         levels = distinct_numbers(frequencies)
-        by_level = np.array([weight(documents, level) for level in levels.tolist()], dtype=np.uint32)
+        by_level = np.array([_weight(documents, level) for level in levels.tolist()], dtype=np.uint32)
         weights = by_level[np.searchsorted(levels, frequencies)]
-        return cls(documents, hashes[kept], weights, weight(documents, 0))
+        return cls(documents, hashes[kept], weights, _weight(documents, 0))
 
     @cached_property
     def name(self) -> str:

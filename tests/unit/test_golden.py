@@ -23,6 +23,11 @@ def test_fingerprints_of_a_preset_are_what_they_always_were(name: str) -> None:
     assert NOW["presets"][name] == KEPT["presets"][name]
 
 
+@pytest.mark.parametrize("kind", KEPT["tokens"])
+def test_fingerprints_of_tokens_are_what_they_always_were(kind: str) -> None:
+    assert NOW["tokens"][kind] == KEPT["tokens"][kind]
+
+
 def test_whatever_is_new_has_golden_vectors() -> None:
     assert {part: list(NOW[part]) for part in NOW} == {part: list(KEPT[part]) for part in KEPT}
 

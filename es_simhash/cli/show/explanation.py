@@ -59,6 +59,8 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "blocks": evidence.blocks and asdict(evidence.blocks),
         "bands": evidence.bands and asdict(evidence.bands),
         "similarity": asdict(evidence.similarity),
+        "clause": evidence.clause,
+        "around": evidence.around and [asdict(each) for each in evidence.around],
         "features": asdict(explanation.features),
         "difference": [asdict(part) for part in explanation.parts],
     }

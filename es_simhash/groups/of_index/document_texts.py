@@ -16,12 +16,13 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.pairs.spool import Spools, Strings
-from es_simhash.groups.pairs.text_similarity import CompareTexts, sample_of, text_comparer
+from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.scheme.own_fields import content_hash
-from es_simhash.scheme.verification import Similarities, Verifier
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verification import Verifier
 
 _AT_ONCE = 200
 _UNKNOWN, _USELESS = -1, -2
@@ -81,10 +82,10 @@ class DocumentTexts:
         self._strip = patterns(strip)
         self.gone = 0
 
-    def sample(self) -> list[str]:
-        """Read an evenly spread sample of the texts."""
-        refs = self._refs.take(sample_of(len(self._refs)).tolist())
-        return [text for text in map(self._text, self._reader.read(refs, self._source)) if text is not None]
+    def at(self, positions: Integers) -> list[str]:
+        """Read the texts of some documents, without those that are gone."""
+        read = self._reader.read(self._refs.take(positions.tolist()), self._source)
+        return [text for text in map(self._text, read) if text is not None]
 
     def exact(self, verifier: Verifier) -> CompareTexts:
         """Return the function that computes exact similarities of pairs of documents."""
@@ -92,12 +93,13 @@ class DocumentTexts:
 
     def _similarities(
         self, exact: CompareTexts, first: Integers, second: Integers, least: Similarities | float
-    ) -> Similarities:
+    ) -> PairMeasures:
         self._read_all(distinct_sorted(np.sort(np.concatenate([first, second]))))
         a, b = self._numbers[first], self._numbers[second]
         known = (a != _USELESS) & (b != _USELESS)
-        found = np.zeros(len(first), dtype=np.float64)
-        found[known] = exact(a[known], b[known], np.broadcast_to(np.float64(least), known.shape)[known])
+        found = PairMeasures.of_similarities(np.zeros(len(first), dtype=np.float64))
+        measured = exact(a[known], b[known], np.broadcast_to(np.float64(least), known.shape)[known])
+        found.similarities[known], found.agreements[known] = measured.similarities, measured.agreements
         return found
 
     def _read_all(self, positions: Integers) -> None:

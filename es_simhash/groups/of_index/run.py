@@ -35,9 +35,10 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.text_similarity import CompareTexts, verifier
 from es_simhash.live.sweep.changes import make_visible
-from es_simhash.live.sweep.mapping_notes import noted
 from es_simhash.live.sweep.reading import MOST_LOSSES, Reading
 from es_simhash.plans.closed_indices import closed_ones
+from es_simhash.plans.index_rarity import LearntRarity, noted_rarity
+from es_simhash.plans.mapping_notes import noted
 from es_simhash.plans.operations import Count, GetMappings, Slice
 from es_simhash.scheme.mapping import entries
 
@@ -105,11 +106,13 @@ class _Grouping:
         self._new: list[npt.NDArray[np.bool_]] = []
         self._indices: dict[str, list[int] | None] = {}
         self._unread: dict[str, str] = {}
+        self._rarity: LearntRarity | None = None
 
     def read(self, index: str, on_progress: OnProgress) -> None:
         """Read the fingerprints of the documents of all indices behind a name."""
         mappings = self._engine.perform(GetMappings(index))
         ours = entries(mappings, self._documents.prefix)
+        self._rarity = noted_rarity(mappings, self._documents)
         self._unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
         self._unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
         since = {name: self._since(mappings[name]) for name in sorted(ours) if ours[name]}
@@ -203,7 +206,7 @@ class _Grouping:
         members = (position for component in links.union.groups() for position in component)
         while some := list(islice(members, _RANKED_AT_ONCE)):
             ranking.read(some)
-        nearness = Nearness(self._store, self._criteria, exact)
+        nearness = Nearness(self._store, self._criteria, exact, links.surroundings)
         read = self._indices, self._note, joined, self._unread
         found = LinkedDocuments(self._refs, links, nearness, ranking, options.linkage, *read)
         counts = _counts(self._store, links, comparison)
@@ -216,7 +219,11 @@ class _Grouping:
         options = self._options
         texts = DocumentTexts(reader, self._documents, self._refs, self._spools, options.memory, options.strip)
         scheme, verification = self._documents.scheme, self._criteria.verification
-        return texts.exact(verifier(scheme, verification, texts.sample, options.common))
+        rarity = self._rarity.rarity if self._rarity else None
+        return texts.exact(verifier(scheme, verification, partial(self._sample, texts), options.common, rarity))
+
+    def _sample(self, texts: DocumentTexts) -> list[str]:
+        return texts.at(self._store.sample(lambda contents: contents[:, 0]))
 
 
 class _StoppableComparison(Comparison):
@@ -226,9 +233,9 @@ class _StoppableComparison(Comparison):
         super().__init__(*given)
         self._stop = stop
 
-    def matches(self, codes: Numbers) -> Iterator[Pairs]:
-        """Yield the pairs that meet the criteria, in the order in which they come."""
-        for pairs in super().matches(codes):
+    def measured(self, codes: Numbers) -> Iterator[Pairs]:
+        """Yield the pairs whose similarity counts, in the order in which they come."""
+        for pairs in super().measured(codes):
             self._stop.check()
             yield pairs
 

@@ -23,12 +23,12 @@ from es_simhash.groups.of_index.result import Grouped
 from es_simhash.live.doctor.finding import Finding, check_accepted, refusal, stopped
 from es_simhash.live.doctor.source import losses
 from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.live.sweep.mapping_notes import note, note_where_allowed, noted
 from es_simhash.live.sweep.pace import Pace
 from es_simhash.live.sweep.work import Prepared, Update, read_again
 from es_simhash.live.sweep.writing import Outcome, write
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.foreign_values import foreign_in
+from es_simhash.plans.mapping_notes import note, note_where_allowed, noted
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, GetMappings, Plan, PutMapping, Refresh
 from es_simhash.scheme import group_fields, mapping

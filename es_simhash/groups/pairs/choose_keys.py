@@ -18,6 +18,8 @@ from es_simhash.sketches.manku import PrefixTables
 from es_simhash.sketches.tradeoffs import band_probability, plan_bands
 
 _SURELY = 0.999
+# Keys that are stored nowhere may be as wide as any.
+_WIDEST = 60
 # Keys that a random document shares with fewer than this many others are selective enough.
 _NEIGHBOURS = 1.0
 # More tables than this take longer than the candidates of fewer ones.
@@ -38,7 +40,7 @@ def with_bands_for(minhash: MinHash, similarity: float) -> MinHash:
             f"Signatures of {minhash.size} values cannot find pairs of the similarity {similarity}. "
             "Choose a higher one, or a larger signature."
         ) from error
-    return replace(minhash, bands=plan.bands, rows=plan.rows, key_bits=plan.key_bits)
+    return replace(minhash, bands=plan.bands, rows=plan.rows, key_bits=_WIDEST)
 
 
 def prefix_tables(bits: int, distance: int, documents: int) -> PrefixTables:

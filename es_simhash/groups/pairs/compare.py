@@ -19,7 +19,11 @@ from es_simhash.groups.pairs.pair_rows import PairRows
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verification import estimates_below
+from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, PairMeasures
+from es_simhash.scheme.verdict.rule import EQUAL, Near, clauses
+from es_simhash.scheme.verdict.rule import are_near as are_near_by
+from es_simhash.scheme.verdict.surroundings import Surroundings
+from es_simhash.scheme.verification import lowest_estimate
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import standard_error, standard_errors
 
@@ -33,12 +37,12 @@ _COMPARED_AT_ONCE = 1 << 16
 
 
 def pair_type(criteria: Criteria) -> np.dtype[np.void]:
-    """Return the numpy type of pairs: the positions of both documents, and the values compared."""
-    fields: list[tuple[str, str]] = [("first", "u4"), ("second", "u4")]
+    """Return the numpy type of pairs: the positions of both documents, the deciding clause, and the values compared."""
+    fields: list[tuple[str, str]] = [("first", "u4"), ("second", "u4"), ("clause", "u1")]
     if criteria.distance is not None:
         fields.append(("distance", "u1"))
     if criteria.similarity is not None:
-        fields += [("similarity", "f8"), ("standard_error", "f4"), ("is_exact", "?")]
+        fields += [("similarity", "f8"), ("standard_error", "f4"), ("is_exact", "?"), ("agreement", "u1")]
     return np.dtype(fields)
 
 
@@ -50,13 +54,14 @@ def identical_pairs(store: FingerprintStore, codes: Numbers, criteria: Criteria)
     is_new = np.ones(len(second), dtype=np.bool_)
     np.not_equal(second[1:], second[:-1], out=is_new[1:])
     pairs = _pairs(first[is_new], second[is_new], criteria)
+    pairs["clause"] = EQUAL
     if criteria.similarity is not None:
-        pairs["similarity"], pairs["is_exact"] = 1.0, True
+        pairs["similarity"], pairs["is_exact"], pairs["agreement"] = 1.0, True, MANY_NUMBERS
     return pairs
 
 
 class Comparison:
-    """The comparison of candidates, which returns the pairs that meet the criteria.
+    """The comparison of candidates, which returns the pairs whose similarity counts.
 
     ``exact`` computes similarities from texts, unless estimates decide; criteria with a ``verification`` define another
     similarity than signatures estimate. It is called in the caller's thread, while other ``threads`` compare
@@ -78,15 +83,29 @@ class Comparison:
         self._threads = threads
         self.compared = self.verified = 0
 
-    def matches(self, codes: Numbers) -> Iterator[Pairs]:
-        """Yield the pairs that meet the criteria, in the order in which they come."""
+    def measured(self, codes: Numbers) -> Iterator[Pairs]:
+        """Yield the pairs that may be near, or make a crowd, in the order in which they come."""
         parts = (codes[start : start + _COMPARED_AT_ONCE] for start in range(0, len(codes), _COMPARED_AT_ONCE))
         for pairs, are_near in each_made(self._by_fingerprints, parts, self._threads):
             self.compared += len(pairs)
-            meets = are_near
+            counts = are_near
             if self._criteria.similarity is not None:
-                meets = meets | self._are_similar(pairs, self._criteria.similarity, are_near)
-            yield self._with_errors(pairs[meets])
+                counts = counts | self._are_similar(pairs, self._criteria.similarity, are_near)
+            yield pairs[counts]
+
+    def near(self, pairs: Pairs, surroundings: Surroundings | None) -> Pairs:
+        """Return those of measured pairs that are near-duplicates, given all surroundings if these count."""
+        criteria = self._criteria
+        distances = None if criteria.distance is None else pairs["distance"]
+        texts = None if criteria.similarity is None else PairMeasures(pairs["similarity"], pairs["agreement"])
+        around = surroundings.of_pairs(pairs["first"], pairs["second"]) if surroundings else (0.0, 0)
+        decided = clauses(criteria, Near(distances, texts, *around))
+        stay = are_near_by(decided)
+        near = pairs[stay]
+        near["clause"] = decided[stay]
+        if criteria.similarity is not None:
+            near["similarity"][near["agreement"] == DIFFER] = 0.0
+        return self._with_errors(near)
 
     def _by_fingerprints(self, codes: Numbers) -> tuple[Pairs, npt.NDArray[np.bool_]]:
         """Return the pairs with what fingerprints say of them, and which are near by their distance."""
@@ -96,6 +115,7 @@ class Comparison:
             are_near |= self._are_near(pairs, rows)
         if self._criteria.similarity is not None:
             pairs["similarity"] = rows.estimates(self._store.values, self._store.value_bits)
+            pairs["agreement"] = MET
         return pairs, are_near
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
@@ -115,28 +135,24 @@ class Comparison:
         minhash = self._store.settings.minhash
         assert minhash
         if self._exact is not None:
-            doubt = _DOUBT * standard_error(threshold, minhash.size, self._store.value_bits)
-            self._look_at_texts(self._exact, pairs, threshold, doubt, are_near)
-        return pairs["similarity"] >= threshold
+            self._look_at_texts(self._exact, pairs, threshold, minhash.size, are_near)
+        counts: npt.NDArray[np.bool_] = pairs["similarity"] >= self._criteria.least
+        return counts
 
     def _look_at_texts(
-        self, exact: CompareTexts, pairs: Pairs, threshold: float, doubt: float, are_near: npt.NDArray[np.bool_]
+        self, exact: CompareTexts, pairs: Pairs, threshold: float, size: int, are_near: npt.NDArray[np.bool_]
     ) -> None:
         """Replace estimates by exact similarities: the doubtful ones, or all that are not too low."""
-        asked = pairs["similarity"] >= threshold - doubt - self._shift
+        bits, least = self._store.value_bits, self._criteria.least
+        asked = pairs["similarity"] >= lowest_estimate(self._criteria, standard_error(least, size, bits))
         if self._verify == "doubtful":
-            asked &= pairs["similarity"] < threshold + doubt
+            asked &= pairs["similarity"] < threshold + _DOUBT * standard_error(threshold, size, bits)
         first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
         # The similarity of a pair that is near by its distance is shown in any case.
-        pairs["similarity"][asked] = exact(first, second, np.where(are_near[asked], 0.0, threshold))
+        found = exact(first, second, np.where(are_near[asked], 0.0, least))
+        pairs["similarity"][asked], pairs["agreement"][asked] = found.similarities, found.agreements
         pairs["is_exact"][asked] = True
         self.verified += len(first)
-
-    @property
-    def _shift(self) -> float:
-        """The most by which the deciding similarity may exceed the estimated one."""
-        verification = self._criteria.verification
-        return estimates_below(verification) if verification else 0.0
 
 
 def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:

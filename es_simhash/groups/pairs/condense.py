@@ -15,13 +15,12 @@ from es_simhash.groups.pairs.encoded import Encoded, encoded
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Layout, MinHash, Settings
+from es_simhash.scheme.verdict.rarity import sample_of
 
 Values: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
 # The width of a band's key that unlike documents seldom share.
 _KEY_BYTES = 4
-# Signatures of similar enough texts may be this much less similar than the scheme says.
-_NEARLY = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,30 +44,21 @@ class Condensed:
 
 
 def needed(settings: Settings, criteria: Criteria) -> Settings:
-    """Reduce settings to the values that the criteria compare, with the keys that suit the criteria best."""
+    """Reduce settings to the values that the criteria compare, with the keys that find pairs by them.
+
+    These are the scheme's own keys, by which searches find the same pairs, unless the criteria ask for less similar
+    ones.
+    """
     if criteria.similarity is None or settings.minhash is None:
         settings = replace(settings, minhash=None, layout=Layout())
-    else:
-        settings = replace(settings, minhash=with_bands_for(settings.minhash, _met_from(settings.minhash, criteria)))
+    elif criteria.similarity < (criteria.verification or settings.minhash).similarity:
+        settings = replace(settings, minhash=with_bands_for(settings.minhash, criteria.similarity))
     if criteria.distance is None:
         settings = replace(settings, simhash=None)
         if settings.minhash and not settings.minhash.is_weighted and settings.weights != "own":
             # The signature does not depend on weights, and these cost the least.
             settings = replace(settings, weights="tf", idf=None)
     return settings
-
-
-def _met_from(minhash: MinHash, criteria: Criteria) -> float:
-    """Return the Jaccard similarity of features from which pairs must become candidates.
-
-    If texts decide by their own threshold or measure, the scheme's MinHash gives the similarity that signatures of
-    nearly all such pairs have.
-    """
-    assert criteria.similarity is not None
-    asked, verification = criteria.similarity, criteria.verification
-    if verification and (verification.measure != "jaccard" or asked == verification.similarity):
-        return max(min(asked, minhash.similarity), minhash.similarity - _NEARLY)
-    return asked
 
 
 def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:
@@ -80,11 +70,27 @@ def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:
     return np.dtype(f"u{next(size for size in (1, 2, 4) if size >= min(needed, 4))}")
 
 
+def kept_bits(minhash: MinHash) -> np.uint32:
+    """Return the lowest bits of a signature's values, those that keys hold."""
+    return np.uint32((1 << minhash.layout.value_bits) - 1)
+
+
 def condense(settings: Settings, texts: Sequence[str]) -> Condensed:
     """Condense texts."""
     found = fingerprinting.fingerprints_of_texts(settings, texts)
     values = None
     if settings.minhash and found.signatures is not None:
-        values = found.signatures.astype(value_type(settings.minhash))
+        values = (found.signatures & kept_bits(settings.minhash)).astype(value_type(settings.minhash))
     in_utf8 = encoded(texts)
     return Condensed(found.statuses, in_utf8.contents(), found.simhashes, values, in_utf8)
+
+
+def content_numbers(contents: npt.NDArray[np.uint64]) -> Codes:
+    """Return the content hashes that fields would hold, as numbers (see `own_fields.content_hash`)."""
+    return contents[:, 0].byteswap() >> np.uint64(16)
+
+
+def sample_of_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts that rarity is learnt from."""
+    contents = encoded(texts).contents()
+    return [texts[place] for place in sample_of(content_numbers(contents)).tolist()]

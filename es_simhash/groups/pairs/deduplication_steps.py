@@ -12,19 +12,21 @@ import numpy as np
 from es_simhash._core.arrays import Integers
 from es_simhash.errors import DocumentError
 from es_simhash.groups.pairs.compare import Comparison, Verify
-from es_simhash.groups.pairs.condense import needed
+from es_simhash.groups.pairs.condense import content_numbers, needed
 from es_simhash.groups.pairs.document_links import Bounds, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts, Duplicates
 from es_simhash.groups.pairs.spool import Spools, Strings
-from es_simhash.groups.pairs.text_similarity import CompareTexts, sample_of, text_comparer, verifier
+from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer, verifier
 from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verification import Similarities
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verdict.surroundings import Surroundings
+from es_simhash.sketches.minhash.common import VALUE_BITS
 
 Documents = Iterable[tuple[str, str]]
 OnProgress = Callable[[int], object]
@@ -54,11 +56,13 @@ class Deduplication:
         self._spools = spools
         self._memory = memory
         self._threads = threads
+        self._surroundings: Surroundings | None = None
         verify = choices.verify
         self._ids = Strings(spools)
         self._texts = Strings(spools) if criteria.similarity is not None and verify != "estimate" else None
         self._needed = needed(settings, criteria)
-        self._store = FingerprintStore(self._needed, spools)
+        minhash = self._needed.minhash
+        self._store = FingerprintStore(self._needed, spools, minhash.layout.value_bits if minhash else VALUE_BITS)
         exact = self._exact if self._texts is not None else None
         self._comparison = Comparison(self._store, criteria, verify, exact, threads)
 
@@ -80,7 +84,7 @@ class Deduplication:
             self._ids.append(id)
             yield text
 
-    def _exact(self, first: Integers, second: Integers, least: Similarities | float) -> Similarities:
+    def _exact(self, first: Integers, second: Integers, least: Similarities | float) -> PairMeasures:
         return self._by_texts(first, second, least)
 
     @cached_property
@@ -91,13 +95,14 @@ class Deduplication:
 
     def _sample(self) -> list[str]:
         assert self._texts is not None
-        return list(self._texts.take(sample_of(len(self._store))))
+        return list(self._texts.take(self._store.sample(content_numbers)))
 
     def result(self, rank: Rank | None = None) -> Duplicates:
         """Compare the documents, and make groups."""
         compared = int(self._store.compared.sum())
         bounds = Bounds(self._choices.max_bucket)
         links = link(self._store, self._criteria, self._comparison, self._memory, self._spools, bounds)
+        self._surroundings = links.surroundings
         groups = links.union.groups()
         if self._choices.linkage != "single" or rank:
             groups = Groups.of(self._chosen(groups, rank or (lambda _: 0)), len(self._store))
@@ -117,7 +122,8 @@ class Deduplication:
 
     @cached_property
     def _nearness(self) -> Nearness:
-        return Nearness(self._store, self._criteria, self._exact if self._texts is not None else None)
+        exact = self._exact if self._texts is not None else None
+        return Nearness(self._store, self._criteria, exact, self._surroundings)
 
     def _chosen(self, connected: Iterable[list[int]], rank: Rank) -> Iterator[list[int]]:
         """Yield the groups among connected documents, the canonical one first."""

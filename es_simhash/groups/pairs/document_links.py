@@ -15,6 +15,8 @@ from es_simhash.groups.pairs.sorting import Numbers, Read, sorted_pieces
 from es_simhash.groups.pairs.spool import Records, Spools
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import Crowding
+from es_simhash.scheme.verdict.surroundings import Surroundings
 
 # The number of documents sharing a key that are all compared, and the number that each further one is compared with.
 ALL, FEW = 32, 2
@@ -35,7 +37,10 @@ class HotKey:
 
 @dataclass(frozen=True)
 class Links:
-    """The pairs found, ``identical`` ones first, and the documents that they link; see `Counts`."""
+    """The pairs found, ``identical`` ones first, and the documents that they link; see `Counts`.
+
+    ``surroundings`` are those of all documents, if they count.
+    """
 
     pairs: Records
     union: UnionFind
@@ -44,6 +49,7 @@ class Links:
     left_out: int
     cut_off: int
     hot_keys: list[HotKey]
+    surroundings: Surroundings | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +73,12 @@ def link(
     linking = _Linking(store, criteria, comparison, memory // _BYTES_A_NUMBER, spools, bounds)
     identical = linking.add(linking.identical())
     linker = Linker(ALL, FEW, bounds.most, hot)
-    near = linking.add(linking.near(linker))
+    near = linking.add(linking.near(linker, bounds.most))
     names = list(store.names_of_keys(criteria))
     hot_keys = [HotKey(names[table], size, position) for size, table, position in hot]
-    return Links(linking.pairs, linking.union, identical, near, linker.left_out, linker.cut_off, hot_keys)
+    return Links(
+        linking.pairs, linking.union, identical, near, linker.left_out, linker.cut_off, hot_keys, linking.surroundings
+    )
 
 
 class _Linking:
@@ -93,6 +101,7 @@ class _Linking:
         self._spools = spools
         self.pairs = Records(spools, pair_type(criteria))
         self.union = UnionFind(len(store))
+        self.surroundings = Surroundings.of_none(len(store)) if criteria.crowding else None
 
     def add(self, batches: Iterator[Pairs]) -> int:
         """Store and count pairs."""
@@ -111,20 +120,49 @@ class _Linking:
             self._store.compared[new["second"]] = False
             yield new
 
-    def near(self, linker: Linker) -> Iterator[Pairs]:
-        """Yield the pairs that share a key and meet the criteria."""
+    def near(self, linker: Linker, most: int | None) -> Iterator[Pairs]:
+        """Yield the pairs that share a key and are near-duplicates."""
+        measured = self._measured(linker, self._new)
+        crowding = self._criteria.crowding
+        if crowding and self.surroundings:
+            # Only when all pairs are known, so are the surroundings by which each is judged.
+            kept = Records(self._spools, pair_type(self._criteria))
+            for pairs in measured:
+                kept.append(pairs)
+                self.surroundings.add(pairs["first"], pairs["second"], pairs["similarity"], crowding)
+            self._add_surroundings_of_old(kept, crowding, Linker(ALL, FEW, most))
+            measured = iter(kept)
+        for pairs in measured:
+            yield self._comparison.near(pairs, self.surroundings)
+
+    def _add_surroundings_of_old(self, kept: Records, crowding: Crowding, linker: Linker) -> None:
+        """Take in what is around the old documents that new ones are similar to: other old ones."""
+        if self._new is None or self.surroundings is None:
+            return
+        touched = np.zeros(len(self._new), dtype=np.bool_)
+        for pairs in kept:
+            touched[pairs["first"]] = touched[pairs["second"]] = True
+        touched &= ~self._new
+        for pairs in self._measured(linker, touched):
+            old = pairs[~(self._new[pairs["first"]] | self._new[pairs["second"]])]
+            self.surroundings.add(old["first"], old["second"], old["similarity"], crowding)
+
+    def _measured(self, linker: Linker, wanted: npt.NDArray[np.bool_] | None) -> Iterator[Pairs]:
+        """Compare the pairs that share a key, or those that have a wanted document."""
         candidates = Candidates(self._spools, self._numbers)
         for number, table in enumerate(self._store.by_key(self._criteria)):
             for codes in linker.pairs(self._sorted(table), number):
-                candidates.add(self._wanted(codes))
+                candidates.add(_with(wanted, codes))
         for codes in candidates.distinct(len(self._store)):
-            yield from self._comparison.matches(codes)
-
-    def _wanted(self, codes: Numbers) -> Numbers:
-        if self._new is None:
-            return codes
-        first, second = positions(codes)
-        return codes[self._new[first] | self._new[second]]
+            yield from self._comparison.measured(codes)
 
     def _sorted(self, read: Read) -> Iterator[Numbers]:
         return sorted_pieces(read, len(self._store), 1 << 64, self._numbers)
+
+
+def _with(wanted: npt.NDArray[np.bool_] | None, codes: Numbers) -> Numbers:
+    """Return the pairs that have a wanted document."""
+    if wanted is None:
+        return codes
+    first, second = positions(codes)
+    return codes[wanted[first] | wanted[second]]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes, words_per_code
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs import choose_keys
@@ -18,6 +19,7 @@ from es_simhash.groups.pairs.spool import Columns, Rows, Spools
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.rarity import sample_of
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
 _EMPTY = STATUSES.index("empty")
@@ -60,6 +62,15 @@ class FingerprintStore:
         """Finish appending. Documents with any features are compared."""
         self.compared = np.concatenate([np.empty(0, dtype=np.bool_), *(each != _EMPTY for each in self._statuses)])
         self._statuses.clear()
+
+    def sample(self, numbers: Callable[[Rows], Codes]) -> Integers:
+        """Return the positions of the documents that rarity is learnt from, in ascending order.
+
+        ``numbers`` makes content hashes of the rows of ``contents``.
+        """
+        kept = np.flatnonzero(self.compared)
+        hashes = np.concatenate([np.empty(0, np.uint64), *map(numbers, self.contents.columns(0, 2))])
+        return np.sort(kept[sample_of(hashes[kept])])
 
     def by_content(self) -> Read:
         """Return the reader of entries that, sorted, bring equal texts together."""

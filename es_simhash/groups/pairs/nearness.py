@@ -14,6 +14,10 @@ from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.spool import Columns, Rows
 from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verdict import rule
+from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.rule import are_near, clauses
+from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimates, standard_errors
 
@@ -51,10 +55,17 @@ class Diameter:
 class Nearness:
     """Distances and similarities by stored fingerprints, or with ``exact`` by texts; positions need not ascend."""
 
-    def __init__(self, store: FingerprintStore, criteria: Criteria, exact: CompareTexts | None = None) -> None:
+    def __init__(
+        self,
+        store: FingerprintStore,
+        criteria: Criteria,
+        exact: CompareTexts | None = None,
+        surroundings: Surroundings | None = None,
+    ) -> None:
         self._store = store
         self._criteria = criteria
         self._exact = exact
+        self._surroundings = surroundings
         self._loaded = np.empty(0, dtype=np.int64)
         self._rows: dict[int, Rows] = {}
 
@@ -73,27 +84,32 @@ class Nearness:
     def to(self, one: int, others: Sequence[int]) -> Near:
         """Compare documents to one."""
         rows = np.array([one, *others], dtype=np.int64)
-        distances = similarities = errors = None
-        if self._store.settings.simhash:
-            own = self._taken(self._store.simhashes, rows)
-            words = [hamming.distances(own[1:, word], own[0, word]) for word in range(own.shape[1])]
-            distances = np.stack(words, axis=1).sum(axis=1, dtype=np.int64)
+        similarities = errors = None
         if self._store.settings.minhash:
-            similarities = self._similarities(rows)
+            similarities = self._measures(rows).meeting
             errors = None if self._exact else self._errors(similarities)
-        return Near(distances, similarities, errors)
+        return Near(self._distances(rows), similarities, errors)
 
-    def _similarities(self, rows: Integers) -> npt.NDArray[np.float64]:
+    def _distances(self, rows: Integers) -> npt.NDArray[np.int64] | None:
+        if not self._store.settings.simhash:
+            return None
+        own = self._taken(self._store.simhashes, rows)
+        words = [hamming.distances(own[1:, word], own[0, word]) for word in range(own.shape[1])]
+        return np.stack(words, axis=1).sum(axis=1, dtype=np.int64)
+
+    def _measures(self, rows: Integers) -> PairMeasures:
+        """Compare documents to the first one."""
         contents = self._taken(self._store.contents, rows)
         is_equal = (contents[1:] == contents[:1]).all(axis=1)
-        similarities = np.ones(len(rows) - 1, dtype=np.float64)
-        if self._exact:
-            others = rows[1:][~is_equal]
-            similarities[~is_equal] = self._exact(np.full_like(others, rows[0]), others, 0.0)
-        else:
+        if not self._exact:
             values = self._taken(self._store.values, rows)
-            similarities = np.where(is_equal, 1.0, estimates(values[1:], values[:1], self._store.value_bits))
-        return similarities
+            found = estimates(values[1:], values[:1], self._store.value_bits)
+            return PairMeasures.of_similarities(np.where(is_equal, 1.0, found))
+        others, unequal = rows[1:][~is_equal], ~is_equal
+        exact = self._exact(np.full_like(others, rows[0]), others, 0.0)
+        measures = PairMeasures.of_similarities(np.ones(len(rows) - 1, dtype=np.float64))
+        measures.similarities[unequal], measures.agreements[unequal] = exact.similarities, exact.agreements
+        return measures
 
     def _errors(self, similarities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         assert self._store.settings.minhash
@@ -101,13 +117,10 @@ class Nearness:
 
     def are_near(self, one: int, others: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Return whether each document meets the criteria together with the one."""
-        near, criteria = self.to(one, others), self._criteria
-        are_near = np.zeros(len(others), dtype=np.bool_)
-        if criteria.distance is not None and near.distances is not None:
-            are_near |= near.distances <= criteria.distance
-        if criteria.similarity is not None and near.similarities is not None:
-            are_near |= near.similarities >= criteria.similarity
-        return are_near
+        rows = np.array([one, *others], dtype=np.int64)
+        texts = None if self._criteria.similarity is None else self._measures(rows)
+        around = self._surroundings.of_pairs(np.full_like(rows[1:], one), rows[1:]) if self._surroundings else (0.0, 0)
+        return are_near(clauses(self._criteria, rule.Near(self._distances(rows), texts, *around)))
 
     def copies(self, positions: Sequence[int]) -> dict[int, list[int]]:
         """Group documents by their texts, under the first of each, in the given order."""

@@ -7,47 +7,48 @@ from typing import TypeAlias
 
 import numpy as np
 
-from es_simhash._core.arrays import Integers, distinct_sorted
+from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs.spool import Strings
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings, Verification
-from es_simhash.scheme.verification import Similarities, Verifier, is_by_rarity, plain, rarity_of
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verification import Verifier, compared, is_by_rarity, plain, rarity_of
 from es_simhash.sketches.set_cache import SetCache
 from es_simhash.text.features import FeatureBatch, distinct
 
 # The share of the memory for cached features of texts; those in use may take as much again.
 _SHARE = 4
-# The number of documents in which features are counted to find common, or rare, ones.
-_SAMPLE = 1_000
 
-# The texts of some documents, evenly spread.
+# The texts of the sample that rarity is learnt from (see `es_simhash.scheme.verdict.rarity`).
 Sample: TypeAlias = Callable[[], Sequence[str]]
-# The exact similarities of the pairs of documents at these positions; 0 for those below the last.
-CompareTexts: TypeAlias = Callable[[Integers, Integers, Similarities | float], Similarities]
+# What is measured of the pairs of documents at these positions; a similarity below the last is 0.
+CompareTexts: TypeAlias = Callable[[Integers, Integers, Similarities | float], PairMeasures]
 
 
-def sample_of(documents: int) -> Integers:
-    """Return evenly spread positions among this many documents, as a sample to find common features in."""
-    ascending = np.linspace(0, documents - 1, _SAMPLE).astype(np.int64)
-    return distinct_sorted(ascending) if documents else np.empty(0, np.int64)
-
-
-def verifier(settings: Settings, verification: Verification | None, sample: Sample, common: float | None) -> Verifier:
+def verifier(
+    settings: Settings,
+    verification: Verification | None,
+    sample: Sample,
+    common: float | None,
+    rarity: Rarity | None = None,
+) -> Verifier:
     """Make the verifier of texts: as ``verification`` says, or else of the similarity that signatures estimate.
 
-    Features that more than the share ``common`` of documents have do not count.
+    Features that more than the share ``common`` of documents have do not count. ``rarity`` is what was learnt before;
+    without it, it is learnt from the sample.
     """
-    texts: Sequence[str] = ()
-    if common is not None or is_by_rarity(settings, verification):
-        texts = sample()
-    left_out = None if common is None else _common_features(settings, texts, common)
+    weighs_rarity = is_by_rarity(settings, verification)
+    texts = sample() if common is not None or (weighs_rarity and rarity is None) else ()
+    left_out = None if common is None else _common_features(compared(settings, verification), texts, common)
     if verification is None:
         is_weighted = settings.minhash and settings.minhash.is_weighted
         of_signatures = settings if is_weighted else plain(settings)
         return Verifier(of_signatures, Verification(weights="scheme"), common=left_out)
-    weights = rarity_of(settings, texts) if texts and is_by_rarity(settings, verification) else None
-    return Verifier(settings, verification, weights, left_out)
+    if weighs_rarity and rarity is None and texts:
+        rarity = rarity_of(compared(settings, verification), texts)
+    return Verifier(settings, verification, rarity if weighs_rarity else None, left_out)
 
 
 def _common_features(settings: Settings, texts: Sequence[str], share: float) -> Codes:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import AccessError, IndexStateError
-from es_simhash.live.sweep.mapping_notes import note, note_where_allowed, noted
+from es_simhash.plans.mapping_notes import note, note_where_allowed, noted
 from es_simhash.plans.operations import Count, Plan, Refresh
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from es_simhash._core.json_paths import Json
-from es_simhash.live.sweep.mapping_notes import note, noted
+from es_simhash.plans.mapping_notes import note, noted
 from es_simhash.plans.operations import GetMappings, GetSettings, Plan, PutSettings
 
 _KEPT = "_settings_before_backfill"

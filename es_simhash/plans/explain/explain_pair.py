@@ -10,16 +10,21 @@ from es_simhash.errors import DocumentError, IndexStateError, InputError, Missin
 from es_simhash.plans.explain.explanation import Explanation, explain
 from es_simhash.plans.explain.field_states import ComparedDocument, ExaminedDocument, examine
 from es_simhash.plans.explain.shared_keys import clauses
+from es_simhash.plans.find import find_fingerprinted
 from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import GetDocuments, Plan, Search, is_server
-from es_simhash.plans.text_comparison import Rarity, verifier
+from es_simhash.plans.query_documents import QueryDocument
+from es_simhash.plans.text_comparison import verifier
+from es_simhash.scheme.verdict.surroundings import Around
+from es_simhash.scheme.verification import Verifier
 
 # An id may stand for several documents: in other indices, and with other routing values.
 _SAME_IDS = 10
 
 
 def explain_pair(
-    index: str, documents: Documents, ids: tuple[str, str], options: FindRequest, rarity: Rarity
+    index: str, documents: Documents, ids: tuple[str, str], options: FindRequest, rarity: IndexRarity
 ) -> Plan[Explanation]:
     """Explain why two documents of an index are near-duplicates, or why they are not."""
     if ids[0] == ids[1]:
@@ -29,7 +34,22 @@ def explain_pair(
     named = yield from _named_by_engine(index, documents, first, second)
     criteria = options.criteria(documents.scheme)
     compare = yield from verifier(index, documents, options, criteria, rarity)
-    return explain(documents.scheme, criteria, (first, second), named, compare)
+    around = None if compare is None else (yield from _around(index, documents, pair, options, compare))
+    return explain(documents.scheme, criteria, (first, second), named, compare, around)
+
+
+def _around(
+    index: str, documents: Documents, pair: Sequence[ComparedDocument], options: FindRequest, verifier: Verifier
+) -> Plan[tuple[Around, Around] | None]:
+    """Search for what is around both documents, if that counts."""
+    criteria = options.criteria(documents.scheme)
+    if criteria.crowding is None:
+        return None
+    wanted = [QueryDocument(each.text, {}, each.name, each.index) for each in pair]
+    prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
+    results = yield from find_fingerprinted(index, documents, wanted, prints, options, verifier)
+    first, second = (Around.of(result.measured.texts_around, criteria.crowding) for result in results)
+    return first, second
 
 
 def _read(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[ComparedDocument]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.explain.field_states import ExaminedDocument
 from es_simhash.plans.explain.shared_features import Features, compare_features
@@ -15,6 +17,7 @@ from es_simhash.plans.explain.text_differences import TextPart, difference
 from es_simhash.plans.explain.verdict import Evidence, Verdict, judge
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verification import Verifier
 from es_simhash.sketches.tradeoffs import band_probability
 
@@ -41,24 +44,35 @@ def explain(
     pair: tuple[ExaminedDocument, ExaminedDocument],
     named: Iterable[str] | None = None,
     verifier: Verifier | None = None,
+    around: tuple[Around, Around] | None = None,
 ) -> Explanation:
     """Compare two documents; ``named`` holds the names of the first one's keys that the engine found in the second.
 
-    With a ``verifier`` the texts decide, as in a search that compares them.
+    With a ``verifier`` the texts decide, as in a search that compares them. ``around`` are the surroundings of both;
+    without them, nothing else is around.
     """
     first, second = pair
     texts = first.document.text, second.document.text
     exact = exact_similarity(scheme, texts)
-    verified = verifier.to_others(texts[0], [texts[1]])[0] if verifier else None
-    held = _verified(_evidence(scheme, criteria, (first.held, second.held), exact, named), verified)
-    made = _verified(_evidence(scheme, criteria, (first.made, second.made), exact, None), verified)
+    verified = verifier.measures(texts, np.array([[0], [1]])) if verifier else None
+
+    def complete(evidence: Evidence) -> Evidence:
+        similarity = evidence.similarity
+        if verified is not None:
+            agreement = int(verified.agreements[0])
+            similarity = replace(similarity, verified=float(verified.similarities[0]), agreement=agreement)
+        return replace(evidence, similarity=similarity, around=around)
+
+    held = complete(_evidence(scheme, criteria, (first.held, second.held), exact, named))
+    made = complete(_evidence(scheme, criteria, (first.made, second.made), exact, None))
     return Explanation(
-        scheme, pair, judge(held, made, pair), held, compare_features(scheme, texts), difference(scheme, texts)
+        scheme,
+        pair,
+        judge(held, made, pair),
+        held,
+        compare_features(verifier.compared if verifier else scheme, texts),
+        difference(scheme, texts),
     )
-
-
-def _verified(evidence: Evidence, similarity: float | None) -> Evidence:
-    return replace(evidence, similarity=replace(evidence.similarity, verified=similarity))
 
 
 def _evidence(

@@ -11,6 +11,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.own_fields import StoredFingerprint
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.measures import MET
 from es_simhash.scheme.verification import comparable_features
 from es_simhash.sketches import similarity
 from es_simhash.sketches.minhash.estimate import estimate, standard_error
@@ -35,7 +36,8 @@ class Similarity:
 
     ``signed`` is the exact similarity that the signatures estimate: unweighted, unless the kind of MinHash takes
     weights into account. ``standard_error`` is that of the estimate, from ``values`` values of ``value_bits`` bits
-    each. ``verified`` is the result of a search that compares texts, and then decides; otherwise the estimate does.
+    each. ``verified`` is the result of a search that compares texts, and then decides, with the ``agreement`` of
+    the texts (see `es_simhash.scheme.verdict.measures`); otherwise the estimate decides.
     """
 
     exact: float
@@ -46,16 +48,12 @@ class Similarity:
     value_bits: int
     threshold: float | None
     verified: float | None = None
+    agreement: int = MET
 
     @property
     def decisive(self) -> float | None:
         """The similarity that decides."""
         return self.estimate if self.verified is None else self.verified
-
-    @property
-    def is_met(self) -> bool:
-        """Whether the similarity is high enough for a match."""
-        return self.threshold is not None and self.decisive is not None and self.decisive >= self.threshold
 
 
 def exact_similarity(scheme: Scheme, texts: tuple[str, str]) -> ExactSimilarity:

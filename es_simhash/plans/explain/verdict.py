@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast, get_args
+
+import numpy as np
 
 from es_simhash._core.humanize import with_error
 from es_simhash.plans.explain.field_states import ExaminedDocument, State
@@ -12,6 +15,9 @@ from es_simhash.plans.explain.shared_keys import Keys
 from es_simhash.plans.explain.simhash_bits import Bits
 from es_simhash.plans.explain.similarities import Similarity
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verdict.measures import MANY_NUMBERS, PairMeasures
+from es_simhash.scheme.verdict.rule import CLAUSES, CROWDED, Clause, Near, clauses
+from es_simhash.scheme.verdict.surroundings import Around
 
 Code: TypeAlias = Literal[
     "duplicates",
@@ -50,13 +56,38 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that a verdict depends on; what the scheme lacks is None."""
+    """Everything that a verdict depends on; what the scheme lacks is None.
+
+    ``around`` are the surroundings of both documents, if they count and are known.
+    """
 
     criteria: Criteria
     bits: Bits | None
     blocks: Keys | None
     bands: Keys | None
     similarity: Similarity
+    around: tuple[Around, Around] | None = None
+
+    @property
+    def best(self) -> float:
+        """The product of the best similarities of both."""
+        return math.prod(each.best for each in self.around) if self.around else 0.0
+
+    @property
+    def crowd(self) -> int:
+        """The number of others around both."""
+        return min((each.crowd for each in self.around or ()), default=0)
+
+    @property
+    def clause(self) -> Clause:
+        """The clause of the rule that decides (see `es_simhash.scheme.verdict.rule`)."""
+        decisive = self.similarity.decisive
+        texts = PairMeasures(
+            np.array([np.nan if decisive is None else decisive]), np.array([self.similarity.agreement], dtype=np.uint8)
+        )
+        distances = None if self.bits is None else np.array([self.bits.distance])
+        near = Near(distances, texts, self.best, self.crowd)
+        return CLAUSES[clauses(self.criteria, near)[0]]
 
     @property
     def is_candidate(self) -> bool:
@@ -66,7 +97,7 @@ class Evidence:
     @property
     def is_met(self) -> bool:
         """Whether they are near enough."""
-        return self.criteria.are_met(self.bits.distance if self.bits else None, self.similarity.decisive)
+        return CLAUSES.index(self.clause) < CROWDED
 
     @property
     def are_duplicates(self) -> bool:
@@ -146,13 +177,37 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
             f"{keys.chance}"
         )
         return
-    than = "reaches" if similarity.is_met else "is below"
+    than = _compared_by(evidence)
     estimated = with_error(similarity.estimate, similarity.standard_error, 2)
     if similarity.verified is None:
         found = f"similarity {estimated} (exactly {similarity.signed:.2f})"
     else:
         found = f"similarity {similarity.verified:.2f} of the texts (by signatures {estimated})"
-    yield f"{agree}, and the {found} {than} {similarity.threshold}"
+    yield f"{agree}, and the {found} {than} {similarity.threshold}{_by_surroundings(evidence)}"
+
+
+def _compared_by(evidence: Evidence) -> str:
+    decisive, threshold = evidence.similarity.decisive, evidence.similarity.threshold
+    assert threshold is not None
+    return "reaches" if decisive is not None and decisive >= threshold else "is below"
+
+
+def _by_surroundings(evidence: Evidence) -> str:
+    """Describe what decides beyond the minimum similarity: numbers, and the surroundings."""
+    crowding, clause = evidence.criteria.crowding, evidence.clause
+    if clause == "conditions":
+        return ", but lengths, numbers or first lines differ too much"
+    if crowding is None or clause not in ("apart", "nearest", "crowded"):
+        return ""
+    crowd = evidence.crowd
+    others = f"{crowd:,} other{'' if crowd == 1 else 's'} like both ({crowding.least} or more)"
+    numbers = f" (or {crowding.numbers} less, since their numbers agree)"
+    said = {
+        "apart": f", and stands out from the {others}",
+        "nearest": f", and is that of two copies of one original, whose best are {evidence.best:.2f} together",
+        "crowded": f", but does not stand out from the {others}",
+    }
+    return (numbers if evidence.similarity.agreement == MANY_NUMBERS else "") + said[clause]
 
 
 def _by_blocks(evidence: Evidence) -> Iterator[str]:
@@ -182,6 +237,7 @@ def _notes(evidence: Evidence, pair: tuple[ExaminedDocument, ExaminedDocument]) 
             yield f"{each.name!r} is short, with few features: compare the texts themselves."
     if similarity.threshold is None or similarity.estimate is None or similarity.verified is not None:
         return
-    if similarity.is_met != (similarity.exact >= similarity.threshold):
-        than = "is below" if similarity.is_met else "reaches"
+    is_met = similarity.estimate >= similarity.threshold
+    if is_met != (similarity.exact >= similarity.threshold):
+        than = "is below" if is_met else "reaches"
         yield f"The exact similarity, {similarity.exact:.3f}, {than} the threshold."

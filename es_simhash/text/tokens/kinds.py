@@ -16,6 +16,7 @@ from es_simhash.text.tokens.chars import char_spans
 from es_simhash.text.tokens.chinese import Backend
 from es_simhash.text.tokens.chinese import cut as cut_chinese
 from es_simhash.text.tokens.keywords import Method, keywords
+from es_simhash.text.tokens.runs import run_spans
 from es_simhash.text.tokens.spans import Spans, spans_from_lists
 from es_simhash.text.tokens.words import word_spans
 from es_simhash.text.units import TextBatch
@@ -49,6 +50,17 @@ class Chars:
     def cut(self, batch: TextBatch) -> Cut:
         """Return every window of n code points."""
         return char_spans(batch, self.n), None
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of 2 characters in Han, kana and hangul, of 5 in other scripts (see `es_simhash.text.tokens.runs`)."""
+
+    kind: ClassVar[str] = "runs"
+
+    def cut(self, batch: TextBatch) -> Cut:
+        """Return the run that begins at each position."""
+        return run_spans(batch), None
 
 
 @dataclass(frozen=True)
@@ -123,8 +135,8 @@ class Custom:
         return cut_given([self.function(text) for text in batch.texts()])
 
 
-KINDS: dict[str, type[Chars | Words | Chinese | Keywords | Custom]] = {
-    kind.kind: kind for kind in (Chars, Words, Chinese, Keywords, Custom)
+KINDS: dict[str, type[Chars | Runs | Words | Chinese | Keywords | Custom]] = {
+    kind.kind: kind for kind in (Chars, Runs, Words, Chinese, Keywords, Custom)
 }
 
 

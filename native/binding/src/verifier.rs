@@ -2,6 +2,7 @@
 
 use es_simhash_kernels::compare::comparer::{Comparable, Comparer, Pair, Scratch};
 use es_simhash_kernels::compare::conditions::Conditions;
+use es_simhash_kernels::compare::feature_weights::FeatureWeights;
 use es_simhash_kernels::compare::kept::Kept;
 use es_simhash_kernels::compare::measure::Measure;
 use es_simhash_kernels::compare::weight_table::WeightTable;
@@ -25,7 +26,8 @@ const PASSES: usize = 16;
 type Hashes<'py> = PyReadonlyArray1<'py, u64>;
 type Numbers<'py> = PyReadonlyArray1<'py, i64>;
 type Floats<'py> = PyReadonlyArray1<'py, f64>;
-type Similarities<'py> = Bound<'py, PyArray1<f64>>;
+/// Similarities, and how far texts agree otherwise.
+type Measures<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u8>>);
 
 #[pyclass(frozen)]
 pub struct Verifier {
@@ -35,15 +37,16 @@ pub struct Verifier {
 
 #[pymethods]
 impl Verifier {
-    /// `weights` are an idf table: hashes, their weights, and that of all others. `conditions` are the least
+    /// `weights` are a table: keys of `key_bits` bits, with which hashes begin, their weights, and that of all others. `conditions` are the least
     /// agreement of lengths, numbers and first lines.
     #[new]
-    #[pyo3(signature = (fingerprinter, *, measure, weights, counts, common, conditions))]
+    #[pyo3(signature = (fingerprinter, *, measure, weights, key_bits, counts, common, conditions))]
     fn new(
         py: Python<'_>,
         fingerprinter: Py<Fingerprinter>,
         measure: &str,
         weights: Option<Idf<'_>>,
+        key_bits: u32,
         counts: bool,
         common: Option<Hashes<'_>>,
         conditions: (f64, f64, f64),
@@ -52,18 +55,19 @@ impl Verifier {
         let of_empty = if common.is_none() { 1.0 } else { 0.0 };
         let (lengths, numbers, first_lines) = conditions;
         let conditions = Conditions { lengths, numbers, first_lines };
-        let weights = feature_weights(py, weights, common)?;
+        let weights = feature_weights(py, weights, key_bits, common)?;
         Ok(Self { fingerprinter, comparer: Comparer { measure, weights, counts, of_empty, conditions } })
     }
 
-    /// Return the similarity of each pair of texts, given by their positions; 0 if it is below `least`.
-    fn similarities<'py>(
+    /// Return the similarity of each pair of texts, given by their positions: 0 if it is below `least`; and how far
+    /// the texts agree otherwise.
+    fn measures<'py>(
         &self,
         texts: &Bound<'py, PyList>,
         first: Numbers<'py>,
         second: Numbers<'py>,
         least: Floats<'py>,
-    ) -> PyResult<Similarities<'py>> {
+    ) -> PyResult<Measures<'py>> {
         let mut comparable = Vec::with_capacity(texts.len());
         self.each(texts, 1, |text| comparable.push(text))?;
         let pairs = read_pairs(texts.py(), &first, &second, &least)?;
@@ -132,13 +136,8 @@ impl KeptTexts {
         })
     }
 
-    /// Return the similarity of each pair of texts, given by their numbers; 0 if it is below `least`.
-    fn similarities<'py>(
-        &self,
-        first: Numbers<'py>,
-        second: Numbers<'py>,
-        least: Floats<'py>,
-    ) -> PyResult<Similarities<'py>> {
+    /// Return the similarity of each pair of texts, given by their numbers; see `Verifier.measures`.
+    fn measures<'py>(&self, first: Numbers<'py>, second: Numbers<'py>, least: Floats<'py>) -> PyResult<Measures<'py>> {
         let py = first.py();
         let pairs = read_pairs(py, &first, &second, &least)?;
         compare(py, &self.verifier.get().comparer, |number| self.kept.get(number), &pairs)
@@ -150,39 +149,39 @@ impl KeptTexts {
     }
 }
 
-/// Return what features weigh: those that are common nothing.
+/// Return what features weigh: as a table says by the keys of `key_bits` that begin their hashes, common ones nothing.
 fn feature_weights(
     py: Python<'_>,
     table: Option<Idf<'_>>,
+    key_bits: u32,
     common: Option<Hashes<'_>>,
-) -> PyResult<Option<WeightTable>> {
-    if table.is_none() && common.is_none() {
-        return Ok(None);
-    }
+) -> PyResult<FeatureWeights> {
+    let shift = u64::BITS.checked_sub(key_bits).filter(|&shift| shift < u64::BITS).ok_or_else(|| refused(Refused))?;
     let common = common.as_ref().map(|common| common.as_array());
-    let table = table.as_ref().map(|(hashes, weights, unseen)| (hashes.as_array(), weights.as_array(), *unseen));
+    let table = match &table {
+        Some((hashes, weights, unseen)) => Some((hashes.as_slice()?, weights.as_slice()?, *unseen)),
+        None => None,
+    };
     let count = common.map_or(0, |common| common.len()) + table.map_or(0, |table| table.0.len());
     work::run(py, count.saturating_mul(PASSES), || {
-        let mut hashes = common.map_or_else(Vec::new, |common| common.to_vec());
-        stop::sort(&mut hashes);
-        hashes.dedup();
-        let mut weights = vec![0; hashes.len()];
-        let mut others = 1;
-        if let Some((table_hashes, table_weights, unseen)) = table {
-            others = u32::try_from(unseen).map_err(|_| Refused)?;
-            let common = hashes.clone();
-            for (place, (&hash, &weight)) in table_hashes.iter().zip(table_weights).enumerate() {
-                stop::look_at(place);
-                if common.binary_search(&hash).is_err() {
-                    hashes.push(hash);
-                    weights.push(weight);
-                }
-            }
-        }
-        let mut filled = WeightTable::default();
-        filled.fill(&hashes, &weights, others);
-        Ok(Some(filled))
+        let table = table.map(|(hashes, weights, unseen)| {
+            let others = u32::try_from(unseen).map_err(|_| Refused)?;
+            Ok(filled(hashes, weights, others))
+        });
+        let common = common.map(|common| {
+            let mut hashes = common.to_vec();
+            stop::sort(&mut hashes);
+            hashes.dedup();
+            filled(&hashes, &vec![0; hashes.len()], 1)
+        });
+        Ok(FeatureWeights { table: table.transpose()?, shift, common })
     })
+}
+
+fn filled(hashes: &[u64], weights: &[u32], others: u32) -> WeightTable {
+    let mut table = WeightTable::default();
+    table.fill(hashes, weights, others);
+    table
 }
 
 /// Return the end of a chunk of texts that signals can wait for.
@@ -233,19 +232,19 @@ fn compare<'py, 'a>(
     comparer: &Comparer,
     text: impl Fn(i64) -> Option<&'a Comparable>,
     pairs: &[Numbered],
-) -> PyResult<Similarities<'py>> {
-    let mut found = vec![0.0; pairs.len()];
+) -> PyResult<Measures<'py>> {
+    let (mut similarities, mut agreements) = (vec![0.0; pairs.len()], vec![0; pairs.len()]);
     for some in pairs.chunks(PAIRS) {
         let with_texts = some
             .iter()
             .map(|pair| Some(Pair { first: text(pair.first)?, second: text(pair.second)?, least: pair.least }));
         let with_texts = with_texts.collect::<Option<Vec<_>>>().ok_or_else(|| refused(Refused))?;
         let features = with_texts.iter().map(|pair| pair.first.features() + pair.second.features()).sum();
-        let similarities = work::run(py, features, || Ok(comparer.compare(&with_texts)))?;
-        for (pair, similarity) in some.iter().zip(similarities) {
-            found[pair.place] = similarity;
+        let measured = work::run(py, features, || Ok(comparer.compare(&with_texts)))?;
+        for (pair, measured) in some.iter().zip(measured) {
+            (similarities[pair.place], agreements[pair.place]) = (measured.similarity, measured.agreement as u8);
         }
         py.check_signals()?;
     }
-    Ok(found.into_pyarray(py))
+    Ok((similarities.into_pyarray(py), agreements.into_pyarray(py)))
 }

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 import pytest
@@ -15,12 +15,13 @@ from es_simhash._core.native import native
 from es_simhash.errors import InputError
 from es_simhash.scheme.compiled_verification import CompiledVerifier
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Verification
+from es_simhash.scheme.settings import Verification, VerificationFeatures
+from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verification import MEASURES, Verifier, rarity_of
 from es_simhash.sketches.set_cache import SetCache
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import Chars, Custom, Words
+from es_simhash.text.tokens.kinds import Chars, Custom, Runs, Words
 from tests.support.texts import any_text
 from tools import native_digits
 
@@ -48,6 +49,7 @@ SCHEMES = [
     Scheme(tokens=Words(1), hash="fnv1a", weights="tf"),
     Scheme(tokens=Words(2, stop_words=frozenset({"the"})), normalisation=Normalisation(nfkc=False)),
     Scheme(tokens=Chars(1), normalisation=Normalisation(whitespace=False, casefold=False), hash="md5"),
+    Scheme(tokens=Runs(), weights="tf"),
     Scheme(tokens=Custom("blanks", str.split)),
 ]
 COMMON = np.unique(next(iter(PLAIN.features(["again in 1998"]))).hashes)
@@ -67,19 +69,23 @@ def every_pair(texts: Sequence[str]) -> Any:
     return np.array(list(product(range(len(texts)), repeat=2)), dtype=np.int64).reshape(-1, 2).T
 
 
+def listed(measures: PairMeasures) -> list[tuple[float, int]]:
+    return list(zip(measures.similarities.tolist(), measures.agreements.tolist(), strict=True))
+
+
 def assert_same(verifier: Verifier, texts: Sequence[str], least: Any = 0.0, limit: int = 1 << 20) -> None:
     """All similarities are the same to the last digit, of texts in memory and of those kept in ``limit`` bytes."""
     pairs = every_pair(texts)
-    compiled, numpy = both_ways(lambda: replace(verifier).similarities(texts, pairs, least).tolist())
+    compiled, numpy = both_ways(lambda: listed(replace(verifier).measures(texts, pairs, least)))
     assert compiled == numpy
     sizes = np.array(list(map(len, texts)), dtype=np.int64)
 
-    def kept(threads: int = 1) -> list[float]:
+    def kept(threads: int = 1) -> list[tuple[float, int]]:
         again = replace(verifier)
         cache = SetCache(again.prepared, lambda rows: [texts[row] for row in rows], sizes.__getitem__, limit, threads)
         halves = np.array_split(np.arange(pairs.shape[1]), 2)
         wanted = np.broadcast_to(np.float64(least), pairs.shape[1])
-        return [each for some in halves for each in again.of_cached(cache, pairs[:, some], wanted[some]).tolist()]
+        return [each for some in halves for each in listed(again.of_cached(cache, pairs[:, some], wanted[some]))]
 
     assert both_ways(kept) == (numpy, numpy)
     assert kept(threads=3) == numpy
@@ -87,14 +93,15 @@ def assert_same(verifier: Verifier, texts: Sequence[str], least: Any = 0.0, limi
 
 def verifiers(measure: Any) -> st.SearchStrategy[Verifier]:
     """Verifiers of all kinds of features, weights, features left out, and conditions."""
-    tables = [None, rarity_of(PLAIN, CORPUS), IdfTable.learn(PLAIN.features(CORPUS))]
+    tables = [None, rarity_of(PLAIN, CORPUS * 20), IdfTable.learn(PLAIN.features(CORPUS))]
     return st.builds(
-        lambda scheme, table, common, conditions: Verifier(
-            scheme, Verification(measure=measure, **conditions), table, common
+        lambda scheme, table, common, features, conditions: Verifier(
+            scheme, Verification(measure=measure, features=features, **conditions), table, common
         ),
         st.sampled_from(SCHEMES),
         st.sampled_from(tables),
         st.sampled_from([None, COMMON, COMMON[:0]]),
+        st.sampled_from(["scheme", "runs"]),
         st.sampled_from(CONDITIONS),
     )
 
@@ -116,7 +123,9 @@ def test_similarities_of_any_texts_are_the_same(measure: str, data: st.DataObjec
 @pytest.mark.parametrize("scheme", range(len(SCHEMES)))
 @pytest.mark.parametrize("measure", MEASURES)
 def test_similarities_of_many_languages_are_the_same(measure: Any, scheme: int, conditions: dict[str, Any]) -> None:
-    assert_same(Verifier(SCHEMES[scheme], Verification(measure=measure, **conditions)), TEXTS)
+    for features in get_args(VerificationFeatures):
+        verification = Verification(measure=measure, features=features, **conditions)
+        assert_same(Verifier(SCHEMES[scheme], verification), TEXTS)
 
 
 def test_the_text_of_html_is_compared() -> None:
@@ -154,6 +163,14 @@ def test_without_the_kernels_numpy_compares(verifier: Verifier, monkeypatch: pyt
     assert replace(verifier)._compiled is None
 
 
+def test_the_kernels_compare_by_runs_whatever_the_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(NATIVE, raising=False)
+    assert (
+        taken(Verifier(SCHEMES[-1], Verification(features="runs"))).of_texts(TEXTS, every_pair(TEXTS[:3]), 0.0)
+        is not None
+    )
+
+
 def test_numpy_says_what_is_wrong_with_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(NATIVE, raising=False)
     with pytest.raises(InputError, match="surrogate"):
@@ -162,7 +179,7 @@ def test_numpy_says_what_is_wrong_with_a_text(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("unseen", [0, 1, 2**31, 2**33, 2**60])
 def test_weights_of_any_size_are_the_same(unseen: int) -> None:
-    table = rarity_of(PLAIN, CORPUS)
+    table = IdfTable.learn(PLAIN.features(CORPUS))
     for measure in ("jaccard", "overlap"):
         heavy = IdfTable(table.documents, table.hashes, table.weights, unseen)
         assert_same(Verifier(PLAIN, Verification(measure=measure), heavy), TEXTS[:2])

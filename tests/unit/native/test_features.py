@@ -17,7 +17,8 @@ from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import Chars, Custom, Words
+from es_simhash.text.tokens.kinds import Chars, Custom, Runs, Words
+from tests.support.runs import mixed_text
 from tests.unit.native.made import assert_equal, by_kernels, by_numpy, fingerprinter, kernels, without_kernels
 
 TEXTS = [
@@ -34,6 +35,7 @@ LETTERS = "aAbc '._1\t,\n-é漢ßﬁ\u0301😀𝒳אﾊ"
 drawn_texts = st.lists(st.text(st.sampled_from(LETTERS), max_size=40), max_size=5)
 kinds = st.one_of(
     st.builds(Chars, st.integers(1, 20) | st.sampled_from([64, 65, 100, 1_000_000])),
+    st.just(Runs()),
     st.builds(Words, st.integers(1, 4), st.frozensets(st.sampled_from(["a", "the", "漢", "ab", ""]))),
 )
 hash_names = st.sampled_from(sorted(HASH_FUNCTIONS))
@@ -56,6 +58,13 @@ def test_texts_have_the_features_of_numpy(
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=40), max_size=5), kinds)
 def test_texts_of_any_characters_have_the_features_of_numpy(texts: list[str], tokens: Any) -> None:
     settings = settings_of(tokens=tokens)
+    assert_equal(by_kernels(settings, texts), by_numpy(settings, texts))
+
+
+@given(st.lists(mixed_text(), max_size=5), hash_names, widths)
+def test_runs_are_those_of_numpy(texts: list[str], name: str, simhash: SimHash) -> None:
+    steps = Normalisation(nfkc=False, casefold=False, whitespace=False)
+    settings = settings_of(tokens=Runs(), hash=name, simhash=simhash, normalisation=steps, weights="tf")
     assert_equal(by_kernels(settings, texts), by_numpy(settings, texts))
 
 

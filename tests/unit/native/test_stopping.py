@@ -30,7 +30,9 @@ def fingerprinter(minhash, n=9, hash="poly64"):
 
 def verifier():
     made = fingerprinter(None)
-    return kernels.Verifier(made, measure="jaccard", weights=None, counts=False, common=None, conditions=(0, 0, 0))
+    return kernels.Verifier(
+        made, measure="jaccard", weights=None, key_bits=64, counts=False, common=None, conditions=(0, 0, 0)
+    )
 
 def kept(*texts):
     made = verifier().kept(1 << 40, 2)
@@ -75,11 +77,11 @@ CALLS = {
     "features": ('made = fingerprinter(None, 200_000, "sha256"); given = [text] * 20', "made.features(given)"),
     "comparisons": (
         "made = verifier(); given = [random[:9 ** 6], random[9:9 ** 6]]; n = 1_000_000",
-        "made.similarities(given, np.zeros(n, int), np.ones(n, int), np.zeros(n))",
+        "made.measures(given, np.zeros(n, int), np.ones(n, int), np.zeros(n))",
     ),
     "comparisons of texts that are kept": (
         "made = kept(random[:9 ** 6], random[9:9 ** 6]); n = 1_000_000",
-        "made.similarities(np.zeros(n, int), np.ones(n, int), np.zeros(n))",
+        "made.measures(np.zeros(n, int), np.ones(n, int), np.zeros(n))",
     ),
     "texts to keep": ("made = kept(); given = [wide] * 1_000_000", "made.put(np.zeros(len(given), int), given)"),
     "a self-join": ("given = np.zeros(4_000_000, np.uint64)", "sum(1 for _ in iter_self_join(given, 64, 3))"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from es_simhash import Chars, Scheme, Words
+from es_simhash import Chars, Runs, Scheme, Words
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.quality.measures import MEASURES, measure_pairs
 from es_simhash.quality.predictions import first_positions
@@ -29,10 +29,20 @@ def test_similarities_are_those_that_texts_are_verified_by(tokens: Chars | Words
     assert (np.diff(found.pairs.astype(np.int64)) > 0).all()
     pairs = np.stack(positions(found.pairs))
     for measure in MEASURES:
-        verifier = Verifier(settings, Verification(measure=measure), rarity_of(settings, TEXTS))
+        verifier = Verifier(settings, Verification(measure=measure), rarity_of(settings, sorted(set(TEXTS))))
         assert found.similarities[measure] == pytest.approx(verifier.similarities(TEXTS, pairs))
     plain = Verifier(settings, Verification(weights="scheme"))
     assert found.jaccards == pytest.approx(plain.similarities(TEXTS, pairs))
+
+
+def test_pairs_are_measured_by_the_features_that_the_scheme_compares() -> None:
+    by_words = Scheme(tokens=Words(1), verification=None)
+    found = measure_pairs(replace(by_words, verification=Verification(features="runs")), TEXTS, first_positions(TEXTS))
+    plain = measure_pairs(by_words, TEXTS, first_positions(TEXTS))
+    assert (found.pairs.tolist(), found.jaccards.tolist()) == (plain.pairs.tolist(), plain.jaccards.tolist())
+    verifier = Verifier(Scheme(tokens=Runs()), Verification(), rarity_of(Scheme(tokens=Runs()), sorted(set(TEXTS))))
+    similarities = verifier.similarities(TEXTS, np.stack(positions(found.pairs)))
+    assert found.similarities["jaccard"] == pytest.approx(similarities)
 
 
 def test_nothing_is_similar_among_no_texts() -> None:

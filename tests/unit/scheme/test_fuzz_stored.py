@@ -78,7 +78,7 @@ class TestFields:
 def matches_of(scheme: Scheme, hits: list[Any]) -> Matches:
     """All hits that can be compared, however far away they are."""
     compared = compare(scheme, scheme.id, scheme.fingerprint(TEXT), hits, prefix="dedup", text=TEXT)
-    return rerank.matches_of(compared, Criteria(64, -1.0))
+    return rerank.matches_of(rerank.Measured(compared), Criteria(64, -1.0))
 
 
 class TestSignatures:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.json_paths import Json
-from es_simhash.scheme import own_fields
+from es_simhash.scheme import own_fields, rerank
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.rerank import Compared, Match, Matches, compare, matches_of
+from es_simhash.scheme.rerank import Compared, Match, Matches, Measured, compare
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.settings import Crowding, Layout, MinHash, SimHash, Verification
+from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.surroundings import Around, Surroundings
 from es_simhash.sketches.minhash.estimate import estimate, standard_error
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
@@ -87,7 +90,7 @@ def test_similarities_are_estimated_from_the_bits_that_are_stored(scheme: Scheme
 
 @each_scheme
 def test_nothing_is_compared_with_nothing(scheme: Scheme) -> None:
-    assert compared(scheme, []) == Compared([], [], [], [], [], 0)
+    assert compared(scheme, []) == Compared([], [], [], [], [], [], 0)
 
 
 @each_scheme
@@ -207,8 +210,21 @@ def made(rows: Sequence[tuple[int | None, float | None]], ids: Sequence[str] | N
         {"_index": "i", "_id": id_, "_source": {"title": id_}} for id_ in ids or map(str, range(len(rows)))
     ]
     return Compared(
-        found, [row[0] for row in rows], [row[1] for row in rows], [0.05] * len(rows), [False] * len(rows), 0
+        found,
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        [0.05] * len(rows),
+        [False] * len(rows),
+        [None] * len(rows),
+        0,
     )
+
+
+def matches_of(hits: Compared, criteria: Criteria, exact: Sequence[float | None] | None = None, **more: Any) -> Matches:
+    if exact is None:
+        return rerank.matches_of(Measured(hits), criteria, **more)
+    measures = PairMeasures.of_similarities(np.array([np.nan if each is None else each for each in exact]))
+    return rerank.matches_of(Measured(hits, measures), criteria, **more)
 
 
 ROWS = [(2, 0.7), (3, 0.6), (4, 0.599999), (0, 0.0), (64, 1.0)]
@@ -237,7 +253,7 @@ def test_what_was_not_compared_is_no_match(criteria: Criteria) -> None:
 def test_a_match_shows_where_it_is_and_how_near() -> None:
     scheme = Scheme()
     found = hits(scheme)[:1]
-    expected = Match("i", "0", 0, 1.0, is_exact=False, same_text=True, source=None, standard_error=0.0)
+    expected = Match("i", "0", 0, 1.0, same_text=True, standard_error=0.0, clause="equal")
     assert matches_of(compared(scheme, found, TEXT), Criteria(3, None))[0] == expected
     with_source = matches_of(compared(scheme, found), Criteria(3, None), with_source=True)[0]
     assert with_source.source == found[0]["_source"]
@@ -264,9 +280,9 @@ def test_exact_similarities_count_in_place_of_estimates() -> None:
     assert [(match.id, match.similarity) for match in by_distance] == [("3", 0.0), ("0", 0.5), ("1", 0.9)]
 
 
-def test_every_hit_needs_an_exact_similarity() -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        matches_of(made(ROWS), Criteria(None, 0.6), exact=[0.5])
+def test_estimates_stay_where_no_text_is_known() -> None:
+    found = matches_of(made(ROWS), Criteria(None, 0.6), exact=[None, 0.9, None, None, 0.1])
+    assert [(match.id, match.similarity, match.is_exact) for match in found] == [("1", 0.9, True), ("0", 0.7, False)]
 
 
 # --- the order ---
@@ -301,6 +317,7 @@ def test_ties_come_in_the_order_of_index_and_id() -> None:
         [0.5] * 4,
         [0.05] * 4,
         [False] * 4,
+        [None] * 4,
         0,
     )
     for wanted in (Criteria(1, None), Criteria(None, 0.5)):
@@ -368,3 +385,40 @@ def test_a_stored_signature_estimates_better_than_the_keys(bits: int) -> None:
     shares = [float(((query ^ each) & mask == 0).mean()) for each in other]
     assert by_signature == pytest.approx([max(0.0, (share - chance) / (1 - chance)) for share in shares])
     assert by_signature != by_keys
+
+
+def crowd(size: int, similarity: float) -> Measured:
+    """As many hits of different texts as ``size``, all of a similarity."""
+    hits = made([(None, similarity)] * size)
+    return Measured(replace(hits, contents=[str(number) for number in range(size)]))
+
+
+CROWDING = Criteria(None, 0.5, Verification(0.5, crowding=Crowding()))
+
+
+def test_what_does_not_stand_out_from_a_crowd_is_no_match() -> None:
+    found = rerank.matches_of(crowd(16, 0.7), CROWDING)
+    assert (len(found), found.crowded, found.around) == (0, 16, Around(16, 0.7))
+    hits = replace(made([(None, 0.95), *[(None, 0.7)] * 16]), contents=[str(number) for number in range(17)])
+    one = rerank.matches_of(Measured(hits), CROWDING)
+    assert [(match.id, match.clause, match.is_settled) for match in one] == [("0", "nearest", False)]
+    assert (one.crowded, one.around) == (16, Around(17, 0.95))
+
+
+def test_surroundings_of_hits_count_as_well() -> None:
+    hits = replace(made([(None, 0.7)] * 2), contents=["a", "b"])
+    around = Around(64, 0.9)
+    other = Surroundings(np.array([2, 64]), np.array([0.7, 0.99]))
+    found = rerank.matches_of(Measured(hits, None, other), CROWDING, around=around)
+    assert [(match.id, match.clause, match.is_settled) for match in found] == [("0", "apart", False)]
+
+
+def test_without_crowding_others_do_not_count() -> None:
+    found = rerank.matches_of(crowd(16, 0.7), Criteria(None, 0.5, Verification(0.5)))
+    assert (len(found), found.around, found.crowded) == (16, None, 0)
+    assert {match.clause for match in found} == {"similar"}
+
+
+def test_surroundings_that_are_given_replace_those_of_the_hits() -> None:
+    found = rerank.matches_of(crowd(1, 0.7), CROWDING, around=Around(64, 0.9))
+    assert (len(found), found.crowded) == (0, 1)

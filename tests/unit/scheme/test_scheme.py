@@ -18,10 +18,10 @@ from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.settings import Layout, MinHash, SimHash, Verification
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction, custom_hash
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Words
+from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
 from tests.support.texts import batches
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
@@ -36,6 +36,7 @@ SCHEMES = {
     "words": Scheme(tokens=Words(2, frozenset({"The"}))),
     "wide": Scheme(simhash=SimHash(128, 8, 3)),
     "narrow": Scheme(simhash=SimHash(32, 4, 2), weights="tf"),
+    "runs": Scheme(tokens=Runs(), verification=Verification(features="runs")),
     "md5": Scheme(hash="md5", tokens=Chars(3)),
     "fnv1a": Scheme(hash="fnv1a", tokens=Chars(3)),
     "k-hash": Scheme(minhash=MinHash("k-hash", 64, 16, 4)),
@@ -166,6 +167,15 @@ def test_a_scheme_survives_its_json_form(scheme: Scheme) -> None:
     assert again == scheme
     assert again.id == scheme.id
     assert list(again.fingerprints([TEXT, OTHER])) == list(scheme.fingerprints([TEXT, OTHER]))
+
+
+def test_what_is_compared_is_written_only_if_it_is_not_the_tokens_and_plays_no_part_in_the_id() -> None:
+    by_runs = Scheme(verification=Verification(features="runs"))
+    assert json.loads(by_runs.to_json())["verification"]["features"] == "runs"
+    assert "features" not in json.loads(Scheme().to_json())["verification"]
+    assert by_runs.id == Scheme().id
+    with pytest.raises(SchemeError, match="no kind of features to verify by 'words'"):
+        Verification(**{"features": "words"})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -15,12 +16,15 @@ from hypothesis import strategies as st
 from es_simhash._core.arrays import Integers
 from es_simhash._core.environment import NATIVE
 from es_simhash.errors import SchemeError
+from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Measure, MinHash, SimHash, Verification
 from es_simhash.scheme.verification import (
     MEASURES,
     Verifier,
     comparable_features,
+    is_by_rarity,
+    lowest_estimate,
     measure_named,
     rarity_of,
     similarities_to,
@@ -30,7 +34,8 @@ from es_simhash.sketches.set_cache import SetCache
 from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights
 from es_simhash.text.idf import UNIT, IdfTable
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import Chars, Custom, Words
+from es_simhash.text.tokens.kinds import Chars, Custom, Runs, Words
+from tests.support.runs import mixed_text, runs_of
 from tests.support.texts import any_text
 
 TEXTS = [
@@ -46,6 +51,7 @@ MEASURE_OF: dict[str, Callable[[Any, Any], float]] = {
     "jaccard": similarity.weighted_jaccard,
     "containment": similarity.containment,
     "overlap": similarity.overlap,
+    "balanced": similarity.balanced,
     "cosine": similarity.cosine,
 }
 
@@ -96,6 +102,35 @@ def test_each_measure_is_that_of_the_ngrams_as_the_scheme_weighs_them(first: str
     compare = MEASURE_OF[measure]
     expected = [compare(weighed(first, weight), weighed(other, weight)) for other in TEXTS]
     assert similarities_to(scheme, first, TEXTS, measure) == pytest.approx(expected)
+
+
+@each_measure
+@pytest.mark.parametrize("scheme", [*(scheme for scheme, _ in WEIGHTS.values()), Scheme(tokens=Words(), hash="md5")])
+@settings(max_examples=10)
+@given(texts=st.lists(mixed_text(), min_size=1, max_size=4))
+def test_texts_are_compared_by_runs_whatever_the_scheme(measure: Measure, scheme: Scheme, texts: list[str]) -> None:
+    verifier = Verifier(scheme, Verification(measure=measure, features="runs"))
+    texts += [TEXTS[0], TEXTS[3], TEXTS[3][3:]]
+    runs = [set(runs_of(Normalisation()(text))) for text in texts]
+    expected = [MEASURE_OF[measure](runs[-1], each) for each in runs]
+    assert verifier.to_others(texts[-1], texts) == pytest.approx(expected)
+
+
+def test_rarity_is_that_of_what_is_compared() -> None:
+    verification = Verification(features="runs")
+    scheme = Scheme(tokens=Words(), verification=verification)
+    assert rarity_of(scheme, CORPUS) == rarity_of(Scheme(tokens=Runs()), CORPUS)
+    assert rarity_of(scheme, CORPUS) != rarity_of(Scheme(tokens=Words()), CORPUS)
+    # Weights of the scheme's tokens are none of runs.
+    weighted = WEIGHTS["tf"][0]
+    assert is_by_rarity(weighted, verification)
+    assert not is_by_rarity(weighted, Verification())
+    assert not is_by_rarity(weighted, replace(verification, weights="scheme"))
+
+
+def test_signatures_say_nothing_about_runs() -> None:
+    assert lowest_estimate(Criteria(None, 0.6, Verification(0.6)), 0.05) == pytest.approx(0.3)
+    assert lowest_estimate(Criteria(None, 0.6, Verification(0.6, features="runs")), 0.05) == -1
 
 
 @each_measure
@@ -177,7 +212,7 @@ def test_features_come_once_each_and_sorted(weights: str) -> None:
 
 @pytest.mark.parametrize("name", ["dice", "", "Jaccard", "weighted_jaccard"])
 def test_an_unknown_measure_is_refused_with_those_there_are(name: str) -> None:
-    message = rf"There is no measure '{name}'\. Choose from: jaccard, containment, overlap, cosine\."
+    message = rf"There is no measure '{name}'\. Choose from: jaccard, containment, overlap, balanced, cosine\."
     with pytest.raises(SchemeError, match=message):
         measure_named(name)
     with pytest.raises(SchemeError, match=message):
@@ -242,7 +277,7 @@ def test_similarities_below_the_minimum_are_0_and_the_others_unchanged(
         mixed = np.where(np.arange(pairs.shape[1]) % 2 == 0, least, 0.0)
         little = SetCache(verifier.prepared, lambda rows: [FRAMED[row] for row in rows.tolist()], np.ones_like, 1)
         expected = np.where(everything >= mixed, everything, 0.0)
-        assert verifier.of_cached(little, pairs, mixed).tolist() == expected.tolist()
+        assert verifier.of_cached(little, pairs, mixed).similarities.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,15 @@ from es_simhash.text.tokens.kinds import (
     Chinese,
     Custom,
     Keywords,
+    Runs,
     Words,
     tokens_from_json,
     tokens_to_json,
 )
+from es_simhash.text.tokens.runs import run_features, run_spans
 from es_simhash.text.tokens.spans import spans_from_lists
 from es_simhash.text.units import batch
+from tests.support.runs import ENDS, mixed_text, runs_of
 from tests.support.texts import any_text, batches
 
 Lists = st.lists(st.lists(any_text(6), max_size=6), max_size=5)
@@ -44,6 +47,40 @@ def test_hashing_whole_batches_gives_the_hashes_of_the_n_grams(texts: list[str],
     tokens = [gram for text in texts for gram in n_grams(text, n)]
     assert np.array_equal(features.hashes, poly64.hash_tokens(tokens, bits))
     assert np.diff(features.offsets).tolist() == [len(n_grams(text, n)) for text in texts]
+
+
+def test_runs_are_short_in_dense_scripts_and_long_in_others() -> None:
+    texts = ["abcdefg", "近似重复", "漢", "abc漢", "一a二", "ab漢字c", "𠀀𛀀a", "검출 ok", ""]
+    assert run_spans(batch(texts)).lists() == [
+        ["abcde", "bcdef", "cdefg"],
+        ["近似", "似重", "重复"],
+        ["漢"],
+        ["abc漢"],
+        ["一a"],
+        ["ab漢字c", "漢字", "字c"],
+        ["𠀀𛀀", "𛀀a"],
+        ["검출", "출 "],
+        [],
+    ]
+
+
+@given(st.lists(mixed_text(), max_size=8), st.sampled_from([32, 64, 128]))
+def test_runs_of_a_batch_are_those_of_each_text_by_slicing(texts: list[str], bits: int) -> None:
+    expected = [runs_of(text) for text in texts]
+    assert run_spans(batch(texts)).lists() == expected
+    features = run_features(batch(texts), bits)
+    assert np.array_equal(features.hashes, poly64.hash_tokens([run for runs in expected for run in runs], bits))
+    assert np.diff(features.offsets).tolist() == list(map(len, expected))
+
+
+def test_the_ranges_of_dense_characters_are_fixed() -> None:
+    texts = [character + "abcd" for character in ENDS]
+    assert run_spans(batch(texts)).lists() == [runs_of(text) for text in texts]
+
+
+@pytest.mark.parametrize(("text", "n"), [("Letters only, and 12 marks.", 5), ("近似重复检测找到改动过的文章", 2)])
+def test_texts_in_one_script_have_the_very_features_of_n_grams(text: str, n: int) -> None:
+    assert np.array_equal(run_features(batch([text]), 64).hashes, char_features(batch([text]), n, 64).hashes)
 
 
 @given(Lists)
@@ -96,7 +133,7 @@ def test_what_is_no_token_is_refused(tokens: list[Any], error: type[Exception]) 
 
 
 @pytest.mark.parametrize(
-    "kind", [Chars(3), Words(2, frozenset({"b", "a"})), Chinese("rjieba", 2), Keywords("textrank", 11)]
+    "kind", [Chars(3), Runs(), Words(2, frozenset({"b", "a"})), Chinese("rjieba", 2), Keywords("textrank", 11)]
 )
 def test_every_kind_has_a_json_form(kind: Any) -> None:
     assert tokens_from_json(tokens_to_json(kind), {}) == kind

@@ -3,7 +3,8 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use super::conditions::{Conditions, Traits};
+use super::conditions::{Agreement, Conditions, Traits};
+use super::feature_weights::FeatureWeights;
 use super::measure::Measure;
 use super::set::{self, WeightedSet};
 use super::weight_table::WeightTable;
@@ -16,8 +17,7 @@ use crate::text::{Refused, Text};
 /// How texts are compared.
 pub struct Comparer {
     pub measure: Measure,
-    /// What features weigh; without, each weighs 1.
-    pub weights: Option<WeightTable>,
+    pub weights: FeatureWeights,
     /// Whether each occurrence of a feature adds to its weight.
     pub counts: bool,
     /// The similarity of two texts without any features.
@@ -48,6 +48,13 @@ pub struct Pair<'a> {
     pub least: f64,
 }
 
+/// The similarity of a pair, 0 if it does not count, and how far the texts agree otherwise.
+#[derive(Clone, Copy)]
+pub struct Measured {
+    pub similarity: f64,
+    pub agreement: Agreement,
+}
+
 impl Comparer {
     /// Make what is compared of a text.
     pub fn comparable(
@@ -57,9 +64,8 @@ impl Comparer {
         scratch: &mut Scratch,
     ) -> Result<Comparable, Refused> {
         scratch.making.make(settings, Document::Text(text), &mut scratch.features)?;
-        let weights = self.weights.as_ref();
         let features =
-            WeightedSet::of(&mut scratch.features.words, weights, self.counts, self.measure, &mut scratch.sets)?;
+            WeightedSet::of(&mut scratch.features.words, &self.weights, self.counts, self.measure, &mut scratch.sets)?;
         let traits = self.conditions.are_set().then(|| self.conditions.traits(settings.normalisation, text));
         Ok(Comparable { features, traits: traits.transpose()?.map(Box::new) })
     }
@@ -88,8 +94,8 @@ impl Comparer {
         })
     }
 
-    /// Return the similarity of each pair; it is quickest where pairs with the same first text follow one another.
-    pub fn compare(&self, pairs: &[Pair<'_>]) -> Vec<f64> {
+    /// Measure each pair; it is quickest where pairs with the same first text follow one another.
+    pub fn compare(&self, pairs: &[Pair<'_>]) -> Vec<Measured> {
         let mut found = Vec::with_capacity(pairs.len());
         let mut table = WeightTable::default();
         for run in pairs.chunk_by(|a, b| std::ptr::eq(a.first, b.first)) {
@@ -104,7 +110,10 @@ impl Comparer {
                     }
                     similarity = self.similarity(&table, first, second);
                 }
-                found.push(if similarity < least { 0.0 } else { similarity });
+                found.push(match similarity >= least && similarity > 0.0 {
+                    true => Measured { similarity, agreement: self.agreement(first, second) },
+                    false => Measured { similarity: 0.0, agreement: Agreement::Met },
+                });
             }
         }
         found
@@ -121,14 +130,16 @@ impl Comparer {
 
     /// The similarity, given a table with the features of the first text.
     fn similarity(&self, table: &WeightTable, first: &Comparable, second: &Comparable) -> f64 {
-        let totals = (first.features.total, second.features.total);
-        let similarity = match totals {
+        match (first.features.total, second.features.total) {
             (0, 0) => self.of_empty,
             (a, b) => self.measure.similarity(self.measure.shared(table, &second.features), a, b),
-        };
+        }
+    }
+
+    fn agreement(&self, first: &Comparable, second: &Comparable) -> Agreement {
         match (&first.traits, &second.traits) {
-            (Some(a), Some(b)) if similarity > 0.0 && !self.conditions.are_met(a, b) => 0.0,
-            _ => similarity,
+            (Some(a), Some(b)) => self.conditions.agreement(a, b),
+            _ => Agreement::Met,
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::text::points::points;
 use crate::text::{Refused, Text};
 
 const N: usize = 3;
+const MANY: usize = 3;
 
 /// The least agreement in each trait; 0 is off.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,6 +15,19 @@ pub struct Conditions {
     pub lengths: f64,
     pub numbers: f64,
     pub first_lines: f64,
+}
+
+/// How far two texts agree in their traits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Agreement {
+    /// A condition is not met.
+    None,
+    Met,
+    /// All conditions are met, and most numbers of both are the same.
+    Numbers,
+    /// The same, and they are several.
+    ManyNumbers,
 }
 
 /// What the conditions compare of a text; empty for those that are off.
@@ -48,10 +62,16 @@ impl Conditions {
         Ok(traits)
     }
 
-    pub fn are_met(&self, a: &Traits, b: &Traits) -> bool {
-        is_enough(self.lengths, || of_lengths(a.length, b.length))
+    /// How far two texts agree; a condition that is not met parts them.
+    pub fn agreement(&self, a: &Traits, b: &Traits) -> Agreement {
+        let are_met = is_enough(self.lengths, || of_lengths(a.length, b.length))
             && is_enough(self.numbers, || of_numbers(&a.numbers, &b.numbers))
-            && is_enough(self.first_lines, || of_first_lines(&a.first_line, &b.first_line))
+            && is_enough(self.first_lines, || of_first_lines(&a.first_line, &b.first_line));
+        match (are_met, self.numbers != 0.0) {
+            (false, _) => Agreement::None,
+            (true, false) => Agreement::Met,
+            (true, true) => agreement_of_numbers(&a.numbers, &b.numbers),
+        }
     }
 }
 
@@ -75,6 +95,17 @@ fn of_numbers(a: &[Box<[u32]>], b: &[Box<[u32]>]) -> f64 {
     match a.len().min(b.len()) {
         0 => 1.0,
         fewer => shared(a, b) as f64 / fewer as f64,
+    }
+}
+
+fn agreement_of_numbers(a: &[Box<[u32]>], b: &[Box<[u32]>]) -> Agreement {
+    let common = shared(a, b);
+    if 4 * common < 3 * (a.len() + b.len() - common) {
+        Agreement::Met
+    } else if common < MANY {
+        Agreement::Numbers
+    } else {
+        Agreement::ManyNumbers
     }
 }
 
@@ -177,9 +208,23 @@ mod tests {
 
     #[test]
     fn every_condition_must_be_met() {
-        assert!(ALL.are_met(&of("abcd 12"), &of("abcd 12x")));
-        assert!(!ALL.are_met(&of("abcd 12"), &of("abcd 12 and more")));
-        assert!(!ALL.are_met(&of("abcd 12"), &of("abcd 13")));
-        assert!(!ALL.are_met(&of("abcd\n12"), &of("efgh\n12")));
+        assert_ne!(ALL.agreement(&of("abcd 12"), &of("abcd 12x")), Agreement::None);
+        assert_eq!(ALL.agreement(&of("abcd 12"), &of("abcd 12 and more")), Agreement::None);
+        assert_eq!(ALL.agreement(&of("abcd 12"), &of("abcd 13")), Agreement::None);
+        assert_eq!(ALL.agreement(&of("abcd\n12"), &of("efgh\n12")), Agreement::None);
+    }
+
+    #[test]
+    fn numbers_agree_if_most_of_all_are_common() {
+        let numbers = Conditions { numbers: 0.5, ..Conditions::default() };
+        let agreement = |a: &str, b: &str| numbers.agreement(&of(a), &of(b));
+        assert_eq!(agreement("a", "b"), Agreement::Numbers);
+        assert_eq!(agreement("a 1", "b"), Agreement::Met);
+        assert_eq!(agreement("1 2", "2 1"), Agreement::Numbers);
+        assert_eq!(agreement("1 2 3 4", "1 2 3"), Agreement::ManyNumbers);
+        assert_eq!(agreement("1 2 3 4 5", "1 2 3"), Agreement::Met);
+        assert_eq!(agreement("1 2", "1 3 4 5"), Agreement::Met);
+        assert_eq!(agreement("1 2", "3 4"), Agreement::None);
+        assert_eq!(Conditions { lengths: 0.1, ..Conditions::default() }.agreement(&of("1"), &of("2")), Agreement::Met);
     }
 }

@@ -9,6 +9,7 @@ pub enum Measure {
     Containment,
     Overlap,
     Cosine,
+    Balanced,
 }
 
 impl Measure {
@@ -18,6 +19,7 @@ impl Measure {
             "containment" => Some(Self::Containment),
             "overlap" => Some(Self::Overlap),
             "cosine" => Some(Self::Cosine),
+            "balanced" => Some(Self::Balanced),
             _ => None,
         }
     }
@@ -56,6 +58,7 @@ impl Measure {
             Self::Containment => first as f64,
             Self::Overlap => first.min(second) as f64,
             Self::Cosine => (first as f64 * second as f64).sqrt(),
+            Self::Balanced => ((first + second - shared) as f64 * first.min(second) as f64).sqrt(),
         };
         if whole > 0.0 { (shared as f64 / whole).min(1.0) } else { 0.0 }
     }

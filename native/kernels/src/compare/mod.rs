@@ -3,6 +3,7 @@
 pub mod comparer;
 pub mod conditions;
 pub mod digits;
+pub mod feature_weights;
 pub mod kept;
 pub mod measure;
 pub mod set;

@@ -1,7 +1,7 @@
 //! The weighted features of a text, to be compared with others.
 
+use super::feature_weights::FeatureWeights;
 use super::measure::Measure;
-use super::weight_table::WeightTable;
 use crate::stop;
 use crate::text::Refused;
 use crate::text::features::Distinct;
@@ -22,6 +22,7 @@ pub struct WeightedSet {
 pub struct Scratch {
     distinct: Distinct,
     weights: Vec<u32>,
+    keys: Vec<u64>,
     factors: Vec<u32>,
 }
 
@@ -29,7 +30,7 @@ impl WeightedSet {
     /// Make the set of features that may repeat; with `counts` each occurrence adds to the weight.
     pub fn of(
         hashes: &mut Vec<u64>,
-        weights: Option<&WeightTable>,
+        weights: &FeatureWeights,
         counts: bool,
         measure: Measure,
         scratch: &mut Scratch,
@@ -42,11 +43,9 @@ impl WeightedSet {
             scratch.weights.clear();
             stop::extend(&mut scratch.weights, (0..kept).map(|_| 1));
         }
-        if let Some(weights) = weights {
-            multiply(weights, hashes, &mut scratch.weights, &mut scratch.factors)?;
-            if scratch.weights.contains(&0) {
-                drop_weightless(hashes, &mut scratch.weights);
-            }
+        weights.multiply(hashes, &mut scratch.weights, &mut scratch.keys, &mut scratch.factors)?;
+        if scratch.weights.contains(&0) {
+            drop_weightless(hashes, &mut scratch.weights);
         }
         let total = measure.total(&scratch.weights);
         if total >= LIMIT {
@@ -59,19 +58,6 @@ impl WeightedSet {
     pub fn size(&self) -> usize {
         size_of_val(&*self.hashes) + size_of_val(&*self.weights)
     }
-}
-
-/// Multiply counts by what each feature weighs.
-fn multiply(weights: &WeightTable, hashes: &[u64], counts: &mut [u32], factors: &mut Vec<u32>) -> Result<(), Refused> {
-    factors.clear();
-    stop::resize(factors, hashes.len());
-    for (hashes, factors) in stop::parts(hashes).zip(factors.chunks_mut(stop::FEW)) {
-        weights.weights_of(hashes, factors);
-    }
-    for (count, &factor) in counts.iter_mut().zip(&*factors) {
-        *count = count.checked_mul(factor).ok_or(Refused)?;
-    }
-    Ok(())
 }
 
 /// Leave each hash once, and say how often it occurred.

@@ -8,6 +8,7 @@ use crate::text::hashing::{Hash, Width};
 use crate::text::idf::IdfTable;
 use crate::text::normalise::normalise;
 use crate::text::points::Utf8;
+use crate::text::runs;
 use crate::text::spans::Spans;
 use crate::text::weighted::{Features, Weights};
 use crate::text::words::Words;
@@ -48,6 +49,7 @@ impl Document<'_> {
     fn units_read(&self, settings: &Settings) -> usize {
         let readings = match (settings.hash, &settings.tokens) {
             (Hash::OfBytes(_), Tokens::Chars(n) | Tokens::Words { n, .. }) => *n,
+            (Hash::OfBytes(_), Tokens::Runs) => runs::LONG,
             _ => 1,
         };
         match self {
@@ -142,6 +144,12 @@ impl Scratch {
                 return Ok(());
             }
             Tokens::Chars(n) => chars::spans(&self.units, *n, &mut self.spans),
+            Tokens::Runs if settings.hash == Hash::Poly64 => {
+                runs::polynomials(&self.units, has_pairs, &mut features.words);
+                features.finish(settings.width);
+                return Ok(());
+            }
+            Tokens::Runs => runs::spans(&self.units, &mut self.spans),
             Tokens::Words { n, stop_words } => {
                 self.spans.clear();
                 self.words.find(&self.units, &mut self.spans);

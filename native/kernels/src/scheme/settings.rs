@@ -30,6 +30,8 @@ pub struct Settings {
 pub enum Tokens {
     /// Windows of n code points.
     Chars(usize),
+    /// Two characters of a dense script, five of others.
+    Runs,
     /// Runs of n words that are no stop words.
     Words { n: usize, stop_words: StopWords },
     /// What the caller made of the texts.

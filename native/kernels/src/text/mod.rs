@@ -7,6 +7,7 @@ pub mod idf;
 pub mod lookup;
 pub mod normalise;
 pub mod points;
+pub mod runs;
 pub mod spans;
 pub mod stop_words;
 pub mod weighted;

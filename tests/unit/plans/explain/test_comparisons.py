@@ -144,7 +144,6 @@ def test_the_estimate_is_that_of_a_search(layout: Layout) -> None:
     assert found.estimate == match.similarity
     assert found.exact == scheme.exact_jaccard(A, B)
     assert (found.values, found.value_bits) == (128, layout.signature_bits or 7)
-    assert found.is_met == (match.similarity is not None and match.similarity >= 0.6)
 
 
 def test_the_standard_error_is_that_of_the_share_of_equal_values_corrected_for_chance() -> None:
@@ -170,7 +169,6 @@ def test_without_signatures_only_the_exact_similarity_is_reported() -> None:
     for scheme, texts in ((strict, (A, B)), (Scheme(), (A, ""))):
         found = compare_signatures(scheme, made(scheme, *texts), exact_similarity(scheme, texts), None)
         assert (found.estimate, found.standard_error) == (None, None)
-        assert not found.is_met
         assert found.exact == scheme.exact_jaccard(*texts)
 
 

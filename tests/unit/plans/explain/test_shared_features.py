@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from es_simhash.plans.explain.explanation import explain
+from es_simhash.plans.explain.field_states import ComparedDocument, examine
 from es_simhash.plans.explain.shared_features import compare_features, readable_features
+from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import MinHash, SimHash
-from es_simhash.scheme.verification import comparable_features
+from es_simhash.scheme.settings import MinHash, SimHash, Verification
+from es_simhash.scheme.verification import Verifier, comparable_features
 from es_simhash.sketches import similarity
 from es_simhash.text.hashing.registry import custom_hash
 from es_simhash.text.idf import UNIT
-from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Words
+from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
 from tests.support.texts import any_text
 
 A = "The quick brown fox jumps over the lazy dog, and the dog sleeps. 近似重复检测，文章只改动了几个字。"
@@ -28,6 +31,7 @@ SCHEMES = {
     "words": Scheme(tokens=Words(2, stop_words=frozenset({"the"}))),
     "chinese": Scheme(tokens=Chinese()),
     "keywords": Scheme(tokens=Keywords(), weights="own", minhash=None),
+    "runs": Scheme(tokens=Runs()),
     "tf": Scheme(tokens=Words(), weights="tf"),
     "idf": PLAIN.with_idf(TEXTS),
     "tfidf": PLAIN.with_idf(TEXTS, "tfidf"),
@@ -55,7 +59,7 @@ def test_readable_tokens_hash_to_the_features_of_fingerprints(name: str, text: s
 @settings(max_examples=60)
 @given(text=any_text())
 def test_readable_tokens_of_any_text_hash_to_its_features(text: str) -> None:
-    for tokens in (Chars(3), Words(2)):
+    for tokens in (Chars(3), Runs(), Words(2)):
         scheme = replace(PLAIN, tokens=tokens)
         assert set(readable_features(scheme, text)) == hashes_of(scheme, text)
 
@@ -116,6 +120,18 @@ def test_the_heaviest_features_come_first_then_those_that_stand_first() -> None:
     assert [(each.text, each.weight) for each in features.only_a.heaviest] == [("x", 2), ("b", 1)]
     assert [(each.text, each.weight) for each in features.only_b.heaviest] == [("d", 2), ("e", 1), ("y", 1)]
     assert (features.shared.count, features.shared.weight) == (2, 3)
+
+
+def test_features_are_those_that_are_compared() -> None:
+    scheme, verification = Scheme(tokens=Words()), Verification(features="runs")
+    first, second = (examine(scheme, ComparedDocument(name, f"見出し {name}")) for name in ("ab", "ac"))
+    listed = explain(
+        scheme, Criteria.of(scheme), (first, second), verifier=Verifier(scheme, verification)
+    ).features.shared.heaviest
+    assert [each.text for each in listed] == ["見出", "出し", "し "]
+    assert explain(scheme, Criteria.of(scheme), (first, second)).features == compare_features(
+        scheme, ("見出し ab", "見出し ac")
+    )
 
 
 def test_every_feature_counts_but_only_some_are_listed() -> None:

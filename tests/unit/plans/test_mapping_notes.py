@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.json_paths import Json
-from es_simhash.live.sweep.mapping_notes import noted, with_note
+from es_simhash.plans.mapping_notes import noted, with_note
 
 META = st.fixed_dictionaries({}, optional={"owner": st.text(), "es_simhash": st.just({"dedup": {"id": "x"}})})
 

@@ -1,0 +1,92 @@
+"""Learning how rare features are in an index, for the comparisons of texts, and noting it in the mapping."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode
+
+from es_simhash._core.environment import PATIENCE
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import DocumentError, IndexStateError
+from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.index_rarity import LearntRarity, note_rarity
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import GetDocuments, GetMappings, Plan
+from es_simhash.scheme.mapping import entries
+from es_simhash.scheme.own_fields import content_hash
+from es_simhash.scheme.verdict.rarity import SAMPLE
+from es_simhash.scheme.verification import rarity_of
+
+_READ_AT_ONCE = 200
+
+# The documents of the sample so far, by the numbers that their content hashes are.
+_Lowest = dict[int, DocumentRef]
+
+
+def learn(name: str, documents: Documents, when: str, patience: float = PATIENCE) -> Plan[LearntRarity]:
+    """Learn from the fingerprinted documents behind a name, and note it in each of the indices that have fields.
+
+    ``when`` is the present time, in ISO 8601.
+    """
+    own = entries((yield GetMappings(name)), documents.prefix)
+    indices = [index for index, entry in sorted(own.items()) if entry]
+    lowest: _Lowest = {}
+    for index in indices:
+        lowest = yield from _with_those_of(index, documents, patience, lowest)
+    texts = yield from _texts(documents, lowest, patience)
+    if not texts:
+        raise IndexStateError(
+            f"No document of {name!r} has a current fingerprint, so there is nothing to learn from. "
+            "Run: es-simhash backfill."
+        )
+    learnt = LearntRarity(rarity_of(documents.scheme, texts), when)
+    for index in indices:
+        yield from note_rarity(index, documents, learnt)
+    return learnt
+
+
+def _with_those_of(index: str, documents: Documents, patience: float, lowest: _Lowest) -> Plan[_Lowest]:
+    """Take in the documents of one more index."""
+    field = f"{documents.prefix}.content"
+    query: Json = {"bool": {"filter": [{"term": {f"{documents.prefix}.scheme": documents.scheme.id}}]}}
+    reading = Reading(index, query, [field], None, patience)
+    while hits := (yield from reading.next()):
+        for hit in hits:
+            content = ((hit.get("_source") or {}).get(documents.prefix) or {}).get("content")
+            lowest.setdefault(_number(content), DocumentRef.of(hit))
+        if len(lowest) > 2 * SAMPLE:
+            lowest = {number: lowest[number] for number in sorted(lowest)[:SAMPLE]}
+    return lowest
+
+
+def _number(content: object) -> int:
+    """Return a content hash as a number; one that none can be, beyond all others."""
+    try:
+        return int.from_bytes(urlsafe_b64decode(str(content)), "big")
+    except ValueError:
+        return 1 << 64
+
+
+def _texts(documents: Documents, lowest: _Lowest, patience: float) -> Plan[list[str]]:
+    """Read the texts of the sample that are still those of the fingerprints."""
+    refs = [lowest[number] for number in sorted(lowest)[:SAMPLE]]
+    source = [*documents.fields, f"{documents.prefix}.content"]
+    texts: list[str] = []
+    for index in sorted({ref.index for ref in refs}):
+        own = [ref for ref in refs if ref.index == index]
+        for start in range(0, len(own), _READ_AT_ONCE):
+            some = own[start : start + _READ_AT_ONCE]
+            asked = GetDocuments(index, [ref.id for ref in some], source, [ref.routing for ref in some])
+            replies: list[Json] = yield from retry(asked, patience)
+            texts += [text for text in (_text(documents, reply) for reply in replies) if text]
+    return texts
+
+
+def _text(documents: Documents, reply: Json) -> str | None:
+    source = reply.get("_source") or {}
+    try:
+        text = documents.text_of(source)
+    except DocumentError:
+        return None
+    return text if (source.get(documents.prefix) or {}).get("content") == content_hash(text) else None

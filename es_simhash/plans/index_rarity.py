@@ -1,0 +1,92 @@
+"""How rare features are in an index: as it was learnt and noted in the mapping, or else by a sample.
+
+What is noted stays until it is learnt again, so the same texts have the same similarity tomorrow, and on another
+machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import AccessError, DocumentError
+from es_simhash.plans.mapping_notes import note, noted
+from es_simhash.plans.operations import GetMappings, Plan, Sample
+from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
+from es_simhash.scheme.verification import rarity_of
+
+
+@dataclass(frozen=True)
+class LearntRarity:
+    """How rare features are, and ``when`` that was learnt, in ISO 8601; None if it is not noted anywhere."""
+
+    rarity: Rarity
+    when: str | None
+
+
+@dataclass
+class IndexRarity:
+    """The rarity that comparisons of texts of one index go by; it is read once."""
+
+    _found: LearntRarity | None = None
+
+    def table(self, index: str, documents: Documents) -> Plan[Rarity | None]:
+        """Return the weights of features; None while the index has no texts."""
+        if self._found is not None:
+            return self._found.rarity
+        # A login with search rights only cannot read the mapping.
+        with suppress(AccessError):
+            self._found = noted_rarity((yield GetMappings(index)), documents)
+        if self._found is not None:
+            return self._found.rarity
+        hits: list[Json] = yield Sample(index, SAMPLE, documents.fields, {"match_all": {}})
+        texts = list(_texts(documents, hits))
+        if not texts:
+            return None
+        table = rarity_of(documents.scheme, texts)
+        # A small index may soon have other documents.
+        if len(hits) == SAMPLE:
+            self._found = LearntRarity(table, None)
+        return table
+
+
+def noted_rarity(mappings: dict[str, Json], documents: Documents) -> LearntRarity | None:
+    """Return what was learnt for the scheme in one of these indices: the oldest, which no new index can replace."""
+    found = (noted(mapping, _name(documents)) for _, mapping in sorted(mappings.items()))
+    of = _scheme(documents)
+    ours = [each for each in found if each and {name: each.get(name) for name in of} == of]
+    if not ours:
+        return None
+    oldest = min(ours, key=lambda each: str(each["when"]))
+    return LearntRarity(Rarity.from_json(oldest["rarity"]), oldest["when"])
+
+
+def note_rarity(index: str, documents: Documents, learnt: LearntRarity) -> Plan[None]:
+    """Note in the mapping of one index what was learnt."""
+    of = {name: value for name, value in _scheme(documents).items() if value}
+    form = {**of, "when": learnt.when, "rarity": learnt.rarity.to_json()}
+    yield from note(index, _name(documents), form)
+
+
+def _scheme(documents: Documents) -> Json:
+    """Return which features are learnt, as it is noted; without ``features``, those of the fingerprints."""
+    verification = documents.scheme.verification
+    by_runs = verification is not None and verification.features == "runs"
+    return {"scheme": documents.scheme.id, "features": "runs" if by_runs else None}
+
+
+def _name(documents: Documents) -> str:
+    return f"_rarity_{documents.prefix}"
+
+
+def _texts(documents: Documents, hits: Iterable[Json]) -> Iterable[str]:
+    for hit in hits:
+        try:
+            text = documents.text_of(hit.get("_source") or {})
+        except DocumentError:
+            continue
+        if text:
+            yield text

@@ -1,0 +1,170 @@
+"""How rare features are among the documents of a collection, in a table of fixed size.
+
+A feature that n of N documents have weighs ln((N + 101) / (n + 1)): an idf (Spärck Jones, "A statistical interpretation
+of term specificity", 1972), but as if a hundred more documents lacked it. So in a small collection, where a pair of
+near-duplicates is a good part of all documents, what these two share still counts.
+
+The table is learnt from the documents with the `SAMPLE` lowest content hashes (`own_fields.content_hash`), each text
+once. That is a random sample, and the same one wherever the documents lie and in whatever order they come: an index, a
+file and Spark learn the same table. It keeps the `MOST` features that the most documents have; among equally frequent
+ones, those with the lowest keys. All others weigh as if no document had them.
+
+A feature is known by its key, the first 24 bits of its hash. Its number of documents is rounded to a level:
+n ≈ 2^(level / 1.5). So a table takes 34 kB, which a mapping can hold. Its bytes, in base64: for each level from 1 to 15
+the number of its features in 2 bytes, little-endian; then, level by level, their keys in ascending order, each as its
+difference from the key before it (from -1 for the first), in LEB128.
+"""
+
+from __future__ import annotations
+
+import binascii
+import math
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash._core.bit_codes import Codes
+from es_simhash._core.json_paths import Json
+from es_simhash.errors import FormatError
+from es_simhash.text.features import FeatureBatch, distinct
+
+SAMPLE = 1_000
+MOST = 1 << 14
+# Weights are whole multiples of 1 / UNIT, so that their sums are exact.
+UNIT = 256
+
+KEY_BITS = 24
+_LEVELS = 15
+_LEVELS_A_DOUBLING = 1.5
+_OTHERS = 100  # assumed documents without any feature of the sample
+
+
+def sample_of(contents: Codes) -> Integers:
+    """Return where the documents of the sample are, given the content hashes of all as numbers: in their order."""
+    _, firsts = np.unique(contents, return_index=True)
+    return firsts[:SAMPLE]
+
+
+@dataclass(frozen=True, eq=False)
+class Rarity:
+    """The keys of frequent features in ascending order, with the levels of their frequency among ``documents``."""
+
+    documents: int
+    keys: npt.NDArray[np.uint32]
+    levels: npt.NDArray[np.uint8]
+
+    @classmethod
+    def learn(cls, batches: Iterable[FeatureBatch]) -> Rarity:
+        """Learn from the features of the documents of a sample; documents without features do not count."""
+        documents, counts = 0, np.zeros(1 << KEY_BITS, dtype=np.uint32)
+        for batch in batches:
+            documents += int(np.count_nonzero(np.diff(batch.offsets)))
+            keys = distinct(FeatureBatch(_keys(batch.first_words), batch.offsets)).hashes
+            there, times = np.unique(keys, return_counts=True)
+            counts[there] += times.astype(np.uint32)
+        repeated = np.flatnonzero(counts >= 2)
+        # Of equally frequent ones, the lowest keys come first.
+        order = np.argsort(counts[repeated].max(initial=0) - counts[repeated], kind="stable")
+        most = np.sort(repeated[order[:MOST]])
+        return cls(documents, most.astype(np.uint32), _level(counts[most]))
+
+    def weights_of(self, hashes: Codes) -> npt.NDArray[np.int64]:
+        """Return the weights of features by their 64-bit hashes, in units of 1 / `UNIT`."""
+        levels = np.zeros(len(hashes), dtype=np.uint8)
+        if len(self.keys):
+            keys = _keys(hashes).astype(np.uint32)
+            places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+            levels = np.where(self.keys[places] == keys, self.levels[places], levels)
+        return self.weights[levels]
+
+    @property
+    def columns(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], int]:
+        """The keys, the weights of their features, and the weight of all others."""
+        return self.keys.astype(np.uint64), self.weights[self.levels].astype(np.uint32), self.unseen
+
+    @property
+    def unseen(self) -> int:
+        """The weight of the features that are not in the table."""
+        return int(self.weights[0])
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.int64]:
+        """The weight of each level; level 0 has the features of no document."""
+        frequencies = [0.0, *(2 ** (level / _LEVELS_A_DOUBLING) for level in range(1, _LEVELS + 1))]
+        rounded = [round(UNIT * math.log((self.documents + _OTHERS + 1) / (each + 1))) for each in frequencies]
+        return np.array(rounded, dtype=np.int64)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare tables, which are equal if all features weigh the same."""
+        return isinstance(other, Rarity) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        """Hash equal tables equally."""
+        return hash(self.to_json()["features"])
+
+    def to_json(self) -> Json:
+        """Write the table for a mapping or a file."""
+        by_level = [self.keys[self.levels == level] for level in range(1, _LEVELS + 1)]
+        counts = np.array([len(keys) for keys in by_level], dtype="<u2").tobytes()
+        differences = [np.diff(keys.astype(np.int64), prepend=-1) for keys in by_level]
+        return {
+            "documents": self.documents,
+            "features": b64encode(counts + b"".join(map(_leb128, np.concatenate(differences).tolist()))).decode(),
+        }
+
+    @classmethod
+    def from_json(cls, form: Json) -> Rarity:
+        """Read the table that `to_json` wrote."""
+        try:
+            documents, data = form["documents"], b64decode(form["features"], validate=True)
+            counts = np.frombuffer(data, "<u2", _LEVELS).astype(np.int64)
+            differences = np.fromiter(_from_leb128(data[2 * _LEVELS :]), np.int64)
+            starts = np.cumsum(counts) - counts
+            parts = [differences[start : start + count] for start, count in zip(starts, counts, strict=True)]
+            keys = np.concatenate([np.cumsum(part) - 1 for part in parts])
+            levels = np.repeat(np.arange(1, _LEVELS + 1, dtype=np.uint8), counts)
+            order = np.argsort(keys)
+            is_sound = len(differences) == counts.sum() and isinstance(documents, int) and documents >= 0
+            if not is_sound or np.any(np.diff(keys[order]) <= 0) or keys.max(initial=0) >> KEY_BITS:
+                raise ValueError
+        except (KeyError, TypeError, ValueError, binascii.Error):
+            raise FormatError(
+                "This is not a table of rarity, or a damaged one. Learn it again: es-simhash backfill --learn."
+            ) from None
+        return cls(documents, keys[order].astype(np.uint32), levels[order])
+
+
+def _keys(hashes: Codes) -> Codes:
+    """Return the keys of features."""
+    return hashes >> np.uint64(64 - KEY_BITS)
+
+
+def _level(counts: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:
+    levels = np.round(_LEVELS_A_DOUBLING * np.log2(np.maximum(counts, 1)))
+    return np.clip(levels, 1, _LEVELS).astype(np.uint8)
+
+
+def _leb128(number: int) -> bytes:
+    """Write a number seven bits at a time, the lowest first; all bytes but the last have the highest bit."""
+    found = bytearray()
+    while number >> 7:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*found, number])
+
+
+def _from_leb128(data: bytes) -> Iterator[int]:
+    number = shift = 0
+    for byte in data:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield number
+            number = shift = 0
+    if shift:
+        raise ValueError

@@ -1,0 +1,110 @@
+"""The rule that decides by which clause two documents are near-duplicates, or are not.
+
+With s, the similarity of the texts a and b, and what is known of their surroundings
+(`es_simhash.scheme.verdict.surroundings`), the first of these clauses that holds decides:
+
+``equal``       near-duplicates: the texts are the same
+``bits``        near-duplicates: their SimHashes are within the maximum distance, where distances count
+``conditions``  no near-duplicates: lengths, numbers or first lines differ too much
+``below``       no near-duplicates: s < T, the minimum similarity; less `Crowding.numbers` if most numbers of both are
+                the same, and these are several
+``apart``       near-duplicates: s ≥ T + `Crowding.step` · log2(max(1, min(crowd(a), crowd(b)) / 2)), so they stand out
+                from the crowd: where both are like more than two others, each doubling asks for more
+``nearest``     near-duplicates: s ≥ `Crowding.nearest` · best(a) · best(b), so they are as near as two copies of one
+                original; and most numbers of both are the same, or s ≥ `Crowding.copies`
+``crowded``     no near-duplicates: none of these
+
+Without `Crowding` every pair from the minimum on is near (``similar``).
+
+Duplicates are compact and their surroundings sparse (Chaudhuri, Ganti, Motwani, "Robust identification of fuzzy
+duplicates", ICDE 2005), which also set its scale (Zelnik-Manor, Perona, "Self-tuning spectral clustering",
+NIPS 2004). The product in ``nearest``: if a differs from its nearest by 1 - best(a), and b likewise, two copies of one
+original have a similarity of about best(a) · best(b).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import Crowding
+from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, NUMBERS, PairMeasures, Similarities
+
+Clause: TypeAlias = Literal["equal", "bits", "similar", "alike", "nearest", "apart", "crowded", "below", "conditions"]
+CLAUSES: tuple[Clause, ...] = get_args(Clause)
+EQUAL = CLAUSES.index("equal")
+CROWDED = CLAUSES.index("crowded")
+
+Clauses: TypeAlias = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """How near the two documents of each pair are; None where it does not count.
+
+    ``best`` is the product of the best similarities of both documents, and ``crowd`` the smaller number of others
+    around them.
+    """
+
+    distances: npt.NDArray[np.number] | None
+    texts: PairMeasures | None
+    best: Similarities | float = 0.0
+    crowd: Integers | int = 0
+
+
+def clauses(criteria: Criteria, near: Near) -> Clauses:
+    """Return the deciding clause of pairs of unequal texts, as positions in `CLAUSES`."""
+    count = 0
+    tried: list[tuple[Clause, npt.NDArray[np.bool_]]] = []
+    if near.distances is not None:
+        count = len(near.distances)
+        if criteria.distance is not None:
+            tried.append(("bits", near.distances <= criteria.distance))
+    if near.texts is not None:
+        count = len(near.texts.similarities)
+        if criteria.similarity is not None:
+            tried += _by_texts(criteria.similarity, criteria.crowding, near.texts, near)
+    found = np.full(count, CROWDED if criteria.similarity is not None else CLAUSES.index("below"), dtype=np.uint8)
+    for name, holds in reversed(tried):
+        found[holds] = CLAUSES.index(name)
+    return found
+
+
+def _by_texts(
+    least: float, crowding: Crowding | None, texts: PairMeasures, near: Near
+) -> list[tuple[Clause, npt.NDArray[np.bool_]]]:
+    s, differ = texts.similarities, texts.agreements == DIFFER
+    if crowding is None:
+        return [("conditions", differ), ("below", ~(s >= least)), ("similar", s >= least)]
+    needed = least - crowding.numbers * (texts.agreements == MANY_NUMBERS)
+    more = crowding.step * np.log2(np.maximum(1.0, np.asarray(near.crowd) / 2))
+    like_copies = (texts.agreements >= NUMBERS) | (s >= crowding.copies)
+    return [
+        ("conditions", differ),
+        ("below", ~(s >= needed)),
+        ("apart", s >= needed + more),
+        ("nearest", like_copies & (s >= crowding.nearest * near.best)),
+    ]
+
+
+def are_near(clauses: Clauses) -> npt.NDArray[np.bool_]:
+    """Return which pairs are near-duplicates by their clauses."""
+    return clauses < CROWDED
+
+
+def are_settled(criteria: Criteria, own: Near, clauses: Clauses) -> npt.NDArray[np.bool_]:
+    """Return which verdicts of a search hold whatever else is around the hits; ``own`` has the text's own crowd.
+
+    More around a hit can only raise its best similarity and its crowd: what stands out from the text's own crowd still
+    does, and what does not stand out still does not.
+    """
+    if criteria.crowding is None or criteria.similarity is None or own.texts is None:
+        return np.ones(len(clauses), dtype=np.bool_)
+    tried = dict(_by_texts(criteria.similarity, criteria.crowding, own.texts, own))
+    by_surroundings = np.isin(clauses, [CLAUSES.index("apart"), CLAUSES.index("nearest")])
+    return ~by_surroundings | tried["apart"]

@@ -1,0 +1,32 @@
+"""Random documents of the kinds that make verdicts hard: forms, edited copies, equal texts, short and empty ones."""
+
+from __future__ import annotations
+
+import random
+
+WORDS = (
+    *("river", "stone", "window", "paper", "garden", "letter", "morning"),
+    *("silver", "market", "winter", "bridge", "candle", "forest", "engine"),
+)
+
+
+def forms(chosen: random.Random, count: int) -> list[str]:
+    """Documents made from one form, filled in with other words and numbers, which are no duplicates."""
+    form = "This certificate of day 7 confirms that the {} near the {} was examined as case {} by {} and {}. "
+    return [form.format(*chosen.sample(WORDS, 2), 100 + case, *chosen.sample(WORDS, 2)) for case in range(count)]
+
+
+def corpus(seed: int) -> list[str]:
+    """Forms, texts with edited copies, equal texts, short and empty ones."""
+    chosen = random.Random(seed)
+    texts = forms(chosen, chosen.randrange(12))
+    for _ in range(chosen.randrange(1, 6)):
+        words = [chosen.choice(WORDS) + str(chosen.randrange(30)) for _ in range(40)]
+        for _ in range(chosen.randrange(1, 5)):
+            edited = list(words)
+            for place in chosen.sample(range(40), chosen.choice([0, 1, 3, 8, 15])):
+                edited[place] = chosen.choice(WORDS)
+            texts.append(" ".join(edited))
+    texts += ["", "short", "short"][: chosen.randrange(4)]
+    chosen.shuffle(texts)
+    return texts

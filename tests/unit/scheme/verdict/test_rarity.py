@@ -1,0 +1,91 @@
+"""The table of rarity: what it keeps, how it weighs, and how it is stored."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from es_simhash.errors import FormatError
+from es_simhash.scheme.verdict.rarity import MOST, UNIT, Rarity
+from es_simhash.text.features import FeatureBatch
+
+GOLDEN = {"documents": 6, "features": "AAABAAMAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgKrAsSgBA=="}
+# Hashes whose keys are small numbers, and differ in the bits that no key has.
+hashes = st.builds(lambda key, rest: key << 40 | rest, st.integers(0, 40), st.integers(0, 2))
+documents = st.lists(st.lists(hashes, max_size=30), max_size=60)
+
+
+def batch(features: list[list[int]]) -> FeatureBatch:
+    offsets = np.cumsum([0, *map(len, features)])
+    return FeatureBatch(np.array([each for own in features for each in own], dtype=np.uint64), offsets)
+
+
+@given(documents)
+@settings(deadline=None, max_examples=40)
+def test_a_feature_weighs_by_the_rounded_number_of_documents_that_have_its_key(features: list[list[int]]) -> None:
+    table = Rarity.learn([batch(features[:7]), batch(features[7:])])
+    count = sum(map(bool, features))
+    frequencies = Counter(key for own in features for key in {each >> 40 for each in own})
+    assert table.documents == count
+    for key in range(45):
+        n = frequencies[key]
+        rounded = 2 ** (min(15, max(1, round(1.5 * math.log2(n)))) / 1.5) if n >= 2 else 0
+        expected = round(UNIT * math.log((count + 101) / (rounded + 1)))
+        assert table.weights_of(np.array([key << 40 | 5], dtype=np.uint64)).tolist() == [expected]
+
+
+@given(documents)
+@settings(deadline=None, max_examples=40)
+def test_what_is_read_is_what_was_written(features: list[list[int]]) -> None:
+    table = Rarity.learn([batch(features)])
+    read = Rarity.from_json(table.to_json())
+    assert read == table
+    assert hash(read) == hash(table)
+    assert (read.documents, read.keys.tolist(), read.levels.tolist()) == (
+        table.documents,
+        table.keys.tolist(),
+        table.levels.tolist(),
+    )
+
+
+def test_it_keeps_the_most_frequent_features_and_of_those_as_frequent_the_lowest_keys() -> None:
+    often = [key << 40 for key in range(20_000, 20_100)]
+    twice = [key << 40 for key in range(0, 20_000)]
+    table = Rarity.learn([batch([often + twice, often + twice, often])])
+    assert len(table.keys) == MOST
+    assert table.keys.tolist() == [*range(MOST - 100), *range(20_000, 20_100)]
+
+
+def test_the_form_never_changes() -> None:
+    table = Rarity.learn([batch([[1 << 40, 300 << 40, 70_000 << 40]] * 4 + [[300 << 40, 5 << 40], [5 << 40]])])
+    assert table.to_json() == GOLDEN
+    assert Rarity.from_json(GOLDEN).weights_of(np.array([300 << 40, 5 << 40, 6 << 40], dtype=np.uint64)).tolist() == [
+        784,
+        874,
+        1196,
+    ]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        [],
+        None,
+        {"documents": 3},
+        {"documents": "3", "features": "A" * 40},
+        {"documents": 3, "features": "?"},
+        {"documents": 3, "features": "AAAA"},
+        {"documents": 3, "features": "A" * 40 + "AA=="},  # a key that no level counts
+        {"documents": 3, "features": "AQ" + "A" * 38},  # a key of level 1 is missing
+    ],
+)
+def test_a_damaged_form_is_refused(form: Any) -> None:
+    with pytest.raises(FormatError, match="es-simhash backfill --learn"):
+        Rarity.from_json(form)

@@ -1,0 +1,87 @@
+"""The rule: each clause decides where the ones before it do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import Crowding, Verification
+from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, NUMBERS, PairMeasures
+from es_simhash.scheme.verdict.rule import CLAUSES, CROWDED, Clause, Near, are_near, are_settled, clauses
+
+CROWDING = Crowding(least=0.4, step=0.2, nearest=0.9, copies=0.85, numbers=0.1)
+
+
+def clause(
+    s: float, *, best: float = 1.0, crowd: int = 1, agreement: int = MET, crowding: Crowding | None = CROWDING
+) -> Clause:
+    criteria = Criteria(None, 0.65, Verification(crowding=crowding))
+    texts = PairMeasures(np.array([s]), np.array([agreement], dtype=np.uint8))
+    return CLAUSES[clauses(criteria, Near(None, texts, np.array([best]), np.array([crowd])))[0]]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"s": 0.64}, "below"),
+        ({"s": 0.99, "agreement": DIFFER}, "conditions"),
+        ({"s": 0.65}, "apart"),
+        ({"s": 0.55, "agreement": NUMBERS}, "below"),
+        ({"s": 0.55, "agreement": MANY_NUMBERS}, "apart"),
+        ({"s": 0.84, "crowd": 4}, "crowded"),
+        ({"s": 0.86, "crowd": 4, "best": 1.0}, "apart"),
+        ({"s": 0.8, "crowd": 100, "best": 0.8}, "crowded"),
+        ({"s": 0.8, "crowd": 100, "best": 0.8, "agreement": NUMBERS}, "nearest"),
+        ({"s": 0.85, "crowd": 100, "best": 0.94}, "nearest"),
+        ({"s": 0.85, "crowd": 100, "best": 0.95}, "crowded"),
+        ({"s": 0.65, "crowd": 1_000, "crowding": None}, "similar"),
+        ({"s": 0.6, "agreement": MANY_NUMBERS, "crowding": None}, "below"),
+    ],
+)
+def test_the_first_clause_that_holds_decides(given: Any, expected: Clause) -> None:
+    assert clause(**given) == expected
+
+
+@given(
+    *(st.floats(0, 1), st.floats(0, 1), st.integers(0, 5_000), st.floats(0, 0.5), st.integers(0, 500)),
+    st.sampled_from([MET, NUMBERS, MANY_NUMBERS]),
+)
+def test_sparser_surroundings_never_part_a_pair(
+    s: float, best: float, crowd: int, nearer: float, fewer: int, agreement: int
+) -> None:
+    before = clause(s, best=best, crowd=crowd, agreement=agreement)
+    after = clause(s, best=best - nearer, crowd=max(0, crowd - fewer), agreement=agreement)
+    assert CLAUSES.index(after) < CROWDED or CLAUSES.index(before) >= CROWDED
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(0, 50), st.integers(0, 500), st.sampled_from([MET, MANY_NUMBERS]))
+def test_what_is_settled_holds_whatever_else_is_around_the_other(
+    s: float, best: float, crowd: int, more: int, agreement: int
+) -> None:
+    criteria = Criteria(None, 0.65, Verification(crowding=CROWDING))
+    texts = PairMeasures(np.array([s]), np.array([agreement], dtype=np.uint8))
+    # The other document's crowd is known to be at least 3, and may be larger.
+    near = Near(None, texts, np.array([best]), np.array([min(crowd, 3)]))
+    found = clauses(criteria, near)
+    [settled] = are_settled(criteria, Near(None, texts, np.array([best]), np.array([crowd])), found)
+    later = clauses(criteria, Near(None, texts, np.array([min(1.0, best + 0.1)]), np.array([min(crowd, 3 + more)])))
+    assert not settled or are_near(later)[0] == are_near(found)[0]
+
+
+def test_a_distance_within_the_maximum_decides_before_texts_do() -> None:
+    distances = np.array([3, 4, 3, 4])
+    texts = PairMeasures(np.array([0.1, 0.1, 0.9, 0.6]), np.array([MET, MET, DIFFER, MET], dtype=np.uint8))
+    found = clauses(Criteria(3, 0.5), Near(distances, texts))
+    assert [CLAUSES[each] for each in found] == ["bits", "below", "bits", "similar"]
+    found = clauses(Criteria(3, None), Near(distances, None))
+    assert [CLAUSES[each] for each in found] == ["bits", "below", "bits", "below"]
+
+
+def test_an_unknown_similarity_is_below_every_minimum() -> None:
+    texts = PairMeasures.of_similarities(np.array([np.nan]))
+    assert CLAUSES[clauses(Criteria(None, 0.5), Near(None, texts))[0]] == "below"
