@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from es_simhash.documents.documents import Documents
@@ -75,6 +75,7 @@ def check(reply: bytes) -> list[Any]:
 
 
 @given(replies() | replies().flatmap(damaged_bytes))
+@example(b'{"hits":{"id":0},"hits": {"hits":[]}}')
 def test_any_reply_is_read_as_python_reads_it_or_left_to_it(reply: bytes) -> None:
     event(f"with texts: {any(isinstance(hit, tuple) for hit in check(reply))}")
 

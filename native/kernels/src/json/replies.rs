@@ -2,6 +2,7 @@
 //! (`es_simhash.plans.operations.TextHit`).
 
 use std::borrow::Cow;
+use std::mem::replace;
 
 use super::paths::{inside, text_of};
 use super::values::{Member, Span, member_at, read_elements, read_members};
@@ -39,10 +40,13 @@ impl Reply {
     pub fn read(json: &[u8]) -> Result<Self, Refused> {
         str::from_utf8(json).map_err(|_| Refused)?;
         let mut reply = Self::default();
-        let mut hits = None;
+        let (mut hits, mut is_again) = (None, false);
         let end = read_members(json, 0, &mut |name, value| {
             if !is_hits(json, &name)? {
                 return push(json, name, value, &mut reply.members);
+            }
+            if replace(&mut is_again, true) {
+                return Err(Refused);
             }
             read_members(json, value, &mut |name, value| {
                 if !is_hits(json, &name)? {
@@ -205,6 +209,7 @@ mod tests {
             "{\"hits\":{\"hits\":{}}}",
             "{\"hits\":{\"hits\":[1]}}",
             "{\"hits\":{\"hits\":[],\"hits\":[]}}",
+            "{\"hits\":{\"id\":0},\"hits\":{\"hits\":[]}}",
             "{\"hits\":{\"hits\":[]},\"h\\u0069ts\":1}",
             "{\"hits\":{\"hits\":[]},\"score\":NaN}",
             "{\"hits\":{\"hits\":[]}} ",
