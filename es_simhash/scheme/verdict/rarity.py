@@ -65,8 +65,7 @@ class Rarity:
         for batch in batches:
             documents += int(np.count_nonzero(np.diff(batch.offsets)))
             keys = distinct(FeatureBatch(_keys(batch.first_words), batch.offsets)).hashes
-            there, times = np.unique(keys, return_counts=True)
-            counts[there] += times.astype(np.uint32)
+            np.add.at(counts, keys.view(np.int64), np.uint32(1))
         repeated = np.flatnonzero(counts >= 2)
         # Of equally frequent ones, the lowest keys come first.
         order = np.argsort(counts[repeated].max(initial=0) - counts[repeated], kind="stable")
