@@ -136,3 +136,19 @@ class Documents:
                 task.problem = fields.problem
             else:
                 slot.fields = (slot.fields or {}) | fields
+
+
+def readable_text(documents: Documents, source: Json) -> str | None:
+    """Return the text of a document; None if it has no readable one."""
+    try:
+        return documents.text_of(source)
+    except DocumentError:
+        return None
+
+
+def unchanged_text(documents: Documents, source: Json) -> str | None:
+    """Return the text of a document, unless it has changed since it was fingerprinted."""
+    text, own = readable_text(documents, source), source.get(documents.prefix)
+    if text is None or not isinstance(own, dict) or own.get("content") != own_fields.content_hash(text):
+        return None
+    return text

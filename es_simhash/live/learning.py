@@ -6,15 +6,14 @@ from base64 import urlsafe_b64decode
 
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
-from es_simhash.errors import DocumentError, IndexStateError
+from es_simhash.documents.documents import Documents, unchanged_text
+from es_simhash.errors import IndexStateError
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.index_rarity import LearntRarity, note_rarity
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import GetDocuments, GetMappings, Plan
 from es_simhash.scheme.mapping import entries
-from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.verdict.rarity import SAMPLE
 from es_simhash.scheme.verification import rarity_of
 
@@ -79,14 +78,6 @@ def _texts(documents: Documents, lowest: _Lowest, patience: float) -> Plan[list[
             some = own[start : start + _READ_AT_ONCE]
             asked = GetDocuments(index, [ref.id for ref in some], source, [ref.routing for ref in some])
             replies: list[Json] = yield from retry(asked, patience)
-            texts += [text for text in (_text(documents, reply) for reply in replies) if text]
+            sources = (reply.get("_source") or {} for reply in replies)
+            texts += [text for text in (unchanged_text(documents, source) for source in sources) if text]
     return texts
-
-
-def _text(documents: Documents, reply: Json) -> str | None:
-    source = reply.get("_source") or {}
-    try:
-        text = documents.text_of(source)
-    except DocumentError:
-        return None
-    return text if (source.get(documents.prefix) or {}).get("content") == content_hash(text) else None

@@ -6,13 +6,12 @@ machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
-from es_simhash.errors import AccessError, DocumentError
+from es_simhash.documents.documents import Documents, readable_text
+from es_simhash.errors import AccessError
 from es_simhash.plans.mapping_notes import note, noted
 from es_simhash.plans.operations import GetMappings, Plan, Sample
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
@@ -43,7 +42,8 @@ class IndexRarity:
         if self._found is not None:
             return self._found.rarity
         hits: list[Json] = yield Sample(index, SAMPLE, documents.fields, {"match_all": {}})
-        texts = list(_texts(documents, hits))
+        found = (readable_text(documents, hit.get("_source") or {}) for hit in hits)
+        texts = [text for text in found if text]
         if not texts:
             return None
         table = rarity_of(documents.scheme, texts)
@@ -80,13 +80,3 @@ def _scheme(documents: Documents) -> Json:
 
 def _name(documents: Documents) -> str:
     return f"_rarity_{documents.prefix}"
-
-
-def _texts(documents: Documents, hits: Iterable[Json]) -> Iterable[str]:
-    for hit in hits:
-        try:
-            text = documents.text_of(hit.get("_source") or {})
-        except DocumentError:
-            continue
-        if text:
-            yield text

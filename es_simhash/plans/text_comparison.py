@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
-from es_simhash.errors import DocumentError
+from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import GetDocuments, Plan
@@ -170,8 +169,5 @@ def minimum_similarities(criteria: Criteria, distances: Sequence[int | None]) ->
 
 
 def _text(documents: Documents, hit: Json) -> str | None:
-    """Return the text of a hit; None if it has no readable one."""
-    try:
-        return documents.text_of(hit.get("_source") or {}) or None
-    except DocumentError:
-        return None
+    """Return the text of a hit; None if it has no readable one, or an empty one."""
+    return readable_text(documents, hit.get("_source") or {}) or None

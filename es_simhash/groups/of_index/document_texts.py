@@ -10,17 +10,15 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers, distinct_sorted
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
+from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
-from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.pairs.spool import Spools, Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import GetDocuments
-from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verification import Verifier
 
@@ -125,13 +123,8 @@ class DocumentTexts:
         """Return the text of a hit, unless it has changed since it was fingerprinted."""
         if hit is None:
             return None
-        source = hit.get("_source") or {}
-        try:
-            text = self._documents.text_of(source)
-        except DocumentError:
-            return None
-        own = source.get(self._documents.prefix)
-        if not isinstance(own, dict) or own.get("content") != content_hash(text):
+        text = unchanged_text(self._documents, hit.get("_source") or {})
+        if text is None:
             return None
         for pattern in self._strip:
             text = pattern.sub("", text)

@@ -19,9 +19,8 @@ from es_simhash.groups.pairs.pair_rows import PairRows
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, PairMeasures
-from es_simhash.scheme.verdict.rule import EQUAL, Near, clauses
-from es_simhash.scheme.verdict.rule import are_near as are_near_by
 from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.scheme.verification import lowest_estimate
 from es_simhash.sketches import hamming
@@ -54,7 +53,7 @@ def identical_pairs(store: FingerprintStore, codes: Numbers, criteria: Criteria)
     is_new = np.ones(len(second), dtype=np.bool_)
     np.not_equal(second[1:], second[:-1], out=is_new[1:])
     pairs = _pairs(first[is_new], second[is_new], criteria)
-    pairs["clause"] = EQUAL
+    pairs["clause"] = rule.EQUAL
     if criteria.similarity is not None:
         pairs["similarity"], pairs["is_exact"], pairs["agreement"] = 1.0, True, MANY_NUMBERS
     return pairs
@@ -90,7 +89,7 @@ class Comparison:
             self.compared += len(pairs)
             counts = are_near
             if self._criteria.similarity is not None:
-                counts = counts | self._are_similar(pairs, self._criteria.similarity, are_near)
+                counts = counts | self._are_similar(pairs, are_near)
             yield pairs[counts]
 
     def near(self, pairs: Pairs, surroundings: Surroundings | None) -> Pairs:
@@ -99,8 +98,8 @@ class Comparison:
         distances = None if criteria.distance is None else pairs["distance"]
         texts = None if criteria.similarity is None else PairMeasures(pairs["similarity"], pairs["agreement"])
         around = surroundings.of_pairs(pairs["first"], pairs["second"]) if surroundings else (0.0, 0)
-        decided = clauses(criteria, Near(distances, texts, *around))
-        stay = are_near_by(decided)
+        decided = rule.clauses(criteria, rule.Near(distances, texts, *around))
+        stay = rule.are_near(decided)
         near = pairs[stay]
         near["clause"] = decided[stay]
         if criteria.similarity is not None:
@@ -131,28 +130,29 @@ class Comparison:
         pairs["distance"] = hamming.distances(first[:, 0], second[:, 0]) if narrow else hamming.distances(first, second)
         return pairs["distance"] <= self._criteria.distance
 
-    def _are_similar(self, pairs: Pairs, threshold: float, are_near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        minhash = self._store.settings.minhash
-        assert minhash
+    def _are_similar(self, pairs: Pairs, are_near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         if self._exact is not None:
-            self._look_at_texts(self._exact, pairs, threshold, minhash.size, are_near)
+            self._look_at_texts(self._exact, pairs, are_near)
         counts: npt.NDArray[np.bool_] = pairs["similarity"] >= self._criteria.least
         return counts
 
-    def _look_at_texts(
-        self, exact: CompareTexts, pairs: Pairs, threshold: float, size: int, are_near: npt.NDArray[np.bool_]
-    ) -> None:
+    def _look_at_texts(self, exact: CompareTexts, pairs: Pairs, are_near: npt.NDArray[np.bool_]) -> None:
         """Replace estimates by exact similarities: the doubtful ones, or all that are not too low."""
-        bits, least = self._store.value_bits, self._criteria.least
-        asked = pairs["similarity"] >= lowest_estimate(self._criteria, standard_error(least, size, bits))
-        if self._verify == "doubtful":
-            asked &= pairs["similarity"] < threshold + _DOUBT * standard_error(threshold, size, bits)
+        least, threshold = self._criteria.least, self._criteria.similarity
+        asked = pairs["similarity"] >= lowest_estimate(self._criteria, self._error(least))
+        if self._verify == "doubtful" and threshold is not None:
+            asked &= pairs["similarity"] < threshold + _DOUBT * self._error(threshold)
         first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
         # The similarity of a pair that is near by its distance is shown in any case.
         found = exact(first, second, np.where(are_near[asked], 0.0, least))
         pairs["similarity"][asked], pairs["agreement"][asked] = found.similarities, found.agreements
         pairs["is_exact"][asked] = True
         self.verified += len(first)
+
+    def _error(self, similarity: float) -> float:
+        """Return the standard error of an estimate."""
+        assert self._store.settings.minhash
+        return standard_error(similarity, self._store.settings.minhash.size, self._store.value_bits)
 
 
 def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
