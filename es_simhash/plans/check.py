@@ -126,7 +126,7 @@ def check(
         earlier, around = seen.measured(each, fingerprint, compare), None
         if criteria.crowding:
             # Both are around the document, wherever they are.
-            around = Around.of([*result.measured.texts_around, *earlier.texts_around], criteria.crowding)
+            around = Around.of([*result.measured.similarities, *earlier.similarities], criteria.crowding)
         matches = matches_of(earlier, criteria, around=around, status=fingerprint.status)
         checked.append(Checked(position, each.id, result.matches(around), matches))
         seen.add(position, each, fingerprint, stored)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -131,20 +131,25 @@ def _surroundings(
     crowding: Crowding,
 ) -> Surroundings:
     """Return what is around texts by their similarity to one text, and to each other, if they share a key."""
-    found = Surroundings.of_none(len(others))
-    found.best[:] = measured.similarities
-    found.crowd[:] = measured.similarities >= crowding.least
     similar = np.flatnonzero(measured.similarities >= crowding.least)
-    nearest = similar[np.argsort(-measured.similarities[similar], kind="stable")][:_MOST_COMPARED]
-    distinct = {others[place]: place for place in reversed(nearest.tolist())}
-    if len(distinct) > 1:
-        pairs = np.array(list(combinations(distinct.values(), 2)), dtype=np.int64).T
-        pairs = pairs[:, _share_a_key(verifier.settings, keyed, pairs)]
-        similarities = verifier.measures(others, pairs, crowding.least).similarities
-        found.add(pairs[0], pairs[1], similarities, crowding)
-        for place in nearest.tolist():
-            first = distinct[others[place]]
-            found.best[place], found.crowd[place] = found.best[first], found.crowd[first]
+    nearest = similar[np.argsort(-measured.similarities[similar], kind="stable")].tolist()
+    copies = Counter(others[place] for place in nearest)
+    numbers = {text: number for number, text in enumerate(copies)}
+    distinct = {others[place]: place for place in reversed(nearest)}
+    among = Surroundings.of_copies(np.array(list(copies.values()), dtype=np.int64))
+    compared = (
+        np.array(list(combinations(range(min(len(numbers), _MOST_COMPARED)), 2)), dtype=np.int64).reshape(-1, 2).T
+    )
+    if compared.size:
+        pairs = np.array([distinct[text] for text in numbers], dtype=np.int64)[compared]
+        share = _share_a_key(verifier.settings, keyed, pairs)
+        similarities = verifier.measures(others, pairs[:, share], crowding.least).similarities
+        first, second = compared[:, share]
+        among.add(first, second, similarities, crowding)
+    found = Surroundings.of_copies(np.ones(len(others), dtype=np.int64))
+    own = [numbers[others[place]] for place in nearest]
+    found.crowd[nearest], found.best[nearest] = among.crowd[own] + 1, among.best[own]
+    np.maximum(found.best, measured.similarities, out=found.best)
     return found
 
 
@@ -157,7 +162,7 @@ def _share_a_key(settings: Settings, keyed: Signatures | None, pairs: Integers) 
 
 
 def _spread(found: Surroundings, places: Sequence[int], count: int) -> Surroundings:
-    spread = Surroundings.of_none(count)
+    spread = Surroundings.of_copies(np.ones(count, dtype=np.int64))
     spread.best[places], spread.crowd[places] = found.best, found.crowd
     return spread
 

@@ -92,8 +92,7 @@ class Matches(Sequence[Match]):
 class Compared:
     """Hits with fingerprints of the scheme, and how near each is; ``foreign`` counts the others.
 
-    ``contents`` are the hashes of their texts, as far as their fields have them, and ``keyed`` the values that their
-    band keys hold, a row each; None without MinHash.
+    ``keyed`` are the values that their band keys hold, a row each; None without MinHash.
     """
 
     hits: list[Json]
@@ -101,7 +100,6 @@ class Compared:
     similarities: Sequence[float | None]
     standard_errors: Sequence[float | None]
     same_texts: Sequence[bool]
-    contents: Sequence[str | None]
     foreign: int
     keyed: Signatures | None = field(default=None, compare=False)
 
@@ -131,7 +129,7 @@ def compare(
     content = None if text is None else own_fields.content_hash(text)
     foreign = len(hits) - len(comparable)
     same = [content is not None and each == content for each in stored.contents]
-    return Compared(comparable, distances, similarities, errors, same, stored.contents, foreign, stored.keyed)
+    return Compared(comparable, distances, similarities, errors, same, foreign, stored.keyed)
 
 
 def _estimates(
@@ -177,12 +175,13 @@ class Measured:
         return PairMeasures(known, self.exact.agreements)
 
     @property
-    def texts_around(self) -> Iterator[tuple[str | None, bool, float]]:
-        """Yield what `Around.of` takes."""
-        return zip(self.compared.contents, self.compared.same_texts, self.texts.similarities.tolist(), strict=True)
+    def similarities(self) -> list[float]:
+        """The similarities that are known of the hits, else NaN."""
+        found: list[float] = self.texts.similarities.tolist()
+        return found
 
 
-NOTHING = Measured(Compared([], [], [], [], [], [], 0))
+NOTHING = Measured(Compared([], [], [], [], [], 0))
 
 
 def matches_of(
@@ -200,7 +199,7 @@ def matches_of(
     """
     compared = measured.compared
     if around is None and criteria.crowding:
-        around = Around.of(measured.texts_around, criteria.crowding)
+        around = Around.of(measured.similarities, criteria.crowding)
     near = _near(measured, around)
     found = clauses(criteria, near)
     found[np.array(compared.same_texts, dtype=np.bool_) & are_near(found)] = EQUAL

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import Candidates, HotKeys, Linker, positions
 from es_simhash.groups.pairs.compare import Comparison, Pairs, identical_pairs, pair_type
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
@@ -101,7 +102,7 @@ class _Linking:
         self._spools = spools
         self.pairs = Records(spools, pair_type(criteria))
         self.union = UnionFind(len(store))
-        self.surroundings = Surroundings.of_none(len(store)) if criteria.crowding else None
+        self.surroundings: Surroundings | None = None
 
     def add(self, batches: Iterator[Pairs]) -> int:
         """Store and count pairs."""
@@ -124,8 +125,9 @@ class _Linking:
         """Yield the pairs that share a key and are near-duplicates."""
         measured = self._measured(linker, self._new)
         crowding = self._criteria.crowding
-        if crowding and self.surroundings:
+        if crowding:
             # Only when all pairs are known, so are the surroundings by which each is judged.
+            self.surroundings = Surroundings.of_copies(self._copies())
             kept = Records(self._spools, pair_type(self._criteria))
             for pairs in measured:
                 kept.append(pairs)
@@ -134,6 +136,12 @@ class _Linking:
             measured = iter(kept)
         for pairs in measured:
             yield self._comparison.near(pairs, self.surroundings)
+
+    def _copies(self) -> Integers:
+        """Count the documents with the text of each; so far only these are linked."""
+        firsts = self.union.groups().firsts
+        counts: Integers = np.bincount(firsts, minlength=len(firsts))[firsts]
+        return counts
 
     def _add_surroundings_of_old(self, kept: Records, crowding: Crowding, linker: Linker) -> None:
         """Take in what is around the old documents that new ones are similar to: other old ones."""

@@ -48,7 +48,7 @@ def _around(
     wanted = [QueryDocument(each.text, {}, each.name, each.index) for each in pair]
     prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
     results = yield from find_fingerprinted(index, documents, wanted, prints, options, verifier)
-    first, second = (Around.of(result.measured.texts_around, criteria.crowding) for result in results)
+    first, second = (Around.of(result.measured.similarities, criteria.crowding) for result in results)
     return first, second
 
 

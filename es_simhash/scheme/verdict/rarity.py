@@ -2,12 +2,14 @@
 
 A feature that n of N documents have weighs ln((N + 101) / (n + 1)): an idf (Spärck Jones, "A statistical interpretation
 of term specificity", 1972), but as if a hundred more documents lacked it. So in a small collection, where a pair of
-near-duplicates is a good part of all documents, what these two share still counts.
+near-duplicates is a good part of all documents, what these two share still counts. Features that fewer than one in
+`COMMON` documents have all weigh as if that many had them: what is rarer than that, a sample cannot tell, and a few odd
+words would outweigh the rest of a text.
 
 The table is learnt from the documents with the `SAMPLE` lowest content hashes (`own_fields.content_hash`), each text
 once. That is a random sample, and the same one wherever the documents lie and in whatever order they come: an index, a
 file and Spark learn the same table. It keeps the `MOST` features that the most documents have; among equally frequent
-ones, those with the lowest keys. All others weigh as if no document had them.
+ones, those with the lowest keys. All others weigh as rare ones.
 
 A feature is known by its key, the first 24 bits of its hash. Its number of documents is rounded to a level:
 n ≈ 2^(level / 1.5). So a table takes 34 kB, which a mapping can hold. Its bytes, in base64: for each level from 1 to 15
@@ -35,6 +37,7 @@ from es_simhash.text.features import FeatureBatch, distinct
 
 SAMPLE = 1_000
 MOST = 1 << 14
+COMMON = 50
 # Weights are whole multiples of 1 / UNIT, so that their sums are exact.
 UNIT = 256
 
@@ -66,10 +69,10 @@ class Rarity:
             documents += int(np.count_nonzero(np.diff(batch.offsets)))
             keys = distinct(FeatureBatch(_keys(batch.first_words), batch.offsets)).hashes
             np.add.at(counts, keys.view(np.int64), np.uint32(1))
-        repeated = np.flatnonzero(counts >= 2)
+        common = np.flatnonzero(counts > max(1.0, documents / COMMON))
         # Of equally frequent ones, the lowest keys come first.
-        order = np.argsort(counts[repeated].max(initial=0) - counts[repeated], kind="stable")
-        most = np.sort(repeated[order[:MOST]])
+        order = np.argsort(counts[common].max(initial=0) - counts[common], kind="stable")
+        most = np.sort(common[order[:MOST]])
         return cls(documents, most.astype(np.uint32), _level(counts[most]))
 
     def weights_of(self, hashes: Codes) -> npt.NDArray[np.int64]:
@@ -93,9 +96,10 @@ class Rarity:
 
     @cached_property
     def weights(self) -> npt.NDArray[np.int64]:
-        """The weight of each level; level 0 has the features of no document."""
+        """The weight of each level; level 0 has the rare features."""
         frequencies = [0.0, *(2 ** (level / _LEVELS_A_DOUBLING) for level in range(1, _LEVELS + 1))]
-        rounded = [round(UNIT * math.log((self.documents + _OTHERS + 1) / (each + 1))) for each in frequencies]
+        counted = [max(each, self.documents / COMMON) for each in frequencies]
+        rounded = [round(UNIT * math.log((self.documents + _OTHERS + 1) / (each + 1))) for each in counted]
         return np.array(rounded, dtype=np.int64)
 
     def __eq__(self, other: object) -> bool:

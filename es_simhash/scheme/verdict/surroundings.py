@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash.scheme.settings import Crowding
@@ -19,47 +21,42 @@ from es_simhash.scheme.verdict.measures import Similarities
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """For each of some documents the number of others that are similar to it (``crowd``), and the ``best`` similarity.
+    """For each of some texts the number of other documents that are similar to it (``crowd``), and the ``best``
+    similarity of these.
 
-    Documents with equal texts count as one.
+    A text counts as often as documents have it (``copies``): to a document, its own copies are others as well.
     """
 
     crowd: Integers
     best: Similarities
+    copies: npt.NDArray[np.uint32]
 
     @classmethod
-    def of_none(cls, documents: int) -> Surroundings:
-        """Return the surroundings of documents before any pair is known."""
-        return cls(np.zeros(documents, dtype=np.int64), np.zeros(documents, dtype=np.float64))
+    def of_copies(cls, copies: npt.NDArray[Any]) -> Surroundings:
+        """Return the surroundings of texts, each with the number of its copies, before any pair is known."""
+        return cls(copies.astype(np.int64) - 1, (copies > 1).astype(np.float64), copies.astype(np.uint32))
 
     def add(self, first: Integers, second: Integers, similarities: Similarities, crowding: Crowding) -> None:
-        """Count pairs, given by the positions of their documents."""
+        """Count pairs of unequal texts, given by their positions."""
         crowded = similarities >= crowding.least
-        for side in (first, second):
-            np.add.at(self.crowd, side[crowded], 1)
+        for side, other in ((first, second), (second, first)):
+            np.add.at(self.crowd, side[crowded], self.copies[other[crowded]])
             np.maximum.at(self.best, side, similarities)
 
     def of_pairs(self, first: Integers, second: Integers) -> tuple[Similarities, Integers]:
-        """Return the product of the best similarities, and the smaller crowd, of both documents of each pair."""
+        """Return the product of the best similarities, and the smaller crowd, of both texts of each pair."""
         return self.best[first] * self.best[second], np.minimum(self.crowd[first], self.crowd[second])
 
 
 @dataclass(frozen=True)
 class Around:
-    """The surroundings of a single document, by the similarities of other texts; see `Surroundings`."""
+    """The surroundings of a single document, by the similarities of others; see `Surroundings`."""
 
     crowd: int
     best: float
 
     @classmethod
-    def of(cls, others: Iterable[tuple[str | None, bool, float]], crowding: Crowding) -> Around:
-        """Take in other documents: the hash of the text if it is known, whether the text is the same, the similarity.
-
-        A similarity is NaN if it is not known.
-        """
-        found: dict[object, float] = {}
-        for number, (content, is_same, similarity) in enumerate(others):
-            if not is_same and not math.isnan(similarity):
-                found[number if content is None else content] = similarity
-        crowd = sum(similarity >= crowding.least for similarity in found.values())
-        return cls(crowd, max(found.values(), default=0.0))
+    def of(cls, similarities: Iterable[float], crowding: Crowding) -> Around:
+        """Take in other documents; a similarity is NaN if it is not known."""
+        known = [each for each in similarities if not math.isnan(each)]
+        return cls(sum(each >= crowding.least for each in known), max(known, default=0.0))

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,7 +89,7 @@ def test_similarities_are_estimated_from_the_bits_that_are_stored(scheme: Scheme
 
 @each_scheme
 def test_nothing_is_compared_with_nothing(scheme: Scheme) -> None:
-    assert compared(scheme, []) == Compared([], [], [], [], [], [], 0)
+    assert compared(scheme, []) == Compared([], [], [], [], [], 0)
 
 
 @each_scheme
@@ -215,7 +214,6 @@ def made(rows: Sequence[tuple[int | None, float | None]], ids: Sequence[str] | N
         [row[1] for row in rows],
         [0.05] * len(rows),
         [False] * len(rows),
-        [None] * len(rows),
         0,
     )
 
@@ -317,7 +315,6 @@ def test_ties_come_in_the_order_of_index_and_id() -> None:
         [0.5] * 4,
         [0.05] * 4,
         [False] * 4,
-        [None] * 4,
         0,
     )
     for wanted in (Criteria(1, None), Criteria(None, 0.5)):
@@ -389,8 +386,7 @@ def test_a_stored_signature_estimates_better_than_the_keys(bits: int) -> None:
 
 def crowd(size: int, similarity: float) -> Measured:
     """As many hits of different texts as ``size``, all of a similarity."""
-    hits = made([(None, similarity)] * size)
-    return Measured(replace(hits, contents=[str(number) for number in range(size)]))
+    return Measured(made([(None, similarity)] * size))
 
 
 CROWDING = Criteria(None, 0.5, Verification(0.5, crowding=Crowding()))
@@ -399,17 +395,15 @@ CROWDING = Criteria(None, 0.5, Verification(0.5, crowding=Crowding()))
 def test_what_does_not_stand_out_from_a_crowd_is_no_match() -> None:
     found = rerank.matches_of(crowd(16, 0.7), CROWDING)
     assert (len(found), found.crowded, found.around) == (0, 16, Around(16, 0.7))
-    hits = replace(made([(None, 0.95), *[(None, 0.7)] * 16]), contents=[str(number) for number in range(17)])
-    one = rerank.matches_of(Measured(hits), CROWDING)
+    one = rerank.matches_of(Measured(made([(None, 0.95), *[(None, 0.7)] * 16])), CROWDING)
     assert [(match.id, match.clause, match.is_settled) for match in one] == [("0", "nearest", False)]
     assert (one.crowded, one.around) == (16, Around(17, 0.95))
 
 
 def test_surroundings_of_hits_count_as_well() -> None:
-    hits = replace(made([(None, 0.7)] * 2), contents=["a", "b"])
     around = Around(64, 0.9)
-    other = Surroundings(np.array([2, 64]), np.array([0.7, 0.99]))
-    found = rerank.matches_of(Measured(hits, None, other), CROWDING, around=around)
+    other = Surroundings(np.array([2, 64]), np.array([0.7, 0.99]), np.ones(2, dtype=np.uint32))
+    found = rerank.matches_of(Measured(made([(None, 0.7)] * 2), None, other), CROWDING, around=around)
     assert [(match.id, match.clause, match.is_settled) for match in found] == [("0", "apart", False)]
 
 

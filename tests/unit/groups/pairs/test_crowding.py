@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import re
+from collections import Counter
 from dataclasses import replace
 from itertools import combinations
 
@@ -57,8 +58,12 @@ def reference(texts: list[str]) -> dict[tuple[int, int], str]:
     verifier = Verifier(SCHEME, Verification(measure="balanced"), rarity_of(SCHEME, [texts[place] for place in own]))
     found = verifier.similarities(texts, np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
     s = dict(zip(pairs, found.tolist(), strict=True))
-    best = {d: max((s[pair] for pair in pairs if d in pair), default=0.0) for d in own}
-    crowd = {d: sum(s[pair] >= 0.4 for pair in pairs if d in pair) for d in own}
+    copies = Counter(texts)
+    near = {d: [(s[pair], copies[texts[sum(pair) - d]]) for pair in pairs if d in pair] for d in own}
+    for d in own:
+        near[d] += [(1.0, copies[texts[d]] - 1)] if copies[texts[d]] > 1 else []
+    best = {d: max((similarity for similarity, _ in near[d]), default=0.0) for d in own}
+    crowd = {d: sum(count for similarity, count in near[d] if similarity >= 0.4) for d in own}
     clauses = {
         (a, b): clause(s[a, b], texts[a], texts[b], best[a] * best[b], min(crowd[a], crowd[b])) for a, b in pairs
     }

@@ -36,7 +36,7 @@ def test_a_feature_weighs_by_the_rounded_number_of_documents_that_have_its_key(f
     for key in range(45):
         n = frequencies[key]
         rounded = 2 ** (min(15, max(1, round(1.5 * math.log2(n)))) / 1.5) if n >= 2 else 0
-        expected = round(UNIT * math.log((count + 101) / (rounded + 1)))
+        expected = round(UNIT * math.log((count + 101) / (max(rounded, count / 50) + 1)))
         assert table.weights_of(np.array([key << 40 | 5], dtype=np.uint64)).tolist() == [expected]
 
 
@@ -54,6 +54,17 @@ def test_what_is_read_is_what_was_written(features: list[list[int]]) -> None:
     )
 
 
+def test_features_of_fewer_than_one_in_fifty_documents_all_weigh_the_same() -> None:
+    features = [
+        [1 << 40, *([2 << 40] if number < 10 else []), *([3 << 40] if number < 20 else [])] for number in range(500)
+    ]
+    table = Rarity.learn([batch(features)])
+    assert table.keys.tolist() == [1, 3]
+    weights = table.weights_of(np.array([1 << 40, 2 << 40, 3 << 40, 4 << 40], dtype=np.uint64)).tolist()
+    assert weights[1] == weights[3] == round(UNIT * math.log(601 / 11))
+    assert weights[0] < weights[2] < weights[1]
+
+
 def test_it_keeps_the_most_frequent_features_and_of_those_as_frequent_the_lowest_keys() -> None:
     often = [key << 40 for key in range(20_000, 20_100)]
     twice = [key << 40 for key in range(0, 20_000)]
@@ -68,7 +79,7 @@ def test_the_form_never_changes() -> None:
     assert Rarity.from_json(GOLDEN).weights_of(np.array([300 << 40, 5 << 40, 6 << 40], dtype=np.uint64)).tolist() == [
         784,
         874,
-        1196,
+        1167,
     ]
 
 

@@ -14,22 +14,22 @@ PAIRS = st.dictionaries(
 )
 
 
-@given(PAIRS, st.integers(0, 40))
+@given(PAIRS, st.integers(0, 40), st.lists(st.integers(1, 3), min_size=16, max_size=16))
 def test_the_crowd_counts_similar_documents_and_the_best_is_the_most_similar_one(
-    pairs: dict[tuple[int, int], float], cut: int
+    pairs: dict[tuple[int, int], float], cut: int, copies: list[int]
 ) -> None:
-    found = Surroundings.of_none(16)
+    found = Surroundings.of_copies(np.array(copies))
     rows, similarities = np.array(list(pairs), dtype=np.int64).reshape(-1, 2), np.array(list(pairs.values()))
     for some in (slice(cut), slice(cut, None)):
         found.add(rows[some, 0], rows[some, 1], similarities[some], Crowding(least=0.4))
-    for document in range(16):
-        own = [similarity for pair, similarity in pairs.items() if document in pair]
-        assert found.crowd[document] == sum(similarity >= 0.4 for similarity in own)
-        assert found.best[document] == max(own, default=0.0)
+    for text in range(16):
+        # To a document, the other copies of its text are others as well.
+        own = [(1.0, copies[text] - 1)] if copies[text] > 1 else []
+        own += [(similarity, copies[sum(pair) - text]) for pair, similarity in pairs.items() if text in pair]
+        assert found.crowd[text] == sum(count for similarity, count in own if similarity >= 0.4)
+        assert found.best[text] == max((similarity for similarity, _ in own), default=0.0)
 
 
-def test_copies_of_a_text_are_one_document_around_another() -> None:
-    others = [("a", False, 0.6), ("a", False, 0.6), (None, False, 0.7), (None, False, 0.5), ("b", False, 0.3)]
-    itself, unknown = ("c", True, 1.0), ("d", False, float("nan"))
-    assert Around.of([*others, itself, unknown], Crowding(least=0.4)) == Around(crowd=3, best=0.7)
-    assert Around.of([itself], Crowding()) == Around(0, 0.0)
+def test_a_single_document_has_the_surroundings_that_are_known() -> None:
+    assert Around.of([0.6, 0.6, 1.0, 0.3, float("nan")], Crowding(least=0.4)) == Around(crowd=3, best=1.0)
+    assert Around.of([], Crowding()) == Around(0, 0.0)
