@@ -40,7 +40,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
             "planted groups found, %",
             "other groups",
         ],
-        "By MinHash, star linkage. `× of a find for each` is the time of grouping divided by that of all finds.",
+        "By MinHash, single linkage. `× of a find for each` is the time of grouping divided by that of all finds.",
     )
     with running("opensearch") as server:
         for size in SIZES:

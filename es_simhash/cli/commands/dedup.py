@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @input_options
 @texts_option
 @scheme_option
-@group_options("single", None, "in the files")
+@group_options(None, "in the files")
 @click.option(
     "--threads",
     type=click.IntRange(1),

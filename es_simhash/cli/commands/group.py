@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.command(name="group", cls=EngineVerb)
 @index_argument
 @prefix_option
-@group_options("star", "estimate", "by id")
+@group_options("estimate", "by id")
 @filter_option("Only documents that this query, as JSON, selects.")
 @click.option("--incremental", is_flag=True, help="Compare only documents new since groups were last written.")
 @click.option(

@@ -35,15 +35,15 @@ class Size(click.ParamType):  # type: ignore[type-arg] # generic only since clic
 SIZE = Size()
 
 
-def group_options(linkage: str, verify: str | None, first: str) -> Callable[[Command], Command]:
-    """Add the options that define a group, with these defaults; ``first`` says what comes first by default."""
+def group_options(verify: str | None, first: str) -> Callable[[Command], Command]:
+    """Add the options that define a group; ``verify`` is a default, and ``first`` says what comes first by default."""
     options = (
         click.option(
             "--linkage",
-            type=click.Choice(["star", "single", "complete"]),
-            default=linkage,
+            type=click.Choice(["single", "star", "complete"]),
+            default="single",
             show_default=True,
-            help="A member is similar to: the canonical document, any other member, all other members.",
+            help="A member is similar to: any other member, the canonical document, all other members.",
         ),
         click.option(
             "--canonical",

@@ -27,9 +27,9 @@ class GroupOptions:
     ``by``, ``distance`` and ``similarity`` define near-duplicates, as in a search. ``filter``, a query, restricts the
     documents. ``canonical`` chooses the document that stands for its group (see `Canonical`).
 
-    The ``linkage`` makes groups of linked documents. With "star", every member is near the canonical document, and the
-    others may form groups of their own; with "complete", every member is near every other; with "single", a group has
-    all documents that links connect, however far apart its ends are.
+    The ``linkage`` makes groups of linked documents. With "single", a group has all documents that links connect,
+    however far apart its ends are; with "star", every member is near the canonical document, and the others may form
+    groups of their own; with "complete", every member is near every other.
 
     The fields give estimates of similarities. To ``verify`` them, texts are read: those of "doubtful" pairs, or all of
     them ("exact"), which are then compared as the scheme's ``verification`` says. Matches of the regular expressions in
@@ -48,7 +48,7 @@ class GroupOptions:
     distance: int | None = None
     similarity: float | None = None
     filter: Json | None = None
-    linkage: Linkage = "star"
+    linkage: Linkage = "single"
     canonical: Canonical = FIRST
     verify: Verify = "estimate"
     strip: Sequence[str] = ()

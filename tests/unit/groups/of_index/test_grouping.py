@@ -100,7 +100,7 @@ def test_members_show_how_near_they_are(index: Index) -> None:
 
 
 def test_in_a_star_all_are_near_the_first(index: Index) -> None:
-    with index.group(GroupOptions(similarity=0.9)) as grouped:
+    with index.group(GroupOptions(similarity=0.9, linkage="star")) as grouped:
         assert all((member.similarity or 0) >= 0.9 for group in grouped for member in group.members)
 
 
@@ -109,7 +109,7 @@ def test_a_chain_is_one_group_by_links_and_several_stars(tmp_path: Path) -> None
     words = ["".join(rng.choices("abcdefghij", k=7)) for _ in range(160)]
     chain = {f"{i:03}": {"title": "", "body": " ".join(words[4 * i : 4 * i + 60])} for i in range(25)}
     with filled(tmp_path, chain) as index:
-        single = ids(index.group(GroupOptions(similarity=0.75, linkage="single")))
+        single = ids(index.group(GroupOptions(similarity=0.75)))
         stars = ids(index.group(GroupOptions(similarity=0.75, linkage="star")))
     assert len(single) == 1
     assert len(single[0]) == 25
