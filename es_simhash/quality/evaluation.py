@@ -37,8 +37,11 @@ OnStep = Callable[[str], object]
 
 @dataclass(frozen=True)
 class ClusterScores:
-    """Scores of the groups (see `es_simhash.quality.scores`)."""
+    """Scores of the groups (see `es_simhash.quality.scores`); ``closure`` scores are of all pairs within groups."""
 
+    closure_precision: Estimate
+    closure_recall: Estimate
+    closure_f1: Estimate
     adjusted_rand_index: Estimate
     b_cubed_precision: Estimate
     b_cubed_recall: Estimate
@@ -203,8 +206,12 @@ class _Evaluating:
         def score(times: Many) -> dict[str, float]:
             documents = (times * sizes).sum()
             precision, recall = (times * precisions).sum() / documents, (times * recalls).sum() / documents
+            within = table.pairs(times)
             scores = {
-                "adjusted_rand_index": adjusted_rand_index(table.pairs(times), documents),
+                "closure_precision": within.precision,
+                "closure_recall": within.recall,
+                "closure_f1": within.f1,
+                "adjusted_rand_index": adjusted_rand_index(within, documents),
                 "b_cubed_precision": precision,
                 "b_cubed_recall": recall,
                 "b_cubed_f1": harmonic_mean(precision, recall),

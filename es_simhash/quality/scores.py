@@ -6,6 +6,7 @@ For pairs, with TP right, FP wrong and FN missed::
 
 For a found and a true clustering of n documents, with N = n (n - 1) / 2 pairs:
 
+closure               precision, recall and F1 of all pairs within groups, also those that only others connect
 adjusted Rand index   (TP - E) / ((A + B) / 2 - E) with A = TP + FN true pairs, B = TP + FP found ones and E = A B / N,
                       so that chance scores 0 (Hubert, Arabie, "Comparing partitions", 1985)
 B-cubed               the mean over documents of the share of a document's found cluster that is in its true one

@@ -43,6 +43,9 @@ def _scores(output: Output, evaluation: Evaluation) -> None:
     ]
     if clusters:
         rows += [
+            ["precision of pairs in groups", *_estimate(clusters.closure_precision)],
+            ["recall of pairs in groups", *_estimate(clusters.closure_recall)],
+            ["F1 of pairs in groups", *_estimate(clusters.closure_f1)],
             ["adjusted Rand index", *_estimate(clusters.adjusted_rand_index)],
             ["B-cubed precision", *_estimate(clusters.b_cubed_precision)],
             ["B-cubed recall", *_estimate(clusters.b_cubed_recall)],

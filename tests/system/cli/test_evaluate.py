@@ -49,6 +49,7 @@ def test_people_read_tables_and_notes(folder: Path) -> None:
     done = run("evaluate", "news.jsonl", "--labels", "clusters.jsonl", "--samples", "5", cwd=folder)
     for part in (
         "recall of pairs\t0.",
+        "F1 of pairs in groups\t0.",
         "equality: equal texts\t10\t0\t0\t1.000",
         "by similarity\t0.",
         "found wrongly\t",

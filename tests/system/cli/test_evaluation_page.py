@@ -53,7 +53,14 @@ def test_the_page_shows_scores_thresholds_and_errors() -> None:
     text = page("both")
     evaluation = EVALUATIONS["both"]()
     assert f"recall {evaluation.pairs.recall.value:.3f}" in text
-    for part in ("adjusted Rand index", "B-cubed F1", "By the script of both texts", "within 3 bits", "0 near"):
+    for part in (
+        "F1 of pairs in groups",
+        "adjusted Rand index",
+        "B-cubed F1",
+        "By the script of both texts",
+        "within 3 bits",
+        "0 near",
+    ):
         assert part in text
     assert "no key in common" in text
     assert "percent" not in text

@@ -82,6 +82,21 @@ def test_intervals_hold_the_values(evaluation: Evaluation) -> None:
         assert each.low < each.high
 
 
+def test_groups_are_scored_by_all_pairs_within_them() -> None:
+    """Of b, which is near a and c, two pairs are found; the third one is in the group as well."""
+    words = "".join(chr(0x4E00 + number) for number in range(90))
+    texts = {"a": words[:60], "b": words[10:70], "c": words[20:80], "d": words[::-1]}
+    found = evaluate(
+        list(texts.items()), Labels.of_clusters([["a", "b", "d"]]), Deduplicator(SCHEME, similarity=0.6, threads=1)
+    )
+    assert (found.pairs.right, found.pairs.wrong, found.pairs.missed) == (1, 1, 2)
+    scores = found.clusters
+    assert scores
+    closure = scores.closure_precision.value, scores.closure_recall.value, scores.closure_f1.value
+    assert closure == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+    assert evaluation_json(found)["clusters"]["closure_f1"]["value"] == pytest.approx(1 / 3)
+
+
 def test_the_pairs_of_all_buckets_are_all_pairs(evaluation: Evaluation) -> None:
     assert set(evaluation.buckets) == {"length", "script", "equality"}
     for buckets in evaluation.buckets.values():

@@ -73,6 +73,9 @@ def _scores(evaluation: Evaluation) -> Iterator[Html]:
     rows = {"precision of pairs": pairs.precision, "recall of pairs": pairs.recall, "F1 of pairs": pairs.f1}
     if scores := evaluation.clusters:
         rows |= {
+            "precision of pairs in groups": scores.closure_precision,
+            "recall of pairs in groups": scores.closure_recall,
+            "F1 of pairs in groups": scores.closure_f1,
             "adjusted Rand index": scores.adjusted_rand_index,
             "B-cubed precision": scores.b_cubed_precision,
             "B-cubed recall": scores.b_cubed_recall,
