@@ -19,10 +19,10 @@ from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run_async
 from es_simhash.engines.connect import connect_async
-from es_simhash.index.index import SEARCHES, WRITES, now, only_one
+from es_simhash.index.index import SEARCHES, WRITES, only_one
 from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Writer, Written
-from es_simhash.plans.check import Checked, SeenDocuments, check
+from es_simhash.plans.check import Checked, check
 from es_simhash.plans.find_options import FindOptions, FindRequest
 from es_simhash.plans.index_plans import IndexPlans, Known
 from es_simhash.plans.info import Info, describe
@@ -160,7 +160,7 @@ class AsyncIndex:
         self, documents: Items[Document], *, on_reject: OnReject | None = None, **options: Unpack[FindOptions]
     ) -> AsyncIterator[Checked]:
         """See `Index.check`."""
-        seen = SeenDocuments(await self.documents(), FindRequest(**options))
+        seen = await self._run(self._plans.seen(FindRequest(**options)))
         async for _, chunk in async_chunks(documents, SEARCHES):
             for checked in await self._run(check(self.name, seen, chunk, on_reject)):
                 yield checked
@@ -176,9 +176,11 @@ class AsyncIndex:
         from es_simhash.live.backfill.run import Backfill
 
         documents = await self.documents()
-        return await self._in_thread(
+        progress = await self._in_thread(
             lambda engine, stop: Backfill(engine, self.name, documents, options, stop=stop).run(on_progress, on_reject)
         )
+        self._plans.learnt(progress.learnt)
+        return progress
 
     async def reindex(
         self,
@@ -222,7 +224,7 @@ class AsyncIndex:
 
     async def learn(self) -> LearntRarity:
         """See `Index.learn`."""
-        from es_simhash.live.learning import learn
+        from es_simhash.live.learning import learn, now
 
         learnt = await self._run(learn(self.name, await self.documents(), now()))
         self._plans.learnt(learnt)

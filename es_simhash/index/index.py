@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.batched import chunks
@@ -18,7 +17,7 @@ from es_simhash.engines.connect import connect
 from es_simhash.errors import InputError
 from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Writer, Written
-from es_simhash.plans.check import Checked, SeenDocuments, check
+from es_simhash.plans.check import Checked, check
 from es_simhash.plans.find_options import FindOptions, FindRequest
 from es_simhash.plans.index_plans import IndexPlans, Known
 from es_simhash.plans.info import Info, describe
@@ -49,11 +48,6 @@ if TYPE_CHECKING:
     from es_simhash.plans.index_rarity import LearntRarity
 
 Result = TypeVar("Result")
-
-
-def now() -> str:
-    """Return the present time, in ISO 8601."""
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 # How many searches go to the engine at once, and how many documents are fingerprinted and sent at once.
@@ -179,7 +173,7 @@ class Index:
 
         A document that cannot be read raises a `DocumentError`, or is handed to ``on_reject``.
         """
-        seen = SeenDocuments(self.documents, FindRequest(**options))
+        seen = self._run(self._plans.seen(FindRequest(**options)))
         for _, chunk in chunks(documents, SEARCHES):
             yield from self._run(check(self.name, seen, chunk, on_reject))
 
@@ -197,7 +191,9 @@ class Index:
         """
         from es_simhash.live.backfill.run import Backfill
 
-        return Backfill(self.engine, self.name, self.documents, options).run(on_progress, on_reject)
+        progress = Backfill(self.engine, self.name, self.documents, options).run(on_progress, on_reject)
+        self._plans.learnt(progress.learnt)
+        return progress
 
     def reindex(
         self,
@@ -244,7 +240,7 @@ class Index:
 
     def learn(self) -> LearntRarity:
         """Learn anew how rare features are in the index, and note it there: similarities go by it from now on."""
-        from es_simhash.live.learning import learn
+        from es_simhash.live.learning import learn, now
 
         learnt = self._run(learn(self.name, self.documents, now()))
         self._plans.learnt(learnt)

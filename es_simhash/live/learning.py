@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
+from datetime import datetime, timezone
+from typing import TypeAlias
 
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, unchanged_text
-from es_simhash.errors import IndexStateError
+from es_simhash.errors import EngineError, IndexStateError
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.reading import Reading
-from es_simhash.plans.index_rarity import LearntRarity, note_rarity
+from es_simhash.plans.index_rarity import LearntRarity, note_rarity, noted_rarity
+from es_simhash.plans.mapping_notes import check_may_note
 from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import GetDocuments, GetMappings, Plan
+from es_simhash.plans.operations import Count, GetDocuments, GetMappings, Plan
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.verdict.rarity import SAMPLE
-from es_simhash.scheme.verification import rarity_of
+from es_simhash.scheme.verification import is_by_rarity, rarity_of
 
 _READ_AT_ONCE = 200
 
+# What was learnt, or why nothing could be noted; None if there was no need.
+Learnt: TypeAlias = LearntRarity | EngineError | None
+
 # The documents of the sample so far, by the numbers that their content hashes are.
 _Lowest = dict[int, DocumentRef]
+
+
+def now() -> str:
+    """Return the present time, in ISO 8601."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def learn(name: str, documents: Documents, when: str, patience: float = PATIENCE) -> Plan[LearntRarity]:
@@ -31,32 +42,66 @@ def learn(name: str, documents: Documents, when: str, patience: float = PATIENCE
     own = entries((yield GetMappings(name)), documents.prefix)
     indices = [index for index, entry in sorted(own.items()) if entry]
     lowest: _Lowest = {}
+    among = 0
     for index in indices:
-        lowest = yield from _with_those_of(index, documents, patience, lowest)
+        lowest, read = yield from _with_those_of(index, documents, patience, lowest)
+        among += read
     texts = yield from _texts(documents, lowest, patience)
     if not texts:
         raise IndexStateError(
             f"No document of {name!r} has a current fingerprint, so there is nothing to learn from. "
             "Run: es-simhash backfill."
         )
-    learnt = LearntRarity(rarity_of(documents.scheme, texts), when)
+    learnt = LearntRarity(rarity_of(documents.scheme, texts), when, among)
     for index in indices:
         yield from note_rarity(index, documents, learnt)
     return learnt
 
 
-def _with_those_of(index: str, documents: Documents, patience: float, lowest: _Lowest) -> Plan[_Lowest]:
-    """Take in the documents of one more index."""
+def learn_once(name: str, documents: Documents, when: str, patience: float = PATIENCE) -> Plan[Learnt]:
+    """Learn, unless that was done before or there are few documents, which are compared as they are.
+
+    What is noted in some of the indices behind the name is noted in the others, too. What goes wrong is returned: such
+    as that the login may not change a mapping.
+    """
+    if not is_by_rarity(documents.scheme, documents.scheme.verification):
+        return None
+    try:
+        return (yield from _learn_if_missing(name, documents, when, patience))
+    except EngineError as error:
+        return error
+
+
+def _learn_if_missing(name: str, documents: Documents, when: str, patience: float) -> Plan[LearntRarity | None]:
+    mappings = yield GetMappings(name)
+    own = {index: mappings[index] for index, entry in entries(mappings, documents.prefix).items() if entry}
+    known = noted_rarity(own, documents)
+    lacking = [index for index in sorted(own) if noted_rarity({index: own[index]}, documents) is None]
+    fingerprinted = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
+    if not lacking or (known is None and (yield Count(name, fingerprinted)) < SAMPLE):
+        return None
+    for index in lacking:
+        yield from check_may_note(index)
+    if known is None:
+        return (yield from learn(name, documents, when, patience))
+    for index in lacking:
+        yield from note_rarity(index, documents, known)
+    return None
+
+
+def _with_those_of(index: str, documents: Documents, patience: float, lowest: _Lowest) -> Plan[tuple[_Lowest, int]]:
+    """Take in the documents of one more index, and count them."""
     field = f"{documents.prefix}.content"
     query: Json = {"bool": {"filter": [{"term": {f"{documents.prefix}.scheme": documents.scheme.id}}]}}
-    reading = Reading(index, query, [field], None, patience)
+    reading, read = Reading(index, query, [field], None, patience), 0
     while hits := (yield from reading.next()):
+        read += len(hits)
         for hit in hits:
             content = ((hit.get("_source") or {}).get(documents.prefix) or {}).get("content")
             lowest.setdefault(_number(content), DocumentRef.of(hit))
         if len(lowest) > 2 * SAMPLE:
             lowest = {number: lowest[number] for number in sorted(lowest)[:SAMPLE]}
-    return lowest
+    return lowest, read
 
 
 def _number(content: object) -> int:

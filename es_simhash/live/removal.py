@@ -23,6 +23,7 @@ from es_simhash.live.sweep.survey import Survey, part_of
 from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.closed_indices import closed_index, closed_ones
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
+from es_simhash.plans.index_rarity import forget_rarity
 from es_simhash.plans.mapping_notes import note
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
@@ -146,6 +147,7 @@ def _remove(survey: RemovalSurvey, patience: float, removed: Removed) -> Plan[Re
         removed.left += left
         if not left:
             yield from note(part.index, documents.prefix, None)
+            yield from forget_rarity(part.index, documents)
     return removed
 
 

@@ -54,8 +54,8 @@ class SeenDocuments:
 
     documents: Documents
     options: FindRequest
+    rarity: IndexRarity
     count: int = 0
-    rarity: IndexRarity = field(default_factory=IndexRarity)
     _hits: list[Json] = field(default_factory=list)
     _texts: list[str] = field(default_factory=list)
     _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)

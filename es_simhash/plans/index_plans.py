@@ -11,7 +11,8 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
 from es_simhash.documents.sources import check_sources
-from es_simhash.errors import AccessError, InputError, MappingError, TextError
+from es_simhash.errors import AccessError, EngineError, InputError, MappingError, TextError
+from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.find import find_many
 from es_simhash.plans.find_options import FindRequest
@@ -101,6 +102,7 @@ class IndexPlans:
         """Return how the index fingerprints its documents; it is read once."""
         if self._opened is None:
             self._opened = yield from open_index(self.name, self._expected)
+            self._rarity = IndexRarity(self._opened.learnt, is_read=True)
         return self._opened
 
     def documents(self) -> Plan[Documents]:
@@ -162,9 +164,10 @@ class IndexPlans:
         """Remove the stored scripts and search templates from the server."""
         return (yield from remove_scripts((yield from self.scripts(name))))
 
-    def learnt(self, learnt: LearntRarity) -> None:
-        """Compare texts by what was just learnt."""
-        self._rarity = IndexRarity(learnt)
+    def learnt(self, learnt: LearntRarity | EngineError | None) -> None:
+        """Compare texts by what was just learnt, if anything was."""
+        if isinstance(learnt, LearntRarity):
+            self._rarity = IndexRarity(learnt)
 
     def explain(self, ids: tuple[str, str], options: FindRequest) -> Plan[Explanation]:
         """Explain why two documents are near-duplicates, or why they are not."""
@@ -190,6 +193,10 @@ class IndexPlans:
         else:
             wanted = list(query_documents(documents, items, first).values())
         return (yield from find_many(self.name, documents, wanted, options, self._rarity))
+
+    def seen(self, options: FindRequest) -> Plan[SeenDocuments]:
+        """Return the documents of a list that is to be checked, none so far."""
+        return SeenDocuments((yield from self.documents()), options, rarity=self._rarity)
 
     def _documents_for(self, options: FindRequest) -> Plan[Documents]:
         """Return the documents to search; without fields in the index, the caller's description has to do."""

@@ -20,30 +20,42 @@ from es_simhash.scheme.verification import rarity_of
 
 @dataclass(frozen=True)
 class LearntRarity:
-    """How rare features are, and ``when`` that was learnt, in ISO 8601; None if it is not noted anywhere."""
+    """How rare features are, and ``when`` that was learnt, in ISO 8601; None if it is not noted anywhere.
+
+    The sample was drawn ``among`` so many documents, as far as that is known.
+    """
 
     rarity: Rarity
     when: str | None
+    among: int | None = None
 
 
 @dataclass
 class IndexRarity:
-    """The rarity that comparisons of texts of one index go by; it is read once."""
+    """The rarity that comparisons of texts of one index go by; it is read once.
+
+    ``is_read`` if the mapping has just been looked at.
+    """
 
     _found: LearntRarity | None = None
+    is_read: bool = False
 
     def table(self, index: str, documents: Documents) -> Plan[Rarity | None]:
         """Return the weights of features; None while the index has no texts."""
         if self._found is not None:
             return self._found.rarity
-        # A login with search rights only cannot read the mapping.
-        with suppress(AccessError):
-            self._found = noted_rarity((yield GetMappings(index)), documents)
+        if not self.is_read:
+            # A login with search rights only cannot read the mapping.
+            with suppress(AccessError):
+                self._found = noted_rarity((yield GetMappings(index)), documents)
+        # What is not noted now may soon be.
+        self.is_read = False
         if self._found is not None:
             return self._found.rarity
         hits: list[Json] = yield Sample(index, SAMPLE, documents.fields, {"match_all": {}})
         found = (readable_text(documents, hit.get("_source") or {}) for hit in hits)
-        texts = [text for text in found if text]
+        # Each once, as a job counts them.
+        texts = list(dict.fromkeys(text for text in found if text))
         if not texts:
             return None
         table = rarity_of(documents.scheme, texts)
@@ -61,14 +73,23 @@ def noted_rarity(mappings: dict[str, Json], documents: Documents) -> LearntRarit
     if not ours:
         return None
     oldest = min(ours, key=lambda each: str(each["when"]))
-    return LearntRarity(Rarity.from_json(oldest["rarity"]), oldest["when"])
+    return LearntRarity(Rarity.from_json(oldest["rarity"]), oldest["when"], oldest.get("among"))
 
 
 def note_rarity(index: str, documents: Documents, learnt: LearntRarity) -> Plan[None]:
     """Note in the mapping of one index what was learnt."""
-    of = {name: value for name, value in _scheme(documents).items() if value}
-    form = {**of, "when": learnt.when, "rarity": learnt.rarity.to_json()}
-    yield from note(index, _name(documents), form)
+    yield from note(index, _name(documents), rarity_note(documents, learnt))
+
+
+def forget_rarity(index: str, documents: Documents) -> Plan[None]:
+    """Remove the note of what was learnt."""
+    yield from note(index, _name(documents), None)
+
+
+def rarity_note(documents: Documents, learnt: LearntRarity) -> Json:
+    """Return what was learnt as it is noted."""
+    of = {name: value for name, value in {**_scheme(documents), "among": learnt.among}.items() if value}
+    return {**of, "when": learnt.when, "rarity": learnt.rarity.to_json()}
 
 
 def _scheme(documents: Documents) -> Json:

@@ -33,6 +33,15 @@ def note_where_allowed(index: str, name: str, value: Any) -> Plan[None]:
             yield from note(index, name, value)
 
 
+def check_may_note(index: str) -> Plan[None]:
+    """Raise if the login may not change the mapping of an index, or a block keeps it from being changed."""
+    if not (yield from _may_change_mapping(index)):
+        raise AccessError(
+            f"The login may not change the mapping of {index!r}. Give it the privilege manage on the index."
+        )
+    yield PutMapping(index, {"properties": {}})
+
+
 def _may_change_mapping(index: str) -> Plan[bool]:
     """Return whether the login may change the mapping; also True if the engine does not show it.
 

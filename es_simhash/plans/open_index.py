@@ -10,6 +10,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import MappingError, MissingError, SchemeMismatchError
 from es_simhash.plans.closed_indices import check_open, closed_index, closed_ones
+from es_simhash.plans.index_rarity import LearntRarity, noted_rarity
 from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.scheme import mapping
 from es_simhash.scheme.json_form import Functions
@@ -38,10 +39,14 @@ class ExpectedIndex:
 
 @dataclass(frozen=True)
 class OpenedIndex:
-    """How the documents of an index are fingerprinted, and the indices behind its name ``without_fields``."""
+    """How the documents of an index are fingerprinted, and the indices behind its name ``without_fields``.
+
+    ``learnt`` is how rare features are, if that is noted.
+    """
 
     documents: Documents
     without_fields: list[str]
+    learnt: LearntRarity | None
 
 
 def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
@@ -57,7 +62,8 @@ def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
     if len(without) == len(entries):
         yield from check_open(index)
         raise no_fields(without[0] if without else index, expected.prefix)
-    return OpenedIndex(_agreed({name: entry for name, entry in entries.items() if entry}, expected), without)
+    documents = _agreed({name: entry for name, entry in entries.items() if entry}, expected)
+    return OpenedIndex(documents, without, noted_rarity(mappings, documents))
 
 
 def no_fields(index: str, prefix: str) -> MappingError:

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 @filter_option("Only documents that this query, as JSON, selects.")
 @click.option("--since", metavar="FIELD:TIME", help="Only documents with this date or a later one in the field.")
 @click.option("--refresh-stale", is_flag=True, help="Also fingerprint texts that changed after their fingerprint.")
-@click.option("--learn", is_flag=True, help="Then learn anew how rare features are, for comparing texts.")
+@click.option(
+    "--learn", is_flag=True, help="Then learn anew how rare features are, for comparing texts; a first run does."
+)
 @click.option("--shard", metavar="I/N", help="Process shard I of N, on one of N machines.")
 @click.option("--no-refresh", is_flag=True, help="Turn the index's refreshes off during the run.")
 @click.option("--no-replicas", is_flag=True, help="Drop replicas during the run: faster, but with a single copy.")
@@ -45,7 +47,6 @@ def command(
     known: dict[str, Any],
     rejects: str,
     dry_run: bool,
-    learn: bool,
     target: Target,
     output: Output,
     **given: Any,
@@ -87,8 +88,6 @@ def command(
                         f"The settings of {index} may not be restored. Run the command again: it restores them first."
                     )
         report.end(progress, rejects)
-        if learn:
-            output.note(_learn(engine, index, known))
     output.rejected(rejected.count, rejects)
     return SOME_FAILED if rejected.count or progress.left_out or progress.unsettled else FINE
 
@@ -99,14 +98,6 @@ def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:
 
     for part in survey.parts:
         Index(part.index, engine, **known).init()
-
-
-def _learn(engine: Engine, index: str, known: dict[str, Any]) -> str:
-    """Learn how rare features are in the index, and say from how many documents."""
-    from es_simhash.index import Index
-
-    learnt = Index(index, engine, **known).learn()
-    return f"Learnt from {learnt.rarity.documents:,} documents how rare features are."
 
 
 def _options(given: dict[str, Any]) -> BackfillOptions:
@@ -121,6 +112,7 @@ def _options(given: dict[str, Any]) -> BackfillOptions:
         shard=(0, 1) if given["shard"] is None else _shard(given["shard"]),
         max_rate=given["max_rate"],
         patience=given["patience"],
+        learn=given["learn"],
         without_refresh=given["no_refresh"],
         without_replicas=given["no_replicas"],
         accept=frozenset(given["accept"]),

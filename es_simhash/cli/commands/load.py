@@ -18,11 +18,14 @@ from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import dry_run_option, patience_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, Interrupted, print_stderr, saying_if_interrupted
+from es_simhash.cli.show.learning import documents_learnt_from, show_learnt
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.load import Loader
+    from es_simhash.engines.base import Engine
     from es_simhash.index import Index
+    from es_simhash.live.learning import Learnt
 
 
 @click.command(name="load", cls=EngineVerb)
@@ -53,7 +56,7 @@ def command(
     from es_simhash.index import Index
 
     op_type: Literal["index", "create"] = "create" if create_only else "index"
-    started = monotonic()
+    started, learnt = monotonic(), None
     with target.opened(output) as engine, files.opened(output, "Loading") as (found, rejects, advance):
         documents = documents_of(engine, index, known, dry_run)
         opened = Index(index, engine, prefix=known["prefix"])
@@ -67,16 +70,25 @@ def command(
             with _reporting_failure(loader, index, refresh):
                 loader.load(found)
                 _refresh(opened, output)
+            learnt = _learnt(engine, opened, patience)
     done = loader.written.done
     output.warn(loader.absent.warning)
     if not dry_run:
         output.note(f"{_so_far(done, index)} in {monotonic() - started:.1f} s.")
-    output.result(
-        {"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects, "dry_run": dry_run}
-    )
+        show_learnt(output, learnt)
+    counts = {"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects}
+    output.result({**counts, "learnt": documents_learnt_from(learnt), "dry_run": dry_run})
     say = output.line if dry_run else output.report
     say(f"{index}: {done:,} {'could be ' if dry_run else ''}written, {rejects.count:,} rejected")
     return SOME_FAILED if rejects.count else FINE
+
+
+def _learnt(engine: Engine, index: Index, patience: float) -> Learnt:
+    """Learn how rare features are if that was never done."""
+    from es_simhash.engines.base import run
+    from es_simhash.live.learning import learn_once, now
+
+    return run(learn_once(index.name, index.documents, now(), patience), engine)
 
 
 def _refresh(index: Index, output: Output) -> None:

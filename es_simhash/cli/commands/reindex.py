@@ -14,6 +14,7 @@ from es_simhash.cli.options.index import index_options
 from es_simhash.cli.options.run import run_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.learning import show_learnt
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import counts, rates, showing_progress
 
@@ -149,6 +150,7 @@ def _show(output: Output, survey: ReindexSurvey, done: Reindexed, rejects: str) 
     if done.late:
         late = counted(done.late, "document")
         output.warn(f"{late} came into {survey.source} while the alias was moved, listed in {rejects}.")
+    show_learnt(output, progress.learnt)
     output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s. {_next(survey, done)}")
 
 

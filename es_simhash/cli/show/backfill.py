@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.humanize import counted
+from es_simhash.cli.show.learning import documents_learnt_from, show_learnt
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import (
     counts,
@@ -69,6 +70,7 @@ class BackfillOutput:
         done = {**counts(progress), **rates(progress), **_megabytes_per_second(progress)}
         done["seconds"] = round(progress.seconds, 3)
         done["unsettled"] = progress.unsettled
+        done["learnt"] = documents_learnt_from(progress.learnt)
         self.output.result(
             {"event": "done", **done, "rejects": rejects, "left_out": progress.left_out, "all_runs": asdict(totals)}
         )
@@ -77,6 +79,7 @@ class BackfillOutput:
             f"meanwhile, {progress.rejected:,} rejected; {progress.conflicts:,} conflicts with others' changes"
         )
         self.output.note(f"{self.so_far(progress)} in {progress.seconds:,.1f} s.")
+        show_learnt(self.output, progress.learnt)
         warn_of_left_out(self.output, progress)
         if progress.unsettled:
             self.output.warn(

@@ -22,6 +22,8 @@ class BackfillOptions(UpdateOptions):
     a moment: ``("published", "2026-11-01")``. ``refresh_stale`` also reads documents that have a fingerprint, and
     replaces fingerprints of older texts. ``shard`` (its number from 0, and their count) is one machine's part.
 
+    In the end a run over everything learns how rare features are, if that was never done; with ``learn``, anew.
+
     ``without_refresh`` and ``without_replicas`` change these settings of the index, and set them back in the end.
     """
 
@@ -29,6 +31,7 @@ class BackfillOptions(UpdateOptions):
     since: tuple[str, str] | None = None
     refresh_stale: bool = False
     shard: tuple[int, int] = (0, 1)
+    learn: bool = False
     without_refresh: bool = False
     without_replicas: bool = False
 

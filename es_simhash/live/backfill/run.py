@@ -12,9 +12,11 @@ from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.plan import passes, settings_for
 from es_simhash.live.backfill.survey import survey
 from es_simhash.live.doctor.finding import Finding
+from es_simhash.live.learning import learn, learn_once, now
 from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
 from es_simhash.live.sweep.runner import Runner
 from es_simhash.live.sweep.temporary_settings import all_set_back
+from es_simhash.plans.operations import Plan
 
 
 class Backfill:
@@ -37,6 +39,7 @@ class Backfill:
         stop: Stop | None = None,
     ) -> None:
         self._engine = engine
+        self._index = index
         self._documents = documents
         self._options = options or BackfillOptions()
         self._stop = stop or Stop()
@@ -66,4 +69,13 @@ class Backfill:
             run(all_set_back(indices), runner)
         except EngineError:
             self.is_set_back = False
+        run(self._learning(), runner)
         return self.progress
+
+    def _learning(self) -> Plan[None]:
+        """Learn how rare features are: on request, or after a run over everything if that was never done."""
+        options = self._options
+        if options.learn:
+            self.progress.learnt = yield from learn(self._index, self._documents, now(), options.patience)
+        elif options.is_alone and not options.filters:
+            self.progress.learnt = yield from learn_once(self._index, self._documents, now(), options.patience)

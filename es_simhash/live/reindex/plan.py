@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import EngineError, UnreachableError
+from es_simhash.live.learning import learn_once, now
 from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.reindex.survey import ORIGIN, ReindexSurvey, alias_changes, check_copy, due_query
 from es_simhash.live.reindex.verifying import Verified, differences, find_extra, verify
@@ -18,6 +19,7 @@ from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.live.sweep.runner import Pass
 from es_simhash.live.sweep.temporary_settings import are_changed, change, set_back
+from es_simhash.plans.index_rarity import note_rarity, noted_rarity
 from es_simhash.plans.init import make_index
 from es_simhash.plans.mapping_notes import note
 from es_simhash.plans.operation_retry import retry
@@ -83,7 +85,9 @@ def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, 
         # Documents that count as copied may not be: the next run reads all of them.
         yield from note(destination, ORIGIN, survey.origin)
         yield from _report_differences(survey, done.verified, patience, on_reject)
-    elif options.aliases:
+        return done
+    progress.learnt = yield from learn_once(destination, survey.copying.documents, now(), patience)
+    if options.aliases:
         # Read again: the definitions of aliases may have changed meanwhile.
         yield UpdateAliases((yield from alias_changes(source, destination, options.aliases)))
         done.aliases = list(options.aliases)
@@ -103,6 +107,9 @@ def _begin(survey: ReindexSurvey) -> Plan[None]:
         yield PutMapping(destination, survey.mapping)
     if not survey.create and not survey.since:
         yield from note(destination, ORIGIN, survey.origin)
+    documents = survey.copying.documents
+    if survey.learnt and noted_rarity((yield GetMappings(destination)), documents) is None:
+        yield from note_rarity(destination, documents, survey.learnt)
     if survey.meanwhile and not are_changed((yield GetMappings(destination))[destination]):
         yield from change(destination, survey.meanwhile)
 

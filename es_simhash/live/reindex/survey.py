@@ -14,6 +14,7 @@ from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.sweep.survey import changed_after
 from es_simhash.plans.foreign_values import refuse_foreign
+from es_simhash.plans.index_rarity import LearntRarity, noted_rarity
 from es_simhash.plans.init import new_index
 from es_simhash.plans.mapping_notes import noted, with_note
 from es_simhash.plans.operations import Count, GetAliases, GetInfo, GetMappings, GetSettings, Plan, Refresh
@@ -31,7 +32,8 @@ class ReindexSurvey:
 
     The destination is created with ``create``, or it exists, and ``mapping`` is added to its mapping. ``since`` has,
     for each shard of the source, the changes up to which it was copied before. ``meanwhile`` has the settings during
-    the run. ``left_out`` names settings that the copy does not get. ``aliases`` has the actions on aliases.
+    the run. ``left_out`` names settings that the copy does not get. ``aliases`` has the actions on aliases. ``learnt``
+    is how rare features are in the source.
     """
 
     source: str
@@ -46,6 +48,7 @@ class ReindexSurvey:
     meanwhile: Json
     left_out: list[str]
     aliases: list[Json]
+    learnt: LearntRarity | None
 
 
 def survey(
@@ -89,6 +92,7 @@ def survey(
         copied_settings.meanwhile(of_copy, options.fast),
         copied_settings.left_out(present) if create else [],
         aliases,
+        noted_rarity({name: there}, documents),
     )
 
 

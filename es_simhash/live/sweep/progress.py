@@ -9,8 +9,10 @@ from threading import Lock
 from typing import TypeAlias
 
 from es_simhash.documents.rejected import OnReject, Rejected
+from es_simhash.errors import EngineError
 from es_simhash.live.sweep.survey import Part
 from es_simhash.live.sweep.writing import Outcome
+from es_simhash.plans.index_rarity import LearntRarity
 
 
 @dataclass
@@ -20,7 +22,7 @@ class Progress:
     Of ``total`` documents, ``done`` are ``written``, ``current``, ``gone`` or ``rejected``. ``conflicts`` with changes
     of others and ``refusals`` of an overloaded engine were met on the way. The indices ``left_out`` were not touched.
     ``unfit`` copies were written without a fingerprint. If others kept changing texts, ``unsettled`` counts their
-    changes after the last look.
+    changes after the last look. ``learnt`` is how rare features are, if the job has learnt that, or why it could not.
     """
 
     index: str
@@ -35,6 +37,7 @@ class Progress:
     refusals: int = 0
     characters: int = 0
     left_out: Sequence[str] = ()
+    learnt: LearntRarity | EngineError | None = None
     started: float = field(default_factory=time.monotonic)
 
     @classmethod
