@@ -22,7 +22,7 @@ from es_simhash.scheme.verification import rarity_of
 class LearntRarity:
     """How rare features are, and ``when`` that was learnt, in ISO 8601; None if it is not noted anywhere.
 
-    The sample was drawn ``among`` so many documents, as far as that is known.
+    ``among`` is the number of documents that the sample was drawn from, as far as that is known.
     """
 
     rarity: Rarity

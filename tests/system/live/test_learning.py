@@ -1,4 +1,4 @@
-"""How rare features are is learnt once, by whoever fills an index, and then kept."""
+"""How rare features are is learnt once, by the command that fills an index, and then kept."""
 
 from __future__ import annotations
 
