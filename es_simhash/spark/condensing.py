@@ -43,7 +43,8 @@ class CondensedColumns:
     @classmethod
     def of_texts(cls, settings: Settings, criteria: Criteria) -> CondensedColumns:
         """Return the columns for documents with texts."""
-        return cls._made(needed(settings, criteria), VALUE_BITS)
+        settings = needed(settings, criteria)
+        return cls._made(settings, settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS)
 
     @classmethod
     def of_fields(cls, settings: Settings, criteria: Criteria) -> CondensedColumns:

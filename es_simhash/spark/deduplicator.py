@@ -7,11 +7,15 @@ from functools import cached_property
 
 from pyspark.sql import DataFrame
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.scheme.query import By, Criteria
+from es_simhash.scheme.settings import Verification
+from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.spark import condensing
 from es_simhash.spark.condensing import CondensedColumns
 from es_simhash.spark.job import SparkDuplicates, find
+from es_simhash.spark.texts import Texts
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,9 @@ class SparkDeduplicator:
     """Finds near-duplicates among the documents of a DataFrame with a column ``id`` and optionally ``index``.
 
     ``documents`` define how texts become fingerprints; ``by``, ``distance`` and ``similarity`` define near, as in a
-    search. Distances are exact, similarities are estimated from signatures.
+    search. Texts decide, as the scheme's verification says; with ``estimate``, or without a verification, fingerprints
+    do. ``rarity`` is what was learnt before, or its JSON form: the weights of an index, say. Without it, it is learnt
+    from the texts that `Deduplicator` learns it from.
     """
 
     documents: Documents
@@ -27,27 +33,39 @@ class SparkDeduplicator:
     by: By | None = None
     distance: int | None = None
     similarity: float | None = None
+    estimate: bool = False
+    rarity: Rarity | Json | None = None
 
     def __post_init__(self) -> None:
-        self.criteria  # noqa: B018 - validates the arguments
-
-    @cached_property
-    def criteria(self) -> Criteria:
-        """The criteria of near pairs."""
-        return Criteria.of(self.documents.scheme, self.by, self.distance, self.similarity)
+        self._criteria(None)  # validates the arguments
+        self._rarity  # noqa: B018 - and this
 
     def of_texts(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among the texts in the source fields.
 
-        They are those that `Deduplicator` finds with ``verify="estimate"`` among the same documents, ordered by id.
+        They are those that `Deduplicator` finds among the same documents, ordered by id.
         """
-        kept = CondensedColumns.of_texts(self.documents.scheme, self.criteria)
-        return find(condensing.of_texts(frame, self.documents, kept), frame.count(), kept, self.criteria)
+        scheme = self.documents.scheme
+        criteria = self._criteria(None if self.estimate else scheme.verification)
+        kept = CondensedColumns.of_texts(scheme, criteria)
+        texts = None
+        if criteria.similarity is not None and criteria.verification:
+            texts = Texts(frame, self.documents, self._rarity)
+        return find(condensing.of_texts(frame, self.documents, kept), frame.count(), kept, criteria, texts)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among documents whose fields are in a column named by the prefix.
 
-        The groups are those of `Index.group` with the linkage "single".
+        Without texts, fingerprints decide. The groups are those of `Index.group` by estimates, with the linkage
+        "single".
         """
-        kept = CondensedColumns.of_fields(self.documents.scheme, self.criteria)
-        return find(condensing.of_fields(frame, self.documents, kept), frame.count(), kept, self.criteria)
+        criteria = self._criteria(None)
+        kept = CondensedColumns.of_fields(self.documents.scheme, criteria)
+        return find(condensing.of_fields(frame, self.documents, kept), frame.count(), kept, criteria)
+
+    def _criteria(self, verification: Verification | None) -> Criteria:
+        return Criteria.of(self.documents.scheme, self.by, self.distance, self.similarity, verification)
+
+    @cached_property
+    def _rarity(self) -> Rarity | None:
+        return self.rarity if isinstance(self.rarity, Rarity | None) else Rarity.from_json(self.rarity)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verdict.measures import MET
+from es_simhash.scheme.verification import lowest_estimate
+from es_simhash.sketches.minhash.estimate import standard_error
+from es_simhash.spark import verdict
 from es_simhash.spark.candidates import candidates, masks_of_tables
-from es_simhash.spark.compare import compared
+from es_simhash.spark.compare import compared, near_by_distance
 from es_simhash.spark.components import components
 from es_simhash.spark.condensing import CondensedColumns
 from es_simhash.spark.frames import materialized, place_columns
+from es_simhash.spark.texts import Texts
 
 
 @dataclass(frozen=True)
@@ -21,44 +26,79 @@ class SparkDuplicates:
     """The near-duplicates among documents.
 
     ``groups`` has a row for every document of a group: its ``id``, the ``group`` (the first id in it), and whether it
-    ``is_first`` itself. ``pairs`` has the ids of both documents, ``first`` and ``second``; ``distance`` if SimHash
-    counts; and ``similarity`` with its ``standard_error`` (0 if it ``is_exact``) if MinHash counts. For documents with
-    an ``index`` there are also ``index``, ``group_index``, ``first_index`` and ``second_index``.
+    ``is_first`` itself. ``pairs`` has the ids of both documents, ``first`` and ``second``, and the ``clause`` that
+    decided; ``distance`` if SimHash counts; and if MinHash counts ``similarity``, with its ``standard_error`` (0 if it
+    ``is_exact``), and the ``agreement`` of numbers and conditions (see `es_simhash.scheme.verdict.measures`). For
+    documents with an ``index`` there are also ``index``, ``group_index``, ``first_index`` and ``second_index``.
 
-    In ``counts``, ``empty`` includes all documents that have nothing to compare.
+    In ``counts``, ``empty`` includes all documents that have nothing to compare. With ``estimate`` fingerprints alone
+    decided.
     """
 
     groups: DataFrame
     pairs: DataFrame
     counts: Counts
+    estimate: bool
 
 
-def find(condensed: DataFrame, total: int, kept: CondensedColumns, criteria: Criteria) -> SparkDuplicates:
-    """Find the near-duplicates among condensed documents; the rest of the total counts as empty."""
+def find(
+    condensed: DataFrame, total: int, kept: CondensedColumns, criteria: Criteria, texts: Texts | None = None
+) -> SparkDuplicates:
+    """Find the near-duplicates among condensed documents; the rest of the total counts as empty.
+
+    Similarities are those of the texts, if these are given.
+    """
     documents = materialized(_numbered(condensed))
     originals = documents.filter("previous is null")
     masks = masks_of_tables(kept, criteria.distance, total)
-    decided = materialized(compared(candidates(originals, kept, masks), originals, kept, criteria))
-    near = decided.filter("is_near").drop("left_out", "is_near")
+    found = materialized(compared(candidates(originals, kept, masks), originals, kept, criteria))
+    measured = _measured(found, originals, kept, criteria, texts)
+    near = materialized(verdict.near(measured, originals, kept, criteria))
     groups = materialized(_groups(documents, components(near)))
-    pairs = _identical(documents, criteria).unionByName(_estimated(near, criteria))
-    return SparkDuplicates(groups, _named(pairs, documents), _counts(total, documents, decided, groups))
+    same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
+    pairs = verdict.identical(same, criteria).unionByName(near)
+    verified = _is_asked(kept, criteria) if texts else sf.lit(False)
+    counts = _counts(total, documents, found.withColumn("is_asked", verified), near, groups)
+    return SparkDuplicates(groups, _named(pairs, documents), counts, estimate=texts is None)
 
 
-def _counts(total: int, documents: DataFrame, decided: DataFrame, groups: DataFrame) -> Counts:
+def _measured(
+    found: DataFrame, originals: DataFrame, kept: CondensedColumns, criteria: Criteria, texts: Texts | None
+) -> DataFrame:
+    """Return the pairs that may be near, or make a crowd, with the similarities that count."""
+    found = found.drop("left_out")
+    if criteria.similarity is None:
+        return found
+    is_near = near_by_distance(criteria)
+    estimated = found.withColumns({"is_exact": sf.lit(False), "agreement": sf.lit(MET).cast("tinyint")})
+    if texts:
+        asked = texts.compared(found.filter(_is_asked(kept, criteria)), originals, criteria)
+        exact = asked.withColumn("is_exact", sf.lit(True))
+        estimated = estimated.filter(~_is_asked(kept, criteria)).unionByName(exact)
+    return estimated.filter(is_near | (sf.col("similarity") >= criteria.least))
+
+
+def _is_asked(kept: CondensedColumns, criteria: Criteria) -> Column:
+    """Return the condition that the texts of a pair are asked: its estimate is not too low."""
+    assert kept.settings.minhash
+    error = standard_error(criteria.least, kept.settings.minhash.size, kept.value_bits)
+    return sf.col("similarity") >= lowest_estimate(criteria, error)
+
+
+def _counts(total: int, documents: DataFrame, found: DataFrame, near: DataFrame, groups: DataFrame) -> Counts:
     left_out = sf.coalesce(sf.sum("left_out"), sf.lit(0))
     [(kept, identical)] = documents.agg(sf.count("position"), sf.count("previous")).collect()
-    [(candidates, near, left)] = decided.agg(sf.count("first"), sf.count_if("is_near"), left_out).collect()
+    [(candidates, verified, left)] = found.agg(sf.count("first"), sf.count_if("is_asked"), left_out).collect()
     [(members, firsts)] = groups.agg(sf.count("id"), sf.count_if("is_first")).collect()
     return Counts(
         documents=total,
         empty=total - kept,
         identical=identical,
-        near=near,
+        near=near.count(),
         groups=firsts,
         duplicates=members - firsts,
         compared=candidates,
-        verified=0,
+        verified=verified,
         left_out=left,
     )
 
@@ -66,16 +106,17 @@ def _counts(total: int, documents: DataFrame, decided: DataFrame, groups: DataFr
 def _numbered(condensed: DataFrame) -> DataFrame:
     """Give the documents numbers in the order of their ids.
 
-    Documents with equal texts get the numbers of the first of them (``original``) and of the ``previous`` one.
+    Documents with equal texts get the numbers of the first of them (``original``) and of the ``previous`` one, and
+    the number of all these ``copies``.
     """
     ordered = condensed.orderBy(*place_columns(condensed), "content")
     numbered = ordered.withColumn("position", sf.monotonically_increasing_id())
     same = Window.partitionBy("content").orderBy("position")
     return numbered.select(
-        *(name for name in numbered.columns if name != "content"),
+        *numbered.columns,
         sf.first("position").over(same).alias("original"),
         sf.lag("position").over(same).alias("previous"),
-        sf.lead("position").over(same).isNotNull().alias("is_repeated"),
+        sf.count("position").over(Window.partitionBy("content")).alias("copies"),
     )
 
 
@@ -83,28 +124,11 @@ def _groups(documents: DataFrame, roots: DataFrame) -> DataFrame:
     """Return the documents of all groups, each with its group's first document."""
     linked = documents.join(roots.withColumnRenamed("node", "original"), "original", "left")
     root = sf.coalesce("root", "original")
-    grouped = linked.filter("root is not null or previous is not null or is_repeated").withColumn("root", root)
+    grouped = linked.filter("root is not null or copies > 1").withColumn("root", root)
     firsts = _places(documents, "root", "group")
     own = place_columns(documents)
     is_first = (sf.col("position") == sf.col("root")).alias("is_first")
     return grouped.join(firsts, "root").select(*firsts.drop("root").columns, *own, is_first)
-
-
-def _identical(documents: DataFrame, criteria: Criteria) -> DataFrame:
-    """Pair each document with the previous one that has the same text."""
-    pairs = documents.filter("previous is not null").select(
-        sf.col("previous").alias("first"), sf.col("position").alias("second")
-    )
-    if criteria.distance is not None:
-        pairs = pairs.withColumn("distance", sf.lit(0))
-    if criteria.similarity is not None:
-        exact = {"similarity": sf.lit(1.0), "standard_error": sf.lit(0.0).cast("float"), "is_exact": sf.lit(True)}
-        pairs = pairs.withColumns(exact)
-    return pairs
-
-
-def _estimated(near: DataFrame, criteria: Criteria) -> DataFrame:
-    return near if criteria.similarity is None else near.withColumn("is_exact", sf.lit(False))
 
 
 def _named(pairs: DataFrame, documents: DataFrame) -> DataFrame:

@@ -16,18 +16,21 @@ import pytest
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run
-from es_simhash.errors import InputError, MissingExtraError, TextError
+from es_simhash.errors import FormatError, InputError, MissingExtraError, TextError
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.index import Index
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, SimHash
+from es_simhash.scheme.settings import Crowding, Layout, SimHash, Verification
+from es_simhash.scheme.verdict.rule import CLAUSES
+from es_simhash.scheme.verification import Verifier, rarity_of
 from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
 from tests.support.documentation import read
 from tests.support.page_running import run_page
+from tests.support.random_corpus import corpus as random_corpus
 from tools.nodes import Node
 
 try:
@@ -50,6 +53,10 @@ from es_simhash.spark.frames import materialized, refused
 from es_simhash.spark.job import SparkDuplicates
 
 SCHEME = Scheme()
+RULE = replace(
+    SCHEME,
+    verification=Verification(0.65, measure="balanced", numbers=0.5, features="runs", crowding=Crowding()),
+)
 FIELDS = ["title", "body"]
 
 # What Spark compiles and draws for large data takes most of the time with little.
@@ -125,26 +132,31 @@ def pairs_of(found: SparkDuplicates) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def found_here(
-    scheme: Scheme, options: dict[str, Any]
+    scheme: Scheme, documents: dict[str, str], options: dict[str, Any]
 ) -> tuple[list[list[str]], dict[tuple[str, str], dict[str, Any]], Counts]:
     """What one machine finds among the same texts, in the order of their ids."""
-    ordered = sorted((id_, text_of(each)) for id_, each in documents().items())
-    with Deduplicator(scheme, verify="estimate", threads=1, **options).run(ordered) as found:
+    verify = {"verify": "estimate"} if options.get("estimate") else {}
+    options = {name: value for name, value in options.items() if name != "estimate"} | verify
+    with Deduplicator(scheme, threads=1, **options).run(sorted(documents.items())) as found:
         ids = list(found.ids())
         rows = [
             dict(zip(batch.dtype.names or (), row, strict=True)) for batch in found.pairs() for row in batch.tolist()
         ]
-        pairs = {(ids[row.pop("first")], ids[row.pop("second")]): row for row in rows}
+        pairs = {
+            (ids[row.pop("first")], ids[row.pop("second")]): row | {"clause": CLAUSES[row["clause"]]} for row in rows
+        }
         return sorted(found.groups_of_ids()), pairs, found.counts
 
 
 @pytest.mark.parametrize(
     ("scheme", "options", "partitions", "shuffled"),
     [
-        (SCHEME, {}, 3, 4),
+        (SCHEME, {"estimate": True}, 3, 4),
         (SCHEME, {}, 7, 2),
         (replace(SCHEME, simhash=SimHash(128, 8, 5)), {"by": "simhash"}, 2, 4),
-        (SCHEME, {"distance": 5, "similarity": 0.8}, 1, 3),
+        (RULE, {}, 3, 2),
+        (RULE, {"distance": 5, "similarity": 0.8}, 1, 3),
+        (SCHEME, {"distance": 5, "similarity": 0.8, "estimate": True}, 1, 3),
     ],
 )
 def test_groups_pairs_and_counts_of_texts_are_those_of_one_machine(
@@ -152,19 +164,57 @@ def test_groups_pairs_and_counts_of_texts_are_those_of_one_machine(
 ) -> None:
     spark.conf.set("spark.sql.shuffle.partitions", str(shuffled))
     found = SparkDeduplicator(Documents(scheme, FIELDS), **options).of_texts(texts.repartition(partitions))
-    groups, pairs, counts = found_here(scheme, options)
+    groups, pairs, counts = found_here(scheme, {id_: text_of(each) for id_, each in documents().items()}, options)
     assert groups_of(found) == groups
     assert pairs_of(found) == pairs
     assert found.counts == counts
     assert min(counts.left_out, counts.identical, counts.near, counts.empty) > 0
 
 
+@pytest.fixture(scope="module")
+def many() -> dict[str, str]:
+    """More documents than rarity is learnt from: forms, edited and equal texts, short and empty ones."""
+    found = [text for seed in range(110) for text in random_corpus(seed)]
+    assert len(set(found)) > 1_200
+    return {f"{place:04}": text for place, text in enumerate(found)}
+
+
+def frame_of(spark: SparkSession, texts: dict[str, str]) -> DataFrame:
+    return spark.createDataFrame(list(texts.items()), "id string, body string").repartition(3)
+
+
+def test_random_documents_are_judged_as_on_one_machine(spark: SparkSession, many: dict[str, str]) -> None:
+    found = SparkDeduplicator(Documents(RULE, "body")).of_texts(frame_of(spark, many))
+    groups, pairs, counts = found_here(RULE, many, {})
+    assert pairs_of(found) == pairs
+    assert groups_of(found) == groups
+    assert found.counts == counts
+    assert {pair["clause"] for pair in pairs.values()} == {"equal", "apart", "nearest"}
+    assert not found.estimate
+
+
+def test_what_was_learnt_before_weighs_features(spark: SparkSession, many: dict[str, str]) -> None:
+    some = dict(list(many.items())[:60])
+    rarity = rarity_of(RULE, many.values())
+    deduplicator = SparkDeduplicator(Documents(RULE, "body"), rarity=rarity.to_json())
+    pairs = pairs_of(deduplicator.of_texts(frame_of(spark, some)))
+    assert pairs
+    for (first, second), pair in pairs.items():
+        assert RULE.verification
+        assert Verifier(RULE, RULE.verification, rarity).to_others(some[first], [some[second]]) == [pair["similarity"]]
+    with pytest.raises(FormatError):
+        SparkDeduplicator(Documents(RULE, "body"), rarity={})
+
+
 def test_texts_that_are_unlike_or_empty_make_no_group(spark: SparkSession) -> None:
     rows = [("a", ""), ("b", corpus(2)[0]["body"]), ("c", None), ("d", corpus(2)[1]["body"])]
-    found = SparkDeduplicator(Documents(SCHEME, "body")).of_texts(spark.createDataFrame(rows, "id string, body string"))
-    assert groups_of(found) == []
-    assert pairs_of(found) == {}
-    assert (found.counts.documents, found.counts.empty, found.counts.groups) == (4, 2, 0)
+    for verification in (SCHEME.verification, None):
+        documents = Documents(replace(SCHEME, verification=verification), "body")
+        found = SparkDeduplicator(documents).of_texts(spark.createDataFrame(rows, "id string, body string"))
+        assert groups_of(found) == []
+        assert pairs_of(found) == {}
+        assert (found.counts.documents, found.counts.empty, found.counts.groups) == (4, 2, 0)
+        assert found.estimate == (verification is None)
 
 
 def filled(path: Path, layout: Layout) -> Index:
