@@ -24,7 +24,7 @@ from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.predictions import predict_pairs
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verification import Verifier, rarity_of
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 
 LEAST = 0.3
 AT_ONCE = 20_000

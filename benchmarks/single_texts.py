@@ -15,8 +15,8 @@ from benchmarks.corpora import chinese, topical
 from benchmarks.fingerprint_contenders import installed
 from benchmarks.tables import Table
 from es_simhash import Documents, Scheme
-from es_simhash.scheme import verification
-from es_simhash.scheme.settings import Verification
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 
 CALLS, ROUNDS, SAMPLE = 200, 7, 5_000
 MOST = 100  # texts to compare with
@@ -42,7 +42,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
 def _calls(texts: Sequence[str]) -> dict[str, Call]:
     scheme = Scheme.preset("default")
     documents = Documents(scheme, ["text"])
-    compare = verification.Verifier(scheme, Verification(), verification.rarity_of(scheme, texts))
+    compare = Verifier(scheme, Verification(), rarity_of(scheme, texts))
 
     def compared_with(others: int) -> Call:
         return lambda place: compare.to_others(texts[place], [texts[place - i] for i in range(1, others + 1)])

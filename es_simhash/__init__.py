@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from es_simhash.scheme.presets import PRESETS
     from es_simhash.scheme.rerank import Match, Matches
     from es_simhash.scheme.scheme import Scheme
-    from es_simhash.scheme.settings import Layout, MinHash, SimHash, Verification
+    from es_simhash.scheme.settings import Layout, MinHash, SimHash
+    from es_simhash.scheme.verdict.verification import Verification
     from es_simhash.text.hashing.registry import HashFunction, custom_hash
     from es_simhash.text.idf import IdfTable
     from es_simhash.text.normalise import Normalisation
@@ -63,7 +64,8 @@ _NAMES = {
     "scheme.presets": "PRESETS",
     "scheme.rerank": "Match Matches",
     "scheme.scheme": "Scheme",
-    "scheme.settings": "Layout MinHash SimHash Verification",
+    "scheme.settings": "Layout MinHash SimHash",
+    "scheme.verdict.verification": "Verification",
     "text.hashing.registry": "HashFunction custom_hash",
     "text.idf": "IdfTable",
     "text.normalise": "Normalisation",

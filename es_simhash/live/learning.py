@@ -18,7 +18,7 @@ from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Count, GetDocuments, GetMappings, Plan
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.verdict.rarity import SAMPLE
-from es_simhash.scheme.verification import is_by_rarity, rarity_of
+from es_simhash.scheme.verdict.verifier import is_by_rarity, rarity_of
 
 _READ_AT_ONCE = 200
 

@@ -23,7 +23,7 @@ from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import NOTHING, Matches, Measured, compare, matches_of
 from es_simhash.scheme.verdict.surroundings import Around
-from es_simhash.scheme.verification import Verifier
+from es_simhash.scheme.verdict.verifier import Verifier
 
 
 @dataclass(frozen=True)

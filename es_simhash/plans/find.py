@@ -29,7 +29,7 @@ from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import NOTHING, Compared, Matches, Measured
 from es_simhash.scheme.verdict.surroundings import Around
-from es_simhash.scheme.verification import Verifier
+from es_simhash.scheme.verdict.verifier import Verifier
 
 
 def find_many(

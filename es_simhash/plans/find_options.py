@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias, TypedDict, get_args
 
 from es_simhash.errors import InputError
 from es_simhash.scheme.query import By, Criteria, Filter
-from es_simhash.scheme.settings import Measure, MinHash, Settings, Verification, check_similarity
-from es_simhash.scheme.verification import measure_named
+from es_simhash.scheme.settings import MinHash, Settings
+from es_simhash.scheme.verdict.verification import Measure, Verification, check_similarity
+from es_simhash.scheme.verdict.verifier import measure_named
 from es_simhash.text.idf import IdfTable
 
 Candidates: TypeAlias = Literal["keys", "more_like_this"]

@@ -15,7 +15,7 @@ from es_simhash.errors import AccessError
 from es_simhash.plans.mapping_notes import note, noted
 from es_simhash.plans.operations import GetMappings, Plan, Sample
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
-from es_simhash.scheme.verification import rarity_of
+from es_simhash.scheme.verdict.verifier import rarity_of
 
 
 @dataclass(frozen=True)

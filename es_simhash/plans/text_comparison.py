@@ -18,11 +18,12 @@ from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import GetDocuments, Plan
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
-from es_simhash.scheme.settings import Crowding, Settings
+from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.surroundings import Surroundings
-from es_simhash.scheme.verification import Verifier, is_by_rarity, lowest_estimate
+from es_simhash.scheme.verdict.verification import Crowding
+from es_simhash.scheme.verdict.verifier import Verifier, is_by_rarity, lowest_estimate
 from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.text.idf import IdfTable

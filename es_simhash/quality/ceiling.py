@@ -20,7 +20,7 @@ from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality.predictions import PredictedPairs, predict_pairs
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import MinHash, Settings
-from es_simhash.scheme.verification import plain
+from es_simhash.scheme.verdict.verifier import plain
 from es_simhash.text.features import FeatureBatch, distinct
 
 # The lowest similarity of the pairs.

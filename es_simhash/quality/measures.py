@@ -1,4 +1,4 @@
-"""Pairs of texts by several measures at once, with features weighted by rarity as in `scheme.verification`."""
+"""Pairs of texts by several measures at once, with features weighted by rarity as in `scheme.verdict.verifier`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.condense import sample_of_texts
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.ceiling import similar_pairs
-from es_simhash.scheme.settings import Measure, Settings, Verification
+from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import Similarities
-from es_simhash.scheme.verification import Verifier, compared, rarity_of
+from es_simhash.scheme.verdict.verification import Measure, Verification
+from es_simhash.scheme.verdict.verifier import Verifier, compared, rarity_of
 from es_simhash.sketches.weighted_sets import shared_weights
 
 MEASURES: tuple[Measure, ...] = ("jaccard", "overlap")

@@ -22,9 +22,10 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.measures import MEASURES, MeasuredPairs
 from es_simhash.quality.scores import Confusion, Many
 from es_simhash.quality.truth import Truth
-from es_simhash.scheme.settings import Measure, Settings, Verification
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.conditions import CONDITIONS, condition_values
 from es_simhash.scheme.verdict.measures import Similarities
-from es_simhash.scheme.verification_conditions import CONDITIONS, condition_values
+from es_simhash.scheme.verdict.verification import Measure, Verification
 
 # The F1 that a condition must add; and that a measure other than Jaccard must add, since no estimate exists for it and
 # the texts of all candidates are read.

@@ -13,7 +13,7 @@ from es_simhash.quality.ceiling import LEAST
 from es_simhash.quality.measures import measure_pairs
 from es_simhash.quality.predictions import first_positions
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verification import is_by_rarity, plain
+from es_simhash.scheme.verdict.verifier import is_by_rarity, plain
 
 EXAMPLES = 2
 _LEVELS = 10

@@ -24,8 +24,9 @@ from es_simhash.quality.synthetic_pairs import synthetic_pairs
 from es_simhash.quality.truth import Truth, truth_of
 from es_simhash.quality.tuning_text import capitalized, describe_keys, describe_rule, describe_tokens
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, MinHash, Verification, check_similarity
+from es_simhash.scheme.settings import Layout, MinHash
 from es_simhash.scheme.verdict.measures import Similarities
+from es_simhash.scheme.verdict.verification import Verification, check_similarity
 from es_simhash.text.tokens.kinds import Chars, Tokens, Words
 
 # The features to try on labels; the first of equally good ones is chosen.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from es_simhash.quality.key_choice import Goal, KeyOption
-from es_simhash.scheme.settings import Verification
-from es_simhash.scheme.verification_conditions import CONDITIONS
+from es_simhash.scheme.verdict.conditions import CONDITIONS
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.text.tokens.kinds import Chars, Runs, Tokens, Words
 
 _MEASURES = {"jaccard": "Jaccard"}

@@ -15,8 +15,9 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.predictions import PredictedPairs
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.settings import Layout, Settings, Verification
-from es_simhash.scheme.verification import Verifier, plain
+from es_simhash.scheme.settings import Layout, Settings
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, plain
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.sketches.set_cache import SetCache

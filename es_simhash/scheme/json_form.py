@@ -10,7 +10,8 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from es_simhash.errors import FormatError, SchemeError
-from es_simhash.scheme.settings import Crowding, Layout, MinHash, Settings, SimHash, Verification
+from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
+from es_simhash.scheme.verdict.verification import Crowding, Verification
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
@@ -21,6 +22,8 @@ Functions: TypeAlias = Mapping[str, Callable[[str], Any] | HashFunction]
 
 _FORMAT = "es_simhash.scheme/1"
 _ID_DIGITS = 12
+# What schemes did before these settings of a verification were added; they are still written without.
+_LATER: dict[str, Any] = {"crowding": None, "features": "scheme"}
 
 
 def to_json(settings: Settings) -> str:
@@ -50,13 +53,12 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
 def verification_to_dict(verification: Verification) -> dict[str, Any]:
     """Return the JSON form of how texts are compared."""
     form = asdict(verification)
-    # Schemes are written as before if they do without.
-    later = {"crowding": None, "features": "scheme"}
-    return {name: value for name, value in form.items() if name not in later or value != later[name]}
+    return {name: value for name, value in form.items() if name not in _LATER or value != _LATER[name]}
 
 
-def _verification(crowding: dict[str, Any] | None = None, **others: Any) -> Verification:
-    return Verification(**others, crowding=None if crowding is None else Crowding(**crowding))
+def _verification(**form: Any) -> Verification:
+    form = _LATER | form
+    return Verification(**{**form, "crowding": form["crowding"] and Crowding(**form["crowding"])})
 
 
 def identity(settings: Settings) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from es_simhash.scheme.settings import Layout, MinHash, SimHash, Verification
+from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.text.tokens.kinds import Chars, Keywords, Words
 
 

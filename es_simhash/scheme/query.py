@@ -15,7 +15,8 @@ from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.settings import Crowding, Settings, Verification, check_similarity
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.verification import Crowding, Level, Verification, similarity_of
 
 By: TypeAlias = Literal["simhash", "minhash", "both"]
 Filter: TypeAlias = Json | Sequence[Json] | None
@@ -38,13 +39,13 @@ class Criteria:
         settings: Settings,
         by: By | None = None,
         distance: int | None = None,
-        similarity: float | None = None,
+        similarity: float | Level | None = None,
         verification: Verification | None = None,
     ) -> Criteria:
         """Choose criteria by SimHash, by MinHash or by both, with the scheme's thresholds where none is given.
 
         Without ``by``: by the kind for which a threshold is given, else by MinHash if the scheme has it. A
-        ``verification`` replaces the threshold of MinHash by its own.
+        ``verification`` replaces the threshold of MinHash by its own. A similarity may be given by the name of a level.
         """
         if by is None:
             by = _implied(settings, distance, similarity)
@@ -58,7 +59,7 @@ class Criteria:
             return cls(within, None)
         if similarity is None and verification is not None:
             similarity = verification.similarity
-        return cls(within, _similarity(settings, similarity), verification)
+        return cls(within, _similarity(settings, similarity, verification), verification)
 
     @property
     def crowding(self) -> Crowding | None:
@@ -78,7 +79,7 @@ class Criteria:
         return near or (self.similarity is not None and similarity is not None and similarity >= self.similarity)
 
 
-def _implied(settings: Settings, distance: int | None, similarity: float | None) -> By:
+def _implied(settings: Settings, distance: int | None, similarity: float | Level | None) -> By:
     if distance is not None:
         return "simhash" if similarity is None else "both"
     return "minhash" if settings.minhash or similarity is not None else "simhash"
@@ -92,10 +93,12 @@ def _distance(settings: Settings, distance: int | None) -> int:
     return distance
 
 
-def _similarity(settings: Settings, similarity: float | None) -> float:
+def _similarity(settings: Settings, similarity: float | Level | None, verification: Verification | None) -> float:
     if settings.minhash is None:
         raise SchemeError("The scheme has no MinHash to find by. Search by='simhash', or use a scheme with MinHash.")
-    return check_similarity(settings.minhash.similarity if similarity is None else similarity)
+    if similarity is None:
+        return settings.minhash.similarity
+    return similarity_of(similarity, verification.measure if verification else "jaccard")
 
 
 def clause(

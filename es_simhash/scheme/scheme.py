@@ -18,13 +18,14 @@ import numpy.typing as npt
 from es_simhash._core import bit_codes
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, SchemeError
-from es_simhash.scheme import fingerprinting, json_form, mapping, query, verification
+from es_simhash.scheme import fingerprinting, json_form, mapping, query
 from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import By, Criteria, Filter
 from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.verifier import similarities_to
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimate
 from es_simhash.sketches.simhash import BitSums, from_sums
@@ -128,7 +129,7 @@ class Scheme(Settings):
 
     def exact_jaccard(self, a: str, b: str) -> float:
         """Return the Jaccard similarity of two texts' features, weighted if the scheme has weights."""
-        return verification.similarities_to(self, a, [b])[0]
+        return similarities_to(self, a, [b])[0]
 
     def _signature(self, fingerprint: Fingerprint) -> npt.NDArray[np.uint32]:
         signature = fingerprint.signature

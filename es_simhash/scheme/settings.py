@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 from es_simhash._core.bit_codes import words_per_code
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import compiled
+from es_simhash.scheme.verdict.verification import Verification, check_similarity
 from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
 from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
 from es_simhash.sketches.minhash import k_hash, one_permutation, weighted
@@ -26,12 +27,6 @@ if TYPE_CHECKING:
 # The weight of a feature: "set" 1, however often it occurs in the text; "tf" its occurrences; "idf" its inverse
 # document frequency; "tfidf" their product; "own" the weight that comes with the token.
 Weights: TypeAlias = Literal["set", "tf", "idf", "tfidf", "own"]
-
-# How verification compares the features of two texts (see `es_simhash.scheme.verification`), weighs them, and which
-# they are: those of the fingerprint, or runs of characters (see `es_simhash.text.tokens.runs`).
-Measure: TypeAlias = Literal["jaccard", "containment", "overlap", "balanced", "cosine"]
-VerificationWeights: TypeAlias = Literal["rarity", "scheme"]
-VerificationFeatures: TypeAlias = Literal["scheme", "runs"]
 
 MINHASH_KINDS: dict[str, Callable[[FeatureBatch, int], Signatures]] = {
     "one-permutation": one_permutation.signatures,
@@ -125,78 +120,6 @@ class MinHash:
     def layout(self) -> Bands:
         """The bands."""
         return Bands(self.bands, self.rows, self.key_bits)
-
-
-@dataclass(frozen=True)
-class Crowding:
-    """How numbers and the surroundings of texts change the similarity that they need (see `scheme.verdict.rule`).
-
-    Where most numbers of two texts are the same, and these are several, they need less by ``numbers``. Texts with at
-    least the similarity ``least`` are a crowd; each doubling of it beyond two raises what is needed by ``step``, unless
-    two texts are as near as two copies of one original would be, ``nearest`` times the product of the best similarity
-    of each, and either most of their numbers are the same or they are at least as similar as ``copies``.
-    """
-
-    least: float = 0.4
-    step: float = 0.2
-    nearest: float = 0.9
-    copies: float = 0.85
-    numbers: float = 0.1
-
-    def __post_init__(self) -> None:
-        for name in ("least", "nearest", "copies"):
-            check_similarity(getattr(self, name))
-        for name in ("step", "numbers"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-                raise SchemeError(f"Crowding cannot have {name}={value!r}. Choose 0 or more.")
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What a text and a candidate's must have in common, where texts are compared.
-
-    The ``measure`` of their features (see `scheme.verification`) must be at least ``similarity``. With the weights
-    "rarity" each feature counts once, and weighs more the fewer documents have it; with "scheme" features weigh as in
-    the fingerprint. Similar texts may still be different documents, which these conditions distinguish: the shorter
-    text must have the share ``lengths`` of the longer one's characters; the other text must have the share ``numbers``
-    of the numbers in the text with fewer; and the Jaccard similarity of their first lines, by character 3-grams, must
-    be at least ``first_lines``. A condition of 0 is off. With ``crowding`` the surroundings of the texts count as well.
-    With the features "runs" texts are compared by `Runs` of characters instead of the scheme's tokens, and without the
-    scheme's weights.
-    """
-
-    similarity: float = 0.55
-    measure: Measure = "jaccard"
-    weights: VerificationWeights = "rarity"
-    lengths: float = 0.0
-    numbers: float = 0.0
-    first_lines: float = 0.0
-    crowding: Crowding | None = None
-    features: VerificationFeatures = "scheme"
-
-    def __post_init__(self) -> None:
-        check_similarity(self.similarity)
-        if not isinstance(self.crowding, Crowding | None):
-            raise SchemeError(f"Crowding cannot be {self.crowding!r}. Give a Crowding, or None.")
-        for name, value, choices in (
-            ("measure", self.measure, get_args(Measure)),
-            ("weights to verify by", self.weights, get_args(VerificationWeights)),
-            ("kind of features to verify by", self.features, get_args(VerificationFeatures)),
-        ):
-            if value not in choices:
-                raise SchemeError(f"There is no {name} {value!r}. Choose from: {', '.join(choices)}.")
-        for name in ("lengths", "numbers", "first_lines"):
-            share = getattr(self, name)
-            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                raise SchemeError(
-                    f"The condition {name} cannot be {share!r}. Choose a share from 0, which is none, to 1."
-                )
-
-    @property
-    def has_conditions(self) -> bool:
-        """Whether any condition is set."""
-        return bool(self.lengths or self.numbers or self.first_lines)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -306,13 +229,6 @@ class Settings:
             raise SchemeError(
                 f"The tokens {self.tokens.kind!r} have no weights of their own. Choose weights set, tf, idf or tfidf."
             )
-
-
-def check_similarity(similarity: float) -> float:
-    """Return ``similarity`` if it can be asked for."""
-    if isinstance(similarity, bool) or not isinstance(similarity, int | float) or not 0 < similarity <= 1:
-        raise SchemeError(f"The minimum similarity cannot be {similarity!r}. Choose one above 0, up to 1.")
-    return similarity
 
 
 def _resolved(function: HashFunction | str) -> HashFunction:

@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.scheme.query import By, Criteria
-from es_simhash.scheme.settings import Verification
 from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.spark import condensing
 from es_simhash.spark.condensing import CondensedColumns
 from es_simhash.spark.job import SparkDuplicates, find

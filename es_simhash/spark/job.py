@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import MET
-from es_simhash.scheme.verification import lowest_estimate
+from es_simhash.scheme.verdict.verifier import lowest_estimate
 from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.spark import verdict
 from es_simhash.spark.candidates import candidates, masks_of_tables

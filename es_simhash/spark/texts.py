@@ -1,4 +1,4 @@
-"""Compares pairs of texts as `es_simhash.scheme.verification` does; a text travels only where one is compared.
+"""Compares pairs of texts as `es_simhash.scheme.verdict.verifier` does; a text travels only where one is compared.
 
 Pairs are brought together by their first document: its text comes once, before those of all that are compared with it.
 A document is in some dozens of pairs at most, so no place gets too many.
@@ -21,7 +21,7 @@ from es_simhash.errors import InputError
 from es_simhash.groups.pairs.text_similarity import verifier
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
-from es_simhash.scheme.verification import Verifier
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.spark.compare import near_by_distance, types
 from es_simhash.spark.frames import TEXT, place_columns, text_column, texts_of
 

@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.settings import Crowding
 from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.measures import MANY_NUMBERS, PairMeasures
+from es_simhash.scheme.verdict.verification import Crowding
 from es_simhash.sketches.minhash.estimate import standard_errors
 from es_simhash.spark.condensing import CondensedColumns
 from es_simhash.spark.frames import materialized

@@ -25,8 +25,9 @@ from es_simhash.plans.candidates import ServerFilter
 from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, MinHash, SimHash, Verification
-from es_simhash.scheme.verification import Verifier, rarity_of, similarities_to
+from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of, similarities_to
 from es_simhash.testing.corpus import Document, corpus, edited
 from es_simhash.testing.index_base import IndexBase
 from es_simhash.text.tokens.kinds import Words

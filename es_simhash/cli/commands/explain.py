@@ -78,7 +78,7 @@ def _of_texts(documents: list[ComparedDocument], known: dict[str, Any], criteria
     from es_simhash.plans.explain.field_states import examine
     from es_simhash.plans.find_options import FindRequest
     from es_simhash.scheme.scheme import Scheme
-    from es_simhash.scheme.verification import Verifier
+    from es_simhash.scheme.verdict.verifier import Verifier
 
     scheme = known["scheme"] or Scheme.preset("default")
     first, second = (examine(scheme, each) for each in documents)

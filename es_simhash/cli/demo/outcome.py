@@ -15,8 +15,8 @@ from es_simhash.cli.demo.corpus import LANGUAGES, CorpusDocument
 from es_simhash.cli.demo.trial import Pair
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Verification
-from es_simhash.scheme.verification import Verifier, rarity_of
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 
 # Two copies of the same original are near-duplicates, too.
 SIBLINGS = "siblings"

@@ -20,7 +20,7 @@ from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
-from es_simhash.scheme.verification import Verifier
+from es_simhash.scheme.verdict.verifier import Verifier
 
 _AT_ONCE = 200
 _UNKNOWN, _USELESS = -1, -2

@@ -22,7 +22,7 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, PairMeasures
 from es_simhash.scheme.verdict.surroundings import Surroundings
-from es_simhash.scheme.verification import lowest_estimate
+from es_simhash.scheme.verdict.verifier import lowest_estimate
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import standard_error, standard_errors
 

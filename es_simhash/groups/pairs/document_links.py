@@ -16,8 +16,8 @@ from es_simhash.groups.pairs.sorting import Numbers, Read, sorted_pieces
 from es_simhash.groups.pairs.spool import Records, Spools
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.settings import Crowding
 from es_simhash.scheme.verdict.surroundings import Surroundings
+from es_simhash.scheme.verdict.verification import Crowding
 
 # The number of documents sharing a key that are all compared, and the number that each further one is compared with.
 ALL, FEW = 32, 2

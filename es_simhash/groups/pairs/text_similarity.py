@@ -11,10 +11,11 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs.spool import Strings
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.settings import Settings, Verification
+from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verification import Verifier, compared, is_by_rarity, plain, rarity_of
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, compared, is_by_rarity, plain, rarity_of
 from es_simhash.sketches.set_cache import SetCache
 from es_simhash.text.features import FeatureBatch, distinct
 

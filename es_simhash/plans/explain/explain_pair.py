@@ -17,7 +17,7 @@ from es_simhash.plans.operations import GetDocuments, Plan, Search, is_server
 from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.plans.text_comparison import verifier
 from es_simhash.scheme.verdict.surroundings import Around
-from es_simhash.scheme.verification import Verifier
+from es_simhash.scheme.verdict.verifier import Verifier
 
 # An id may stand for several documents: in other indices, and with other routing values.
 _SAME_IDS = 10

@@ -18,7 +18,7 @@ from es_simhash.plans.explain.verdict import Evidence, Verdict, judge
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.surroundings import Around
-from es_simhash.scheme.verification import Verifier
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.tradeoffs import band_probability
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verification import comparable_features
+from es_simhash.scheme.verdict.verifier import comparable_features
 from es_simhash.sketches import similarity
 from es_simhash.text.idf import UNIT
 

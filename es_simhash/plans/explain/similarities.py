@@ -12,7 +12,7 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.own_fields import StoredFingerprint
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.measures import MET
-from es_simhash.scheme.verification import comparable_features
+from es_simhash.scheme.verdict.verifier import comparable_features
 from es_simhash.sketches import similarity
 from es_simhash.sketches.minhash.estimate import estimate, standard_error
 

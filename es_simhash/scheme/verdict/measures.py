@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Similarities = npt.NDArray[np.float64]
-# How far two texts agree in what `es_simhash.scheme.verification_conditions` compare: a condition is not met; all are
+# How far two texts agree in what `es_simhash.scheme.verdict.conditions` compare: a condition is not met; all are
 # met; most numbers of both are the same as well; and these are several.
 Agreements = npt.NDArray[np.uint8]
 DIFFER, MET, NUMBERS, MANY_NUMBERS = range(4)

@@ -3,8 +3,8 @@
 A feature that n of N documents have weighs ln((N + 101) / (n + 1)): an idf (Spärck Jones, "A statistical interpretation
 of term specificity", 1972), but as if a hundred more documents lacked it. So in a small collection, where a pair of
 near-duplicates is a good part of all documents, what these two share still counts. Features that fewer than one in
-`COMMON` documents have all weigh as if that many had them: what is rarer than that, a sample cannot tell, and a few odd
-words would outweigh the rest of a text.
+`COMMON` documents have all weigh as if that many had them: a sample says nothing of rarer ones, and a few odd words
+would outweigh the rest of a text.
 
 The table is learnt from the documents with the `SAMPLE` lowest content hashes (`own_fields.content_hash`), each text
 once. That is a random sample, and the same one wherever the documents lie and in whatever order they come: an index, a

@@ -32,8 +32,8 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.settings import Crowding
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, NUMBERS, PairMeasures, Similarities
+from es_simhash.scheme.verdict.verification import Crowding
 
 Clause: TypeAlias = Literal["equal", "bits", "similar", "alike", "nearest", "apart", "crowded", "below", "conditions"]
 CLAUSES: tuple[Clause, ...] = get_args(Clause)

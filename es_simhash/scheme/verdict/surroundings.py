@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash.scheme.settings import Crowding
 from es_simhash.scheme.verdict.measures import Similarities
+from es_simhash.scheme.verdict.verification import Crowding
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
 from es_simhash.quality.labels import Labels
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Verification
+from es_simhash.scheme.verdict.verification import Verification
 from tests.support.browser import PHONE, Browser, started
 from tests.support.labelled import documents, labels
 

@@ -31,8 +31,8 @@ from es_simhash.plans.operations import (
     ReadPage,
     Refresh,
 )
-from es_simhash.scheme.settings import Verification
-from es_simhash.scheme.verification import Verifier, rarity_of
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.meddling import Meddler, StopsEarly, once
 from tests.support.whole_indices import ENGINES, FIELDS, contents, create, delete, fill, servers

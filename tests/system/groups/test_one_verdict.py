@@ -11,8 +11,8 @@ from es_simhash import Deduplicator, GroupOptions, Scheme, Verification
 from es_simhash.engines.base import Engine
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.index import Index
-from es_simhash.scheme.settings import Crowding
 from es_simhash.scheme.verdict.rule import CLAUSES, Clause
+from es_simhash.scheme.verdict.verification import Crowding
 from tests.support.random_corpus import corpus
 
 SCHEMES = {

@@ -23,9 +23,10 @@ from es_simhash.groups.pairs.result import Counts
 from es_simhash.index import Index
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Crowding, Layout, SimHash, Verification
+from es_simhash.scheme.settings import Layout, SimHash
 from es_simhash.scheme.verdict.rule import CLAUSES
-from es_simhash.scheme.verification import Verifier, rarity_of
+from es_simhash.scheme.verdict.verification import Crowding, Verification
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
 from tests.support.documentation import read

@@ -14,7 +14,8 @@ from es_simhash.plans.operations import GetDocuments, MultiSearch, Operation
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import hashed_features
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Settings, Verification
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.text.features import FeatureBatch
 from tests.support.meddling import Meddler
 

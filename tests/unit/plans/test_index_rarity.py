@@ -6,7 +6,7 @@ from es_simhash import Documents, Scheme, Verification
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.index_rarity import LearntRarity, note_rarity, noted_rarity
 from es_simhash.plans.operations import PutMapping
-from es_simhash.scheme.verification import rarity_of
+from es_simhash.scheme.verdict.verifier import rarity_of
 
 BY_TOKENS = Scheme()
 BY_RUNS = replace(BY_TOKENS, verification=Verification(features="runs"))

@@ -14,8 +14,8 @@ from es_simhash.quality.predictions import first_positions
 from es_simhash.quality.similarity_histogram import histogram
 from es_simhash.quality.synthetic_pairs import synthetic_pairs
 from es_simhash.quality.tuning_json import histogram_json, marked
-from es_simhash.scheme.settings import Verification
-from es_simhash.scheme.verification import Verifier, rarity_of
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from tests.support.labelled import documents
 
 TEXTS = [text for _, text in documents()]

@@ -14,9 +14,10 @@ from es_simhash.scheme import own_fields, rerank
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared, Match, Matches, Measured, compare
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Crowding, Layout, MinHash, SimHash, Verification
+from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.surroundings import Around, Surroundings
+from es_simhash.scheme.verdict.verification import Crowding, Verification
 from es_simhash.sketches.minhash.estimate import estimate, standard_error
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."

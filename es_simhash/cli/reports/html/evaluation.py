@@ -15,7 +15,7 @@ from es_simhash.quality.curve import Curve
 from es_simhash.quality.evaluation import Ceiling, Evaluation
 from es_simhash.quality.pair_outcomes import PairScores
 from es_simhash.quality.worst_errors import PairError
-from es_simhash.scheme.settings import Verification
+from es_simhash.scheme.verdict.verification import Verification
 
 _KINDS = {
     "length": "By the length of the shorter text, in characters",

@@ -1,4 +1,4 @@
-//! What texts must have in common besides features (defined in `es_simhash.scheme.verification_conditions`).
+//! What texts must have in common besides features (defined in `es_simhash.scheme.verdict.conditions`).
 
 use super::digits::is_digit;
 use crate::stop;

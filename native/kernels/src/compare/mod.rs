@@ -1,4 +1,4 @@
-//! Exact similarities of texts (defined in `es_simhash.scheme.verification`).
+//! Exact similarities of texts (defined in `es_simhash.scheme.verdict.verifier`).
 
 pub mod comparer;
 pub mod conditions;

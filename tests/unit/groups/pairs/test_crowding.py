@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from es_simhash import Deduplicator, Scheme, Verification
 from es_simhash.groups.pairs.linkage import Linkage
-from es_simhash.scheme.settings import Crowding
 from es_simhash.scheme.verdict.rule import CLAUSES
-from es_simhash.scheme.verification import Verifier, rarity_of
+from es_simhash.scheme.verdict.verification import Crowding
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from tests.support.random_corpus import corpus, forms
 
 CROWDING = Crowding()

@@ -19,8 +19,9 @@ from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import hashed_features
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import MinHash, Settings, SimHash, Verification
-from es_simhash.scheme.verification import Verifier, rarity_of, similarities_to
+from es_simhash.scheme.settings import MinHash, Settings, SimHash
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of, similarities_to
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.tokens.kinds import Chars, Custom, Words

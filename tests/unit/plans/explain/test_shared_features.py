@@ -12,8 +12,9 @@ from es_simhash.plans.explain.field_states import ComparedDocument, examine
 from es_simhash.plans.explain.shared_features import compare_features, readable_features
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import MinHash, SimHash, Verification
-from es_simhash.scheme.verification import Verifier, comparable_features
+from es_simhash.scheme.settings import MinHash, SimHash
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, comparable_features
 from es_simhash.sketches import similarity
 from es_simhash.text.hashing.registry import custom_hash
 from es_simhash.text.idf import UNIT

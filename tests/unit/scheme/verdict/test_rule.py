@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.settings import Crowding, Verification
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, NUMBERS, PairMeasures
 from es_simhash.scheme.verdict.rule import CLAUSES, CROWDED, Clause, Near, are_near, are_settled, clauses
+from es_simhash.scheme.verdict.verification import Crowding, Verification
 
 CROWDING = Crowding(least=0.4, step=0.2, nearest=0.9, copies=0.85, numbers=0.1)
 

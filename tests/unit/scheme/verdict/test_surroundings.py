@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.scheme.settings import Crowding
 from es_simhash.scheme.verdict.surroundings import Around, Surroundings
+from es_simhash.scheme.verdict.verification import Crowding
 
 PAIRS = st.dictionaries(
     st.tuples(st.integers(0, 8), st.integers(9, 15)), st.sampled_from([0.1, 0.39, 0.4, 0.5, 0.93, 1.0]), max_size=40

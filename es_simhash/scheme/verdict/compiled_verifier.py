@@ -13,9 +13,10 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash._core.native import by_kernels
 from es_simhash.scheme.compiled import reads_texts
 from es_simhash.scheme.fingerprinting import stripped
-from es_simhash.scheme.settings import Settings, Verification
+from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.rarity import KEY_BITS, Rarity
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.set_cache import SetCache
 from es_simhash.sketches.similarity import Vector
 from es_simhash.text.idf import IdfTable
@@ -59,7 +60,7 @@ def compiled_verifier(
     counts: bool,
     common: Codes | None,
 ) -> CompiledVerifier | None:
-    """Return what compares as `es_simhash.scheme.verification.Verifier`; None where numpy must.
+    """Return what compares as `es_simhash.scheme.verdict.verifier.Verifier`; None where numpy must.
 
     With ``counts`` each occurrence of a feature adds to its weight.
     """

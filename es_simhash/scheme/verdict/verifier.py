@@ -13,17 +13,19 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.compiled_verification import CompiledVerifier, compiled_verifier
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.settings import Measure, Settings, Verification
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier, compiled_verifier
+from es_simhash.scheme.verdict.conditions import agreements_of
 from es_simhash.scheme.verdict.measures import MET, PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verification_conditions import agreements_of
+from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.sketches import similarity
 from es_simhash.sketches.set_cache import SetCache, fits
 from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights, weighted_sets
 from es_simhash.text.features import FeatureBatch, distinct
 from es_simhash.text.idf import IdfTable
+from es_simhash.text.tokens.kinds import Custom
 
 # Each takes the query's features, then the other document's (see `es_simhash.sketches.similarity`).
 MEASURES: dict[str, Callable[[similarity.Features, similarity.Features], float]] = {
@@ -82,7 +84,8 @@ def plain(settings: Settings) -> Settings:
 
 def compared(settings: Settings, verification: Verification | None) -> Settings:
     """Return the settings whose features are compared where texts are verified so."""
-    return settings.by_runs if verification and verification.features == "runs" else settings
+    by_runs = verification and verification.features == "runs" and not isinstance(settings.tokens, Custom)
+    return settings.by_runs if by_runs else settings
 
 
 @dataclass(frozen=True)
@@ -266,7 +269,8 @@ def similarities_to(
     Features weigh as in the scheme, or by an idf table.
     """
     measure_named(measure)
-    return Verifier(settings, Verification(measure=cast("Measure", measure)), idf).to_others(text, others)
+    of_fingerprints = Verification.of_fingerprints(1.0, cast("Measure", measure))
+    return Verifier(settings, of_fingerprints, idf).to_others(text, others)
 
 
 def comparable_features(

@@ -18,8 +18,9 @@ from es_simhash._core.environment import NATIVE
 from es_simhash.errors import SchemeError
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Measure, MinHash, SimHash, Verification
-from es_simhash.scheme.verification import (
+from es_simhash.scheme.settings import MinHash, SimHash
+from es_simhash.scheme.verdict.verification import Measure, Verification
+from es_simhash.scheme.verdict.verifier import (
     MEASURES,
     Verifier,
     comparable_features,
@@ -297,7 +298,7 @@ class Looking:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.features = 0
         monkeypatch.setenv(NATIVE, "0")
-        monkeypatch.setattr("es_simhash.scheme.verification.shared_weights", self)
+        monkeypatch.setattr("es_simhash.scheme.verdict.verifier.shared_weights", self)
 
     def __call__(self, texts: Sequence[WeightedSet], first: Integers, second: Integers) -> Integers:
         self.features += sum(len(texts[place].hashes) for place in second.tolist())

@@ -26,8 +26,9 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash.scheme.fingerprinting import stripped
-from es_simhash.scheme.settings import Settings, Verification
+from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, NUMBERS, Agreements
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.similarity import jaccard
 from es_simhash.text.normalise import Normalisation, is_unassigned
 
