@@ -7,6 +7,9 @@
   regulations that cities copy from each other are not.
 - ``aozora``: Japanese literature (aozorahack/aozorabunko_text). Editions of one work, in old and new orthography, are
   duplicates, by title, subtitle and author; the other texts are works of the same authors.
+- ``react_ja``, ``tantivy``, ``rustsec``: Japanese pages (reactjs/ja.react.dev), source files (quickwit-oss/tantivy) and
+  short advisories that are made from one form (RustSec/advisory-db) in two or three years. Those with the same path are
+  duplicates.
 
 Texts are cut after `LONGEST` characters.
 """
@@ -33,6 +36,12 @@ OPENSEARCH = ("65efef6578aa984c6d396d9d65d92645634da509", "abeb673559512416a9006
 LAWS = ("352b86117f30370c3bb9bc4df7eca461535f2d1e", "318d624517cf7e0ed06355db8a79530ec0b52aa7",
         "2f4c5c23716267af9dbebbbbd6cbbf732b101981")  # fmt: skip
 AOZORA = ("0984f7dc18a2270bdfd2ff99bf14fd1b3ebb4f65",)
+
+REACT_JA = ("2bbea1a3e53bdba8f65b688a3b997f9c3a907249", "ca987648c60ae1f97711c40812ec54b2050e3212",
+            "7f38231d9d5dddaae6ac51da7d0f173d697f835c")  # fmt: skip
+TANTIVY = ("801905d77fce653742a90df396b375dbf4ddf3bd", "70f0b039f5ea92ec6c38be4904f774b9d3444e65")
+RUSTSEC = ("efef3b953e286dc0923d7de5e577c711585abeee", "aa04921a0e662802097cc8ded5be2d011054ded1",
+           "2e25d9665f10de885c81a9fb9d51a289f625b05f")  # fmt: skip
 
 # Of laws and works in one version, this many are taken, so that all pairs can be compared.
 SINGLE_LAWS, WORKS = 2_600, 1_600
@@ -87,10 +96,7 @@ def peps() -> Iterator[Member]:
 
 def opensearch_docs() -> Iterator[Member]:
     """Yield the pages without their front matter."""
-    for file in files_of("opensearch-project/documentation-website", OPENSEARCH, r"^_(?!layouts|includes).*\.md$"):
-        text = _FRONT_MATTER.sub("", file.content.decode("utf-8", "replace"))
-        if len(text) >= 300:
-            yield _member(file, file.path, text)
+    return _by_path("opensearch-project/documentation-website", OPENSEARCH, r"^_(?!layouts|includes).*\.md$", 300)
 
 
 def laws() -> Iterator[Member]:
@@ -106,6 +112,28 @@ def laws() -> Iterator[Member]:
     single = sorted((each[0] for each in versions if len(each) == 1), key=lambda member: member.id)
     yield from (member for each in versions if len(each) > 1 for member in each)
     yield from random.Random(1).sample(single, min(SINGLE_LAWS, len(single)))
+
+
+def react_ja() -> Iterator[Member]:
+    """Yield the pages without their front matter."""
+    return _by_path("reactjs/ja.react.dev", REACT_JA, r"^src/content/.*\.md$", 300)
+
+
+def tantivy() -> Iterator[Member]:
+    """Yield the source files."""
+    return _by_path("quickwit-oss/tantivy", TANTIVY, r"\.rs$", 500)
+
+
+def rustsec() -> Iterator[Member]:
+    """Yield the advisories."""
+    return _by_path("RustSec/advisory-db", RUSTSEC, r"^crates/.*\.(md|toml)$", 300)
+
+
+def _by_path(name: str, commits: Sequence[str], path: str, least: int) -> Iterator[Member]:
+    for file in files_of(name, commits, path):
+        text = _FRONT_MATTER.sub("", file.content.decode("utf-8", "replace"))
+        if len(text) >= least:
+            yield _member(file, file.path, text)
 
 
 def _title_of_law(name: str) -> str:

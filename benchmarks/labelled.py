@@ -1,4 +1,4 @@
-"""Labelled documents, and scores of ranked pairs.
+"""Labelled documents, and scores of the pairs and groups that contenders find among them.
 
 A set is a folder with ``docs.jsonl.gz`` ({"id", "text", …}) and ``clusters.jsonl`` ({"cluster", "ids"}) or
 ``pairs.jsonl`` ({"a", "b", "label"}).
@@ -22,12 +22,13 @@ from es_simhash._core.arrays import Integers
 from es_simhash.documents.rejected import Rejected
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.union_find import UnionFind
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity
 from es_simhash.quality.labels import Label, Labels, Member, read_labels
 from es_simhash.quality.pair_outcomes import PairOutcomes, one_bucket
 from es_simhash.quality.predictions import first_positions
-from es_simhash.quality.scores import Confusion
+from es_simhash.quality.scores import Confusion, Contingency, Many, adjusted_rand_index, harmonic_mean
 from es_simhash.quality.truth import Truth, truth_of
 
 UNEQUAL = "unequal texts"
@@ -60,6 +61,11 @@ class LabelledSet:
     def apart(self) -> Integers:
         """First equal text of each text."""
         return first_positions(self.texts)
+
+    @cached_property
+    def units(self) -> Integers:
+        """The true cluster of each document, numbered from 0."""
+        return np.unique(self.truth.units, return_inverse=True)[1].reshape(-1)
 
     def part(self, share: float, seed: int = 0) -> tuple[LabelledSet, LabelledSet]:
         """Divide the true clusters, single documents included, into a share and the rest."""
@@ -100,10 +106,32 @@ def _refuse(rejected: Rejected) -> None:
 
 
 @dataclass(frozen=True)
+class Best:
+    """The highest F1 of all thresholds, and the threshold."""
+
+    f1: float
+    at: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a contender finds: pairs as numbers in ascending order, and the first document of each one's group.
+
+    ``candidates`` is the share of duplicates that are met at all, whatever their score, if that is known; ``best``, if
+    other thresholds were tried.
+    """
+
+    pairs: Numbers
+    groups: Integers
+    candidates: float | None = None
+    best: Best | None = None
+
+
+@dataclass(frozen=True)
 class Ranked:
     """Pairs as numbers in ascending order, with scores; duplicates have at least ``threshold``.
 
-    ``candidates`` is the share of duplicates that are met at all, whatever their score, if that is known.
+    ``candidates`` is as in `Found`.
     """
 
     pairs: Numbers
@@ -120,28 +148,57 @@ class Ranked:
         met = np.isin(truth.positives, pairs)
         return cls(pairs[order], rows[order, 2], threshold, float(met.mean()) if len(met) else None)
 
+    def found(self, on: LabelledSet) -> Found:
+        """Take the pairs from the threshold on, and the groups that they connect."""
+        pairs = self.pairs[self.scores >= self.threshold]
+        union = UnionFind(len(on.documents))
+        union.union(*positions(pairs))
+        return Found(pairs, union.groups().firsts, self.candidates, self.best(on.truth))
+
+    def best(self, truth: Truth) -> Best:
+        """Find the threshold with the highest F1, by the labels."""
+        known = truth.are_known(self.pairs)
+        scores, are_right = self.scores[known], truth.are_positive(self.pairs[known])
+        order = np.argsort(-scores, kind="stable")
+        if not len(order):
+            return Best(0.0, 1.0)
+        right = np.cumsum(are_right[order]).astype(np.float64)
+        wrong = np.arange(1, len(order) + 1) - right
+        f1 = Confusion(right, wrong, len(truth.positives) - right).f1
+        # Pairs of the same score are found together.
+        is_last = np.append(np.diff(scores[order]) != 0, True)
+        place = int(np.argmax(np.where(is_last, f1, -1)))
+        return Best(float(f1[place]), float(scores[order[place]]))
+
+
+@dataclass(frozen=True)
+class GroupScores:
+    """Scores of groups: F1 of all pairs within them, B-cubed F1, and the adjusted Rand index."""
+
+    closure: Estimate
+    b_cubed: Estimate
+    adjusted_rand_index: Estimate
+
 
 @dataclass(frozen=True)
 class Result:
-    """Scores of a contender on a set; ``best`` is the highest F1, at the threshold ``at``."""
+    """Scores of a contender on a set; ``groups`` only where clusters are labelled."""
 
     precision: Estimate
     recall: Estimate
     f1: Estimate
     f1_of_unequal: float | None
-    best: float
-    at: float
+    groups: GroupScores | None
     candidates: float | None
+    best: Best | None
 
 
-def judged(on: LabelledSet, ranked: Ranked) -> Result:
-    """Score ranked pairs."""
-    found = PairOutcomes.of(ranked.pairs[ranked.scores >= ranked.threshold], on.truth)
-    sides = positions(found.pairs)
-    kinds = {"overall": one_bucket(found.pairs), "equality": by_identity(on.apart)(*sides)}
-    units = np.unique(on.truth.units, return_inverse=True)[1].reshape(-1)
-    scores = found.scores(units, kinds, Bootstrap())
-    best, at = _best(on.truth, ranked)
+def judged(on: LabelledSet, found: Found) -> Result:
+    """Score what a contender found."""
+    outcomes = PairOutcomes.of(found.pairs, on.truth)
+    sides = positions(outcomes.pairs)
+    kinds = {"overall": one_bucket(outcomes.pairs), "equality": by_identity(on.apart)(*sides)}
+    scores = outcomes.scores(on.units, kinds, Bootstrap())
     nothing = Estimate(None)
     overall, unequal = scores["overall"].get("all"), scores["equality"].get(UNEQUAL)
     return Result(
@@ -149,23 +206,25 @@ def judged(on: LabelledSet, ranked: Ranked) -> Result:
         overall.recall if overall else nothing,
         overall.f1 if overall else nothing,
         unequal.f1.value if unequal else None,
-        best,
-        at,
-        ranked.candidates,
+        _of_groups(on.units, found.groups) if on.labels.kind == "clusters" else None,
+        found.candidates,
+        found.best,
     )
 
 
-def _best(truth: Truth, ranked: Ranked) -> tuple[float, float]:
-    """Find the threshold with the highest F1, and this F1."""
-    known = truth.are_known(ranked.pairs)
-    scores, are_right = ranked.scores[known], truth.are_positive(ranked.pairs[known])
-    order = np.argsort(-scores, kind="stable")
-    if not len(order):
-        return 0.0, 1.0
-    right = np.cumsum(are_right[order]).astype(np.float64)
-    wrong = np.arange(1, len(order) + 1) - right
-    f1 = Confusion(right, wrong, len(truth.positives) - right).f1
-    # Pairs of the same score are found together.
-    is_last = np.append(np.diff(scores[order]) != 0, True)
-    place = int(np.argmax(np.where(is_last, f1, -1)))
-    return float(f1[place]), float(scores[order[place]])
+def _of_groups(units: Integers, groups: Integers) -> GroupScores:
+    """Score groups, given by the first document of each document's, against the true clusters of the documents."""
+    table = Contingency.of(units, np.unique(groups, return_inverse=True)[1].reshape(-1))
+    sizes = np.bincount(units).astype(np.float64)
+    precisions, recalls = table.b_cubed()
+
+    def score(times: Many) -> dict[str, float]:
+        within, documents = table.pairs(times), (times * sizes).sum()
+        scores = {
+            "closure": within.f1,
+            "b_cubed": harmonic_mean((times * precisions).sum() / documents, (times * recalls).sum() / documents),
+            "adjusted_rand_index": adjusted_rand_index(within, documents),
+        }
+        return {name: float(value) for name, value in scores.items()}
+
+    return GroupScores(**Bootstrap().estimates(len(sizes), score))

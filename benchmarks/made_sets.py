@@ -58,6 +58,9 @@ def main(directory: str, *names: str) -> None:
         "opensearch_docs": git_sets.opensearch_docs,
         "laws": git_sets.laws,
         "aozora": git_sets.aozora,
+        "react_ja": git_sets.react_ja,
+        "tantivy": git_sets.tantivy,
+        "rustsec": git_sets.rustsec,
         **noise_sets.SETS,
     }
     for name in names or sets:

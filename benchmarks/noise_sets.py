@@ -1,15 +1,18 @@
 """Labelled sets with planted copies, and with what spoils texts.
 
-- ``planted_english``, ``planted_chinese``: clusters of 2 to 40 copies among generated texts. In every other cluster
-  each copy is made from the original, with 1, 2, 5 or 10% of its words replaced; in the others from any of the
-  earlier copies, with 1 to 3%.
+- ``planted_english``, ``planted_chinese``: clusters of 2 to 40 copies of one original among generated texts, each with
+  1, 2, 5 or 10% of its words replaced.
+- ``chains``: the same in English, but each copy is made from any of the earlier ones, with 1 to 3% replaced.
 - ``stamped``: clusters of 2 to 40 copies with up to 2% of the words replaced, each with a date and a counter.
 - ``ocr_1``, ``ocr_5``, ``ocr_10``: texts with one copy in which that share of the characters is misread.
 - ``framed``: texts between a header and a footer that all share, with one copy with 5% of the words replaced.
 - ``redacted``: texts with one copy whose digits are replaced by X.
 - ``forms``: half of the texts are twice there with other numbers, which are no duplicates; the others with the same.
+- ``traditional``, ``old_spelling``, ``kana``: texts with one copy in traditional characters, in the Japanese
+  orthography before 1946, or with common words in kana (`benchmarks.orthography`).
 
-Texts are posts of the Rust project's weblog (rust-lang/blog.rust-lang.org), where they are not generated.
+Where they are not generated, texts are posts of the Rust project's weblog (rust-lang/blog.rust-lang.org); those with a
+copy in another orthography are the laws and literature of `benchmarks.git_sets`.
 """
 
 from __future__ import annotations
@@ -19,12 +22,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 
+from benchmarks import orthography
 from benchmarks.corpora import chinese, english
-from benchmarks.git_sets import Member, files_of
+from benchmarks.git_sets import Member, aozora, files_of, laws
 from benchmarks.planted import edited
 
 BLOG = ("rust-lang/blog.rust-lang.org", "0243724c2e50ad2b7ebd3d9dbc7cd88aed7605a3")
 GENERATED, CLUSTERS, POSTS, COPIED = 900, 60, 500, 250
+LONGEST = 2_000
 SIZES = (2, 2, 3, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40)
 MISREAD = {"l": "1", "1": "l", "o": "0", "0": "O", "e": "c", "c": "e", "m": "rn", "h": "b", "b": "h", "s": "5",
            "i": "l", "a": "o", "u": "n", "n": "u", "t": "f", "g": "q", "d": "cl"}  # fmt: skip
@@ -40,10 +45,10 @@ _FRONT_MATTER = re.compile(r"\A\+\+\+\n.*?\n\+\+\+\n", re.DOTALL)
 _CODE = re.compile(r"```.*?```", re.DOTALL)
 
 
-def _planted(texts: Callable[[int], list[str]]) -> Iterator[Member]:
+def _planted(texts: Callable[[int], list[str]], is_chain: bool = False) -> Iterator[Member]:
     chosen, base = random.Random(7), texts(GENERATED)
     for cluster in range(CLUSTERS):
-        copies, is_chain = [base[cluster]], cluster % 2
+        copies = [base[cluster]]
         for _ in range(1, chosen.choice(SIZES)):
             original = chosen.choice(copies) if is_chain else copies[0]
             share = chosen.choice((0.01, 0.02, 0.03) if is_chain else (0.01, 0.02, 0.05, 0.1))
@@ -101,6 +106,16 @@ def _forms() -> Iterator[Member]:
             yield Member(f"{number}/1", f"{number}/0", text.replace(" the ", " a ") + filled)
 
 
+def _rewritten(members: Iterator[Member], written: Callable[[str], str]) -> Iterator[Member]:
+    """Yield texts of works that are there once, some of them also as they are written otherwise."""
+    by_cluster: dict[str, list[str]] = {}
+    for member in members:
+        by_cluster.setdefault(member.cluster, []).append(member.text)
+    texts = sorted(texts[0][:LONGEST] for texts in by_cluster.values() if len(texts) == 1)
+    random.Random(5).shuffle(texts)
+    return _with_copies(texts, written)
+
+
 def _with_copies(texts: Sequence[str], copied: Callable[[str], str]) -> Iterator[Member]:
     """Yield texts, the first of them with a copy."""
     for number, text in enumerate(texts[:POSTS]):
@@ -138,6 +153,7 @@ def _posts() -> tuple[str, ...]:
 SETS: dict[str, Callable[[], Iterator[Member]]] = {
     "planted_english": partial(_planted, english),
     "planted_chinese": partial(_planted, chinese),
+    "chains": partial(_planted, english, is_chain=True),
     "stamped": _stamped,
     "ocr_1": partial(_ocr, 0.01),
     "ocr_5": partial(_ocr, 0.05),
@@ -145,4 +161,7 @@ SETS: dict[str, Callable[[], Iterator[Member]]] = {
     "framed": _framed,
     "redacted": _redacted,
     "forms": _forms,
+    "traditional": lambda: _rewritten(laws(), orthography.traditional),
+    "old_spelling": lambda: _rewritten(aozora(), orthography.old),
+    "kana": lambda: _rewritten(aozora(), orthography.in_kana),
 }

@@ -7,10 +7,11 @@ import json
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.corpora import CORPORA_VARIABLE
-from benchmarks.labelled import LabelledSet, Ranked, judged, labelled_sets
+from benchmarks.labelled import Best, Found, LabelledSet, Ranked, judged, labelled_sets
 from tests.support.labelled import clusters, documents, labels
 
 SET = LabelledSet("made up", documents(), labels())
@@ -24,11 +25,12 @@ def at(a: str, b: str) -> tuple[int, int]:
 def test_ranked_pairs_have_scores_at_their_threshold_and_at_the_best_one() -> None:
     scores = {at("0", "0 same"): 1.0, at("1 near", "1"): 0.8, at("2 near", "2"): 0.8, at("3", "4"): 0.5}
     scores[at("5", "5 near")] = 0.4
-    found = judged(SET, Ranked.of(scores, 0.5, SET.truth))
+    found = judged(SET, Ranked.of(scores, 0.5, SET.truth).found(SET))
     assert found.precision.value == 3 / 4
     assert found.recall.value == 3 / 55
     assert found.f1_of_unequal == pytest.approx(2 * 2 / (2 * 2 + 1 + 43))
-    assert [found.best, found.at] == pytest.approx([2 * 4 / (2 * 4 + 1 + 51), 0.4])
+    assert found.best
+    assert [found.best.f1, found.best.at] == pytest.approx([2 * 4 / (2 * 4 + 1 + 51), 0.4])
     assert found.candidates == 4 / 55
     assert found.f1.low is not None
     assert found.f1.value is not None
@@ -36,8 +38,26 @@ def test_ranked_pairs_have_scores_at_their_threshold_and_at_the_best_one() -> No
 
 
 def test_nothing_ranked_finds_nothing() -> None:
-    found = judged(SET, Ranked.of({}, 0.5, SET.truth))
-    assert (found.precision.value, found.recall.value, found.best, found.candidates) == (None, 0, 0, 0)
+    found = judged(SET, Ranked.of({}, 0.5, SET.truth).found(SET))
+    assert (found.precision.value, found.recall.value, found.best, found.candidates) == (None, 0, Best(0, 1), 0)
+
+
+def test_groups_are_scored_beside_the_pairs_that_connect_them() -> None:
+    chain = {at("1", "1 near"): 1.0, at("1 near", "1 same"): 1.0, at("2", "3"): 1.0}
+    found = judged(SET, Ranked.of(chain, 0.5, SET.truth).found(SET))
+    assert found.f1.value == pytest.approx(2 * 2 / (2 * 2 + 1 + 53))
+    assert found.groups
+    assert found.groups.closure.value == pytest.approx(2 * 3 / (2 * 3 + 1 + 52))
+    alone, true = len(SET.documents), judged(SET, _truth())
+    assert true.groups
+    assert {true.groups.closure.value, true.groups.b_cubed.value, true.groups.adjusted_rand_index.value} == {1}
+    nothing = judged(SET, Found(np.empty(0, np.uint64), np.arange(alone))).groups
+    assert nothing
+    assert nothing.adjusted_rand_index.value == 0
+
+
+def _truth() -> Found:
+    return Found(SET.truth.positives, np.unique(SET.units, return_index=True)[1][SET.units])
 
 
 def test_a_part_has_whole_clusters_and_the_rest_has_the_others() -> None:
@@ -68,8 +88,9 @@ def test_sets_are_read_from_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("b", "pairs", ["1", "2", "3"]),
     ]
     everything = dict.fromkeys(combinations(range(3), 2), 1.0)
-    by_clusters, by_pairs = (judged(each, Ranked.of(everything, 0.5, each.truth)) for each in found)
+    by_clusters, by_pairs = (judged(each, Ranked.of(everything, 0.5, each.truth).found(each)) for each in found)
     assert by_clusters.precision.value == pytest.approx(1 / 3)
     assert by_pairs.precision.value == 1 / 2
+    assert by_pairs.groups is None
     monkeypatch.delenv(CORPORA_VARIABLE)
     assert list(labelled_sets()) == []

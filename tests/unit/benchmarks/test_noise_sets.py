@@ -7,6 +7,7 @@ from collections import defaultdict
 import pytest
 
 from benchmarks import noise_sets
+from benchmarks.git_sets import Member
 
 TEXT = "The 12 owls met at 7 in the old mill. " * 40
 
@@ -15,6 +16,9 @@ TEXT = "The 12 owls met at 7 in the old mill. " * 40
 def _posts(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = tuple(TEXT + "xyz"[number % 3] * (number // 3) for number in range(noise_sets.POSTS))
     monkeypatch.setattr(noise_sets, "_posts", lambda: texts)
+    for name, text in {"laws": "国家对环境实行保护制度", "aozora": "私は彼の声を聞いていた"}.items():
+        works = [Member(f"{n}", f"{n // 2 if n < 10 else n}", text + chr(0x4E00 + n) * 9) for n in range(600)]
+        monkeypatch.setattr(noise_sets, name, lambda works=works: iter(works))
 
 
 @pytest.mark.parametrize("name", noise_sets.SETS)
@@ -25,7 +29,7 @@ def test_ids_are_unique_and_a_set_is_the_same_each_time(name: str) -> None:
     assert members == list(noise_sets.SETS[name]())
 
 
-@pytest.mark.parametrize("name", ["planted_english", "planted_chinese", "stamped"])
+@pytest.mark.parametrize("name", ["planted_english", "planted_chinese", "chains", "stamped"])
 def test_planted_clusters_have_two_to_forty_texts_that_differ(name: str) -> None:
     clusters = [texts for texts in _clusters(name).values() if len(texts) > 1]
 
@@ -62,6 +66,22 @@ def test_forms_with_other_numbers_are_apart() -> None:
         by_text[member.id.split("/")[0]].add(member.cluster)
 
     assert [len(clusters) for clusters in by_text.values()] == [1, 2] * (noise_sets.POSTS // 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "written"),
+    [
+        ("traditional", "国家对环境实行保护制度", "國家對環境實行保護制度"),
+        ("old_spelling", "私は彼の声を聞いていた", "私は彼の聲を聞いてゐた"),
+        ("kana", "私は彼の声を聞いていた", "わたしはかれの声をきいていた"),
+    ],
+)
+def test_copies_in_another_orthography_are_of_works_that_are_there_once(name: str, before: str, written: str) -> None:
+    pairs = _pairs(name)
+
+    assert len(pairs) == noise_sets.COPIED
+    assert all(original.startswith(before) and copy.startswith(written) for original, copy in pairs)
+    assert len({original for original, _ in pairs}) == len(pairs)
 
 
 def _clusters(name: str) -> dict[str, list[str]]:
