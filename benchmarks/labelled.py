@@ -25,10 +25,11 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity
+from es_simhash.quality.evaluation import ClusterScores, cluster_scores
 from es_simhash.quality.labels import Label, Labels, Member, read_labels
 from es_simhash.quality.pair_outcomes import PairOutcomes, one_bucket
 from es_simhash.quality.predictions import first_positions
-from es_simhash.quality.scores import Confusion, Contingency, Many, adjusted_rand_index, harmonic_mean
+from es_simhash.quality.scores import Confusion
 from es_simhash.quality.truth import Truth, truth_of
 
 UNEQUAL = "unequal texts"
@@ -172,15 +173,6 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class GroupScores:
-    """Scores of groups: F1 of all pairs within them, B-cubed F1, and the adjusted Rand index."""
-
-    closure: Estimate
-    b_cubed: Estimate
-    adjusted_rand_index: Estimate
-
-
-@dataclass(frozen=True)
 class Result:
     """Scores of a contender on a set; ``groups`` only where clusters are labelled."""
 
@@ -188,7 +180,7 @@ class Result:
     recall: Estimate
     f1: Estimate
     f1_of_unequal: float | None
-    groups: GroupScores | None
+    groups: ClusterScores | None
     candidates: float | None
     best: Best | None
 
@@ -206,25 +198,7 @@ def judged(on: LabelledSet, found: Found) -> Result:
         overall.recall if overall else nothing,
         overall.f1 if overall else nothing,
         unequal.f1.value if unequal else None,
-        _of_groups(on.units, found.groups) if on.labels.kind == "clusters" else None,
+        cluster_scores(on.units, found.groups, Bootstrap()) if on.labels.kind == "clusters" else None,
         found.candidates,
         found.best,
     )
-
-
-def _of_groups(units: Integers, groups: Integers) -> GroupScores:
-    """Score groups, given by the first document of each document's, against the true clusters of the documents."""
-    table = Contingency.of(units, np.unique(groups, return_inverse=True)[1].reshape(-1))
-    sizes = np.bincount(units).astype(np.float64)
-    precisions, recalls = table.b_cubed()
-
-    def score(times: Many) -> dict[str, float]:
-        within, documents = table.pairs(times), (times * sizes).sum()
-        scores = {
-            "closure": within.f1,
-            "b_cubed": harmonic_mean((times * precisions).sum() / documents, (times * recalls).sum() / documents),
-            "adjusted_rand_index": adjusted_rand_index(within, documents),
-        }
-        return {name: float(value) for name, value in scores.items()}
-
-    return GroupScores(**Bootstrap().estimates(len(sizes), score))

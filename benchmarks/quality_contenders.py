@@ -24,7 +24,7 @@ from es_simhash.quality.evaluation import LEAST
 from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.predictions import predict_pairs
 from es_simhash.scheme.presets import PRESETS
-from es_simhash.scheme.settings import Crowding
+from es_simhash.scheme.verdict.verification import LEVELS, Crowding
 from es_simhash.sketches.hamming import distances
 
 SHARE, PAGE, AT_ONCE = 0.8, 50, 20
@@ -34,7 +34,6 @@ GOOGLE = Scheme(
     name="SimHash", tokens=Words(1), weights="tf", simhash=SimHash(64, 4, NEAR_BITS), minhash=None, verification=None
 )
 RULE = Scheme(verification=Verification(0.65, "balanced", numbers=0.5, crowding=Crowding(), features="runs"))
-LEVELS = {"near": 0.65, "copies": 0.85, "versions": 0.5}
 
 Contender: TypeAlias = Callable[[LabelledSet], Found]
 
@@ -43,10 +42,12 @@ Contender: TypeAlias = Callable[[LabelledSet], Found]
 
 
 def ours(on: LabelledSet) -> dict[str, Contender]:
-    """List the levels of the default and the presets."""
+    """List the levels, of which ``near`` is the default, and the presets."""
     is_chinese = [script_of(text) for text in on.texts[:100]].count("Han") > 50
     presets = [name for name in PRESETS if name != "default" and (is_chinese or not name.startswith("chinese"))]
-    levels = {f"es_simhash, {level}": Deduplicator(RULE, similarity=least) for level, least in LEVELS.items()}
+    levels = {
+        f"es_simhash, {level}": Deduplicator(RULE, similarity=least) for level, least in LEVELS["balanced"].items()
+    }
     others = {f"es_simhash, preset {name}": Deduplicator(Scheme.preset(name)) for name in presets}
     return {name: partial(_deduplicated, by) for name, by in {**levels, **others}.items()}
 

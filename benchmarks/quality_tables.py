@@ -71,8 +71,8 @@ def _scores(result: Result) -> Iterator[str]:
     yield from map(_shown, (result.precision.value, result.recall.value))
     yield _with_interval(result.f1)
     groups = result.groups
-    yield _with_interval(groups.closure) if groups else ""
-    yield from (_shown(each.value) for each in (groups.b_cubed, groups.adjusted_rand_index)) if groups else ("", "")
+    yield _with_interval(groups.closure_f1) if groups else ""
+    yield from (_shown(each.value) for each in (groups.b_cubed_f1, groups.adjusted_rand_index)) if groups else ("", "")
 
 
 def _with_interval(score: Estimate) -> str:

@@ -180,7 +180,7 @@ class _Evaluating:
             judged=judged,
             bootstrap=options.bootstrap,
             pairs=pairs or PairScores(0, 0, 0, Estimate(None), Estimate(None), Estimate(None)),
-            clusters=self._clusters(groups) if truth.kind == "clusters" else None,
+            clusters=cluster_scores(self._units, groups, options.bootstrap) if truth.kind == "clusters" else None,
             buckets=buckets,
             curves=curves,
             ceiling=ceiling,
@@ -196,29 +196,6 @@ class _Evaluating:
         }
         sides = positions(pairs)
         return {"overall": one_bucket(pairs), **{kind: bucketed(*sides) for kind, bucketed in bucketing.items()}}
-
-    def _clusters(self, groups: Integers) -> ClusterScores:
-        found = np.unique(groups, return_inverse=True)[1].reshape(-1)
-        table = Contingency.of(self._units, found)
-        sizes = np.bincount(self._units).astype(np.float64)
-        precisions, recalls = table.b_cubed()
-
-        def score(times: Many) -> dict[str, float]:
-            documents = (times * sizes).sum()
-            precision, recall = (times * precisions).sum() / documents, (times * recalls).sum() / documents
-            within = table.pairs(times)
-            scores = {
-                "closure_precision": within.precision,
-                "closure_recall": within.recall,
-                "closure_f1": within.f1,
-                "adjusted_rand_index": adjusted_rand_index(within, documents),
-                "b_cubed_precision": precision,
-                "b_cubed_recall": recall,
-                "b_cubed_f1": harmonic_mean(precision, recall),
-            }
-            return {name: float(value) for name, value in scores.items()}
-
-        return ClusterScores(**self._options.bootstrap.estimates(len(sizes), score))
 
     # ---- other thresholds
 
@@ -261,6 +238,31 @@ class _Evaluating:
             None if above is None else _share(keys.meet(above)),
             _share(keys.meet(positives)),
         )
+
+
+def cluster_scores(units: Integers, groups: Integers, bootstrap: Bootstrap) -> ClusterScores:
+    """Score groups, given by a number for each document, against the true clusters, numbered from 0."""
+    found = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    table = Contingency.of(units, found)
+    sizes = np.bincount(units).astype(np.float64)
+    precisions, recalls = table.b_cubed()
+
+    def score(times: Many) -> dict[str, float]:
+        documents = (times * sizes).sum()
+        precision, recall = (times * precisions).sum() / documents, (times * recalls).sum() / documents
+        within = table.pairs(times)
+        scores = {
+            "closure_precision": within.precision,
+            "closure_recall": within.recall,
+            "closure_f1": within.f1,
+            "adjusted_rand_index": adjusted_rand_index(within, documents),
+            "b_cubed_precision": precision,
+            "b_cubed_recall": recall,
+            "b_cubed_f1": harmonic_mean(precision, recall),
+        }
+        return {name: float(value) for name, value in scores.items()}
+
+    return ClusterScores(**bootstrap.estimates(len(sizes), score))
 
 
 def _share(met: npt.NDArray[np.bool_]) -> float | None:

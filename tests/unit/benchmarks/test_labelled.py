@@ -47,10 +47,10 @@ def test_groups_are_scored_beside_the_pairs_that_connect_them() -> None:
     found = judged(SET, Ranked.of(chain, 0.5, SET.truth).found(SET))
     assert found.f1.value == pytest.approx(2 * 2 / (2 * 2 + 1 + 53))
     assert found.groups
-    assert found.groups.closure.value == pytest.approx(2 * 3 / (2 * 3 + 1 + 52))
+    assert found.groups.closure_f1.value == pytest.approx(2 * 3 / (2 * 3 + 1 + 52))
     alone, true = len(SET.documents), judged(SET, _truth())
     assert true.groups
-    assert {true.groups.closure.value, true.groups.b_cubed.value, true.groups.adjusted_rand_index.value} == {1}
+    assert {true.groups.closure_f1.value, true.groups.b_cubed_f1.value, true.groups.adjusted_rand_index.value} == {1}
     nothing = judged(SET, Found(np.empty(0, np.uint64), np.arange(alone))).groups
     assert nothing
     assert nothing.adjusted_rand_index.value == 0
