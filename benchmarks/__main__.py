@@ -2,7 +2,8 @@
 
 ``python -m benchmarks`` runs all, ``python -m benchmarks layouts bulk`` two of them; other sections stay as they are.
 ``python -m benchmarks pictures`` and ``scale`` measure nothing: they make the pictures and docs/scale.md from
-docs/benchmarks.md, as does every run that changes it.
+docs/benchmarks.md, as does every run that changes it. ``python -m benchmarks core FILE…`` and ``news_copy FILE…`` score
+published datasets, for those who have their files, and print the published results beside ours.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ SECTIONS = {
 TITLES = {"every_language": "Every language", "single_texts": "Single texts"}
 # Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}
+# Published datasets, which are read from files that follow the name.
+PUBLISHED = ("core", "news_copy")
 # Sections that can run on a share of their documents.
 SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_join"})
 
@@ -71,6 +74,9 @@ SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_j
 def main() -> None:
     """Run the named benchmarks, or all of them."""
     options = _parser().parse_args()
+    if options.names and options.names[0] in PUBLISHED:
+        _score(*options.names)
+        return
     if options.corpora:
         os.environ[CORPORA_VARIABLE] = options.corpora
     names = options.names or list(SECTIONS)
@@ -81,6 +87,14 @@ def main() -> None:
     for name, write in DERIVED.items():
         if name in names or (is_changed and options.share is None):
             write(DOCS)
+
+
+def _score(name: str, *files: str) -> None:
+    """Print the scores of a published dataset."""
+    module = import_module(f"benchmarks.{name}")
+    print(f"{cleandoc(module.__doc__ or '')}\n")
+    for table in module.run(files):
+        print(table.markdown())
 
 
 def _measure(name: str, share: float | None) -> None:
@@ -110,7 +124,12 @@ def _heading(path: Path) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join([*SECTIONS, *DERIVED])}")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"one of: {', '.join([*SECTIONS, *DERIVED])}; or one of {', '.join(PUBLISHED)}, and its files",
+    )
     parser.add_argument(
         "--share", type=float, help=f"try {', '.join(SHARED)} on this share of their documents; write nothing"
     )

@@ -41,15 +41,17 @@ Contender: TypeAlias = Callable[[LabelledSet], Found]
 # ---- ours
 
 
+def levels() -> dict[str, Deduplicator]:
+    """Return the deduplicator of each level, by its name; ``near`` is the default."""
+    return {f"es_simhash, {level}": Deduplicator(RULE, similarity=least) for level, least in LEVELS["balanced"].items()}
+
+
 def ours(on: LabelledSet) -> dict[str, Contender]:
-    """List the levels, of which ``near`` is the default, and the presets."""
+    """List the levels and the presets."""
     is_chinese = [script_of(text) for text in on.texts[:100]].count("Han") > 50
     presets = [name for name in PRESETS if name != "default" and (is_chinese or not name.startswith("chinese"))]
-    levels = {
-        f"es_simhash, {level}": Deduplicator(RULE, similarity=least) for level, least in LEVELS["balanced"].items()
-    }
     others = {f"es_simhash, preset {name}": Deduplicator(Scheme.preset(name)) for name in presets}
-    return {name: partial(_deduplicated, by) for name, by in {**levels, **others}.items()}
+    return {name: partial(_deduplicated, by) for name, by in {**levels(), **others}.items()}
 
 
 def _deduplicated(by: Deduplicator, on: LabelledSet) -> Found:

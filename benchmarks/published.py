@@ -1,0 +1,26 @@
+"""What the runners for published datasets share: records of files, and the groups that `dedup` makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.files import read_documents
+from es_simhash.documents.rejected import Rejected
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+
+
+def records(files: Sequence[str]) -> Iterator[Json]:
+    """Yield the records of files of any format that `dedup` reads."""
+    return (dict(found.document) for found in read_documents(files, on_reject=_refuse))
+
+
+def _refuse(rejected: Rejected) -> None:
+    raise ValueError(f"{rejected.file}:{rejected.line}: {rejected.reason}")
+
+
+def groups_of(deduplicator: Deduplicator, documents: Sequence[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """Return the group of each document that is in one, by ids."""
+    with deduplicator.run(documents) as duplicates:
+        groups = [frozenset(group) for group in duplicates.groups_of_ids()]
+    return {id_: group for group in groups for id_ in group}
