@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TypeAlias
 
@@ -50,7 +50,7 @@ def _script(letter: str) -> str:
     return next((script for prefix, script in _SCRIPTS.items() if name.startswith(prefix)), "other")
 
 
-def by_length(texts: Sequence[str]) -> Callable[[Integers, Integers], Bucketed]:
+def by_length(texts: Iterable[str]) -> Callable[[Integers, Integers], Bucketed]:
     """Bucket pairs by the number of characters in the shorter text."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
 
@@ -61,7 +61,7 @@ def by_length(texts: Sequence[str]) -> Callable[[Integers, Integers], Bucketed]:
     return bucketed
 
 
-def by_script(texts: Sequence[str]) -> Callable[[Integers, Integers], Bucketed]:
+def by_script(texts: Iterable[str]) -> Callable[[Integers, Integers], Bucketed]:
     """Bucket pairs by the script of both texts; pairs of two scripts are ``mixed``."""
     numbers = {name: number for number, name in enumerate(SCRIPT_NAMES)}
     scripts = np.array([numbers[script_of(text)] for text in texts], dtype=np.int64)

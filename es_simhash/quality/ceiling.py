@@ -1,13 +1,14 @@
 """The ceiling of any fingerprint: all pairs by the exact Jaccard similarity of their features.
 
 Counting the postings of a document's features, as in a search engine, gives the number of features that it shares with
-every other document, without estimates or candidates. Where that would take too long, a MinHash of 256 values finds
-pairs with a probability of 0.999 at the lowest similarity, and they are compared exactly.
+every other document, without candidates. Where all features are too many, samples of them estimate it (see
+`es_simhash.quality.feature_samples`). Where the texts are too many for that, a MinHash of 256 values finds pairs with a
+probability of 0.999 at the lowest similarity, and they are compared exactly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -15,8 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, offsets_from_counts
-from es_simhash.groups.pairs.candidates import pair_codes
+from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled, standard_error
 from es_simhash.quality.predictions import PredictedPairs, predict_pairs
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import MinHash, Settings
@@ -34,46 +37,68 @@ Jaccards: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SimilarPairs:
-    """All pairs with at least the similarity ``least``; ``is_complete`` unless some may be missing."""
+    """All pairs with at least the similarity ``least``; ``is_complete`` unless some may be missing.
+
+    Estimates have a ``standard_error`` of at most this much; 0 if all similarities are exact.
+    """
 
     predicted: PredictedPairs
     least: float
     is_complete: bool
+    standard_error: float = 0.0
 
 
 def similar_pairs(
-    settings: Settings, texts: Sequence[str], originals: Integers, most: int = _MOST_POSTINGS
+    settings: Settings,
+    texts: Iterable[str],
+    originals: Integers,
+    most_postings: int = _MOST_POSTINGS,
+    most_features: int = MOST,
 ) -> SimilarPairs:
-    """Find all similar pairs of texts by the exact Jaccard similarity of their sets of features.
+    """Find all similar pairs of texts by the Jaccard similarity of their sets of features.
 
-    ``originals`` are the `first_positions` of the texts; up to ``most`` postings are counted one by one.
+    ``texts`` are read once or twice, and ``originals`` are their `first_positions`. Up to ``most_features`` are held in
+    memory, and up to ``most_postings`` counted one by one.
     """
-    features = plain_features(settings, texts)
-    _, feature, documents = np.unique(features.hashes, return_inverse=True, return_counts=True)
-    # For each posting, those that follow it are counted.
-    postings = int((documents * (documents - 1)).sum()) // 2
-    if postings <= most:
-        return SimilarPairs(_counted(features, feature.reshape(-1), documents), LEAST, True)
-    return _by_keys(settings, texts, originals)
+    samples = sampled(feature_batches(settings, texts), most_features)
+    while samples and samples.postings > most_postings:
+        samples = samples.halved()
+    if samples is None:
+        return _by_keys(settings, texts, originals)
+    pairs, jaccards, features = _counted(samples)
+    levels = samples.levels[np.stack(positions(pairs))].max(axis=0)
+    estimated = levels > 0
+    error = standard_error(jaccards[estimated], features[estimated])
+    predicted = PredictedPairs(pairs, jaccards, ~estimated, np.full(len(pairs), -1, dtype=np.int64))
+    return SimilarPairs(predicted, LEAST, samples.are_complete, error)
 
 
-def plain_features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
-    """Return the distinct features of each text."""
+def feature_batches(settings: Settings, texts: Iterable[str]) -> Iterator[FeatureBatch]:
+    """Yield the distinct features of texts, in batches."""
     made = fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(plain(settings), some))
-    batches = [distinct(FeatureBatch(batch.first_words, batch.offsets)) for batch in made]
+    return (distinct(FeatureBatch(batch.first_words, batch.offsets)) for batch in made)
+
+
+def plain_features(settings: Settings, texts: Iterable[str]) -> FeatureBatch:
+    """Return the distinct features of each text."""
+    batches = list(feature_batches(settings, texts))
     counts = np.concatenate([np.empty(0, np.int64), *(np.diff(batch.offsets) for batch in batches)])
     hashes = np.concatenate([np.empty(0, np.uint64), *(batch.hashes for batch in batches)])
     return FeatureBatch(hashes, offsets_from_counts(counts))
 
 
-def _counted(features: FeatureBatch, feature: Integers, documents: Integers) -> PredictedPairs:
+def _counted(samples: FeatureSamples) -> tuple[Numbers, Jaccards, Integers]:
+    """Return the similar pairs, their similarities, and the number of features that these were computed from."""
+    features, totals = samples.features, samples.totals()
+    _, feature, documents = np.unique(features.hashes, return_inverse=True, return_counts=True)
+    feature = feature.reshape(-1)
     counts = np.diff(features.offsets)
     postings = np.repeat(np.arange(len(counts)), counts)[np.argsort(feature, kind="stable")]
     ends = np.cumsum(documents)
     # For each feature the position after the last document seen.
     seen = ends - documents
-    pairs, jaccards = [np.empty(0, np.uint64)], [np.empty(0, np.float64)]
-    for document, size in enumerate(counts.tolist()):
+    pairs, jaccards, unions = [np.empty(0, np.uint64)], [np.empty(0, np.float64)], [np.empty(0, np.int64)]
+    for document in range(len(counts)):
         own = feature[features.offsets[document] : features.offsets[document + 1]]
         seen[own] += 1
         open_ = own[seen[own] < ends[own]]
@@ -83,21 +108,20 @@ def _counted(features: FeatureBatch, feature: Integers, documents: Integers) -> 
         following = np.concatenate([postings[start:end] for start, end in slices])
         shared = np.bincount(following)
         others = np.flatnonzero(shared)
-        jaccard = shared[others] / (size + counts[others] - shared[others])
+        one = np.full(len(others), document)
+        first, second = samples.totals_of(totals, one, others)
+        union = first + second - shared[others]
+        jaccard = shared[others] / union
         near = jaccard >= LEAST
-        pairs.append(pair_codes(np.full(int(near.sum()), document), others[near]))
+        pairs.append(pair_codes(one[near], others[near]))
         jaccards.append(jaccard[near])
-    found = np.concatenate(pairs)
-    are_exact = np.ones(len(found), dtype=np.bool_)
-    return PredictedPairs(found, np.concatenate(jaccards), are_exact, np.full(len(found), -1, dtype=np.int64))
+        unions.append(union[near])
+    return np.concatenate(pairs), np.concatenate(jaccards), np.concatenate(unions)
 
 
-def _by_keys(settings: Settings, texts: Sequence[str], originals: Integers) -> SimilarPairs:
+def _by_keys(settings: Settings, texts: Iterable[str], originals: Integers) -> SimilarPairs:
     minhash = MinHash(size=_SIZE, similarity=LEAST)
     generous = replace(plain(settings), simhash=None, minhash=minhash, verification=None)
-    with Deduplicator(generous, similarity=LEAST, verify="exact").run(_numbered(texts)) as duplicates:
+    numbered = ((str(number), text) for number, text in enumerate(texts))
+    with Deduplicator(generous, similarity=LEAST, verify="exact").run(numbered) as duplicates:
         return SimilarPairs(predict_pairs(duplicates, originals), LEAST, False)
-
-
-def _numbered(texts: Sequence[str]) -> list[tuple[str, str]]:
-    return [(str(number), text) for number, text in enumerate(texts)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash.documents.rejected import OnReject
-from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.deduplication_steps import Rank
 from es_simhash.groups.pairs.deduplicator import Deduplicator
@@ -23,8 +23,9 @@ from es_simhash.quality.curve import Curve, distance_curve, similarity_curve
 from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.labels import Kind, Labels
 from es_simhash.quality.pair_outcomes import PairOutcomes, PairScores, one_bucket
-from es_simhash.quality.predictions import PredictedPairs, first_positions, predict_pairs
+from es_simhash.quality.predictions import PredictedPairs, predict_pairs
 from es_simhash.quality.scores import Contingency, Many, adjusted_rand_index, harmonic_mean
+from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.quality.truth import Truth, truth_of
 from es_simhash.quality.worst_errors import EXAMPLES, ErrorFinder, PairError
 
@@ -52,13 +53,15 @@ class ClusterScores:
 class Ceiling:
     """The scores of the exact Jaccard similarity of the same features, by its threshold (``curve``).
 
-    ``is_complete`` unless some pairs may be missing. ``candidates`` is the share of pairs at or above the similarity
-    ``threshold`` that meet by the scheme's keys, and ``true_candidates`` that of the duplicates: an index has no higher
-    recall.
+    ``is_complete`` unless some pairs may be missing. Where there are too many texts for exact similarities, these are
+    estimates with a ``standard_error`` of at most this, which is 0 otherwise. ``candidates`` is the share of pairs at
+    or above the similarity ``threshold`` that meet by the scheme's keys, and ``true_candidates`` that of the
+    duplicates: an index has no higher recall.
     """
 
     curve: Curve
     is_complete: bool
+    standard_error: float
     threshold: float | None
     candidates: float | None
     true_candidates: float | None
@@ -66,15 +69,15 @@ class Ceiling:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The results; ``ids`` and ``texts`` are those of all documents, and pairs are given by their positions.
+    """The results; ``ids`` are those of all documents, by whose positions pairs are given.
 
-    ``buckets`` are keyed by kind and name. ``clusters`` is None if pairs were labelled. ``wrong`` and ``missed`` are
-    the worst errors.
+    ``texts`` has those of the documents in errors, by position. ``buckets`` are keyed by kind and name. ``clusters`` is
+    None if pairs were labelled. ``wrong`` and ``missed`` are the worst errors.
     """
 
     deduplicator: Deduplicator
     ids: Sequence[str]
-    texts: Sequence[str]
+    texts: Mapping[int, str]
     truth: Truth
     counts: Counts
     found: PredictedPairs
@@ -106,13 +109,18 @@ class EvaluationOptions:
 
 
 def evaluate(
-    documents: Sequence[tuple[str, str]],
+    documents: Iterable[tuple[str, str]],
     labels: Labels,
     deduplicator: Deduplicator,
     options: EvaluationOptions | None = None,
 ) -> Evaluation:
-    """Deduplicate documents, (id, text) pairs held in memory, and compare the result with their labels."""
-    return _Evaluating(documents, labels, deduplicator, options or EvaluationOptions()).evaluation()
+    """Deduplicate documents, (id, text) pairs that are read once, and compare the result with their labels."""
+    with ExitStack() as stack:
+        if isinstance(documents, StoredDocuments):
+            stored = documents
+        else:
+            stored = stack.enter_context(StoredDocuments.of(documents, deduplicator.memory))
+        return _Evaluating(stored, labels, deduplicator, options or EvaluationOptions()).evaluation()
 
 
 def with_threshold(deduplicator: Deduplicator, similarity: float | None, distance: int | None) -> Deduplicator:
@@ -137,7 +145,7 @@ class _Evaluating:
 
     def __init__(
         self,
-        documents: Sequence[tuple[str, str]],
+        documents: StoredDocuments,
         labels: Labels,
         deduplicator: Deduplicator,
         options: EvaluationOptions,
@@ -145,11 +153,8 @@ class _Evaluating:
         self._documents = documents
         self._deduplicator = deduplicator
         self._options = options
-        self._ids, self._texts = [id_ for id_, _ in documents], [text for _, text in documents]
-        if len(set(self._ids)) < len(self._ids):
-            raise InputError("Several documents have the same id. Give each document an id of its own.")
+        self._ids, self._originals = documents.ids, documents.originals
         self._truth = truth_of(labels, self._ids, options.on_reject)
-        self._originals = first_positions(self._texts)
         self._units = np.unique(self._truth.units, return_inverse=True)[1].reshape(-1)
 
     def evaluation(self) -> Evaluation:
@@ -163,17 +168,20 @@ class _Evaluating:
         options.on_step("Trying other thresholds")
         near, curves = self._curves()
         options.on_step("Comparing all pairs exactly")
-        keys = KeyMatcher.of(deduplicator.settings, deduplicator.criteria, self._texts)
-        similar = similar_pairs(deduplicator.settings, self._texts, self._originals)
+        keys = KeyMatcher.of(deduplicator.settings, deduplicator.criteria, self._documents.texts)
+        similar = similar_pairs(deduplicator.settings, self._documents.texts, self._originals)
         ceiling = self._ceiling(similar, keys)
         options.on_step("Drawing samples")
         buckets = judged.scores(self._units, self._kinds(judged.pairs), options.bootstrap)
         pairs = buckets.pop("overall").get("all")
-        errors = ErrorFinder(deduplicator.settings, self._texts, self._originals, keys, similar.predicted)
+        errors = ErrorFinder(deduplicator.settings, self._documents, keys, similar.predicted)
+        wrong = errors.wrong(judged.wrong, found, options.examples)
+        missed = errors.missed(judged.missed, near, options.examples)
+        shown = sorted({place for error in (*wrong, *missed) for place in (error.first, error.second)})
         return Evaluation(
             deduplicator=deduplicator,
             ids=self._ids,
-            texts=self._texts,
+            texts=dict(zip(shown, self._documents.texts_at(shown), strict=True)),
             truth=truth,
             counts=counts,
             found=found,
@@ -184,14 +192,14 @@ class _Evaluating:
             buckets=buckets,
             curves=curves,
             ceiling=ceiling,
-            wrong=errors.wrong(judged.wrong, found, options.examples),
-            missed=errors.missed(judged.missed, near, options.examples),
+            wrong=wrong,
+            missed=missed,
         )
 
     def _kinds(self, pairs: Numbers) -> dict[str, tuple[npt.NDArray[np.int64], Sequence[str]]]:
         bucketing = {
-            "length": by_length(self._texts),
-            "script": by_script(self._texts),
+            "length": by_length(self._documents.texts),
+            "script": by_script(self._documents.texts),
             "equality": by_identity(self._originals),
         }
         sides = positions(pairs)
@@ -234,6 +242,7 @@ class _Evaluating:
         return Ceiling(
             curve,
             similar.is_complete,
+            similar.standard_error,
             threshold,
             None if above is None else _share(keys.meet(above)),
             _share(keys.meet(positives)),

@@ -47,6 +47,7 @@ def evaluation_json(evaluation: Evaluation) -> Json:
         "exact_jaccard": {
             "best": _point(evaluation.ceiling.curve),
             "is_complete": evaluation.ceiling.is_complete,
+            "standard_error": evaluation.ceiling.standard_error,
             "candidate_recall": evaluation.ceiling.candidates,
             "candidate_recall_of_duplicates": evaluation.ceiling.true_candidates,
         },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,27 +20,32 @@ _AT_ONCE = 1 << 14
 class KeyMatcher:
     """The keys of texts: bands if similarities count, blocks if distances do."""
 
-    def __init__(self, settings: Settings, criteria: Criteria, batches: Sequence[Fingerprints]) -> None:
-        statuses = [np.empty(0, dtype=np.uint8), *(batch.statuses for batch in batches)]
+    def __init__(self, settings: Settings, criteria: Criteria, batches: Iterable[Fingerprints]) -> None:
+        bands = settings.minhash.layout if settings.minhash and criteria.similarity is not None else None
+        blocks = settings.simhash.layout if settings.simhash and criteria.distance is not None else None
+        statuses, of_bands, of_blocks = [np.empty(0, dtype=np.uint8)], [], []
+        for batch in batches:
+            statuses.append(batch.statuses)
+            if bands and batch.signatures is not None:
+                of_bands.append(bands.values(batch.signatures))
+            if blocks and batch.simhashes is not None:
+                of_blocks.append(blocks.values(batch.simhashes))
         self._has_keys = np.concatenate(statuses) != STATUSES.index("empty")
         # The keys of each kind, a row for each text, and the number that must be shared.
         self._kinds: list[tuple[npt.NDArray[np.uint64], int]] = []
-        if batches and settings.minhash and criteria.similarity is not None:
-            bands, signatures = settings.minhash.layout, [batch.signatures for batch in batches]
-            self._kinds.append((np.concatenate([bands.values(each) for each in signatures if each is not None]), 1))
-        if batches and settings.simhash and criteria.distance is not None:
-            blocks, codes = settings.simhash.layout, [batch.simhashes for batch in batches]
-            values = np.concatenate([blocks.values(each) for each in codes if each is not None])
-            self._kinds.append((values, blocks.min_shared(criteria.distance)))
+        if of_bands:
+            self._kinds.append((np.concatenate(of_bands), 1))
+        if of_blocks and blocks and criteria.distance is not None:
+            self._kinds.append((np.concatenate(of_blocks), blocks.min_shared(criteria.distance)))
 
     @classmethod
-    def of(cls, settings: Settings, criteria: Criteria, texts: Sequence[str]) -> KeyMatcher:
+    def of(cls, settings: Settings, criteria: Criteria, texts: Iterable[str]) -> KeyMatcher:
         """Make the keys of texts by a scheme."""
 
         def made(some: Sequence[str]) -> Fingerprints:
             return fingerprinting.fingerprints_of_texts(settings, some)
 
-        return cls(settings, criteria, list(fingerprinting.in_batches(texts, made)))
+        return cls(settings, criteria, fingerprinting.in_batches(texts, made))
 
     def meet(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
         """Return whether each pair shares enough keys that a search for one compares the other."""

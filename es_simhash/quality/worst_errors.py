@@ -14,17 +14,17 @@ from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.predictions import PredictedPairs
+from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Layout, Settings
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, plain
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import standard_error
-from es_simhash.sketches.set_cache import SetCache
 
 EXAMPLES = 10
-# The most missed pairs to compare; of more, evenly spread ones are taken.
-_MOST_MISSED = 20_000
+# The most missed pairs to compare, and the most bytes of their texts; of more, evenly spread ones are taken.
+_MOST_MISSED, _MOST_BYTES = 20_000, 200_000_000
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class ErrorFinder:
     """Finds the worst errors among pairs of texts."""
 
     def __init__(
-        self, settings: Settings, texts: Sequence[str], originals: Integers, keys: KeyMatcher, similar: PredictedPairs
+        self, settings: Settings, documents: StoredDocuments, keys: KeyMatcher, similar: PredictedPairs
     ) -> None:
         self._verifier = Verifier(plain(settings), Verification(weights="scheme"))
-        self._features = SetCache.of(self._verifier.prepared, texts)
+        self._features = documents.features(self._verifier.prepared)
         self._settings = settings
-        self._texts = texts
-        self._originals = originals
+        self._documents = documents
+        self._originals = documents.originals
         self._keys = keys
         self._similar = similar
 
@@ -66,15 +66,21 @@ class ErrorFinder:
 
     def missed(self, pairs: Numbers, known: PredictedPairs, count: int) -> list[PairError]:
         """Return missed pairs, the least similar first; ``known`` has pairs below the threshold, too."""
-        if len(pairs) > _MOST_MISSED:
-            pairs = pairs[np.linspace(0, len(pairs) - 1, _MOST_MISSED).astype(np.int64)]
+        most = self._most(pairs)
+        if len(pairs) > most:
+            pairs = pairs[np.linspace(0, len(pairs) - 1, most).astype(np.int64)]
         order = np.lexsort((pairs, self.jaccards(pairs)))
         return self._errors(pairs, order, known, count)
+
+    def _most(self, pairs: Numbers) -> int:
+        """Return how many of these pairs may be compared."""
+        sizes = self._documents.sizes()[np.stack(positions(pairs))].sum(axis=0)
+        return int(min(_MOST_MISSED, _MOST_BYTES // max(sizes.mean(), 1))) if len(pairs) else 0
 
     def jaccards(self, pairs: Numbers) -> npt.NDArray[np.float64]:
         """Return the exact Jaccard similarity of each pair."""
         found = self._similar.similarities_of(pairs)
-        unknown = np.isnan(found)
+        unknown = np.isnan(found) | ~self._similar.are_exact_of(pairs)
         first, second = positions(pairs[unknown])
         both = np.stack([self._originals[first], self._originals[second]])
         found[unknown] = self._verifier.of_cached(self._features, both).similarities
@@ -105,7 +111,7 @@ class ErrorFinder:
     def _distances(self, pairs: Numbers) -> list[int] | list[None]:
         if self._settings.simhash is None or not len(pairs):
             return [None] * len(pairs)
-        texts = [self._texts[place] for side in positions(pairs) for place in side.tolist()]
+        texts = self._documents.texts_at([place for side in positions(pairs) for place in side.tolist()])
         first, second = np.split(np.concatenate(list(fingerprinting.in_batches(texts, self._simhashes))), 2)
         distances: list[int] = hamming.distances(first, second).tolist()
         return distances

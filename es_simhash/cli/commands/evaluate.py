@@ -22,6 +22,7 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.labelled_documents import Gathered
     from es_simhash.documents.rejected import OnReject
+    from es_simhash.quality.stored_documents import StoredDocuments
     from es_simhash.scheme.settings import Settings
 
 
@@ -77,6 +78,7 @@ def command(
     from es_simhash.quality.evaluation import EvaluationOptions, evaluate
     from es_simhash.quality.evaluation_json import write_pairs
     from es_simhash.quality.labels import read_labels
+    from es_simhash.quality.stored_documents import StoredDocuments
 
     if source.index and (source.fields or source.scheme):
         raise click.UsageError("An index has its own scheme and fields. Drop --scheme and --field.")
@@ -88,11 +90,12 @@ def command(
         rejects = stack.enter_context(RejectFile(source.files.rejects))
         read = read_labels(labels, rejects)
         gather = _gather_index if source.index else _gather_files
-        settings, gathered = gather(source, target, output, canonical, strip, rejects)
+        documents = stack.enter_context(StoredDocuments(criteria["memory"]))
+        settings, gathered = gather(source, documents, target, output, canonical, strip, rejects)
         options = EvaluationOptions(
             Bootstrap(samples, seed), examples, rejects, lambda step: output.note(f"{step} …"), gathered.rank
         )
-        evaluation = evaluate(gathered.documents, read, Deduplicator(settings, **criteria), options)
+        evaluation = evaluate(documents, read, Deduplicator(settings, **criteria), options)
         if report_out:
             from es_simhash.cli.reports.html.evaluation import evaluation_page
 
@@ -106,7 +109,14 @@ def command(
 
 
 def _gather_files(
-    source: Source, _target: Target, output: Output, canonical: str, strip: tuple[str, ...], rejects: OnReject, /
+    source: Source,
+    documents: StoredDocuments,
+    _target: Target,
+    output: Output,
+    canonical: str,
+    strip: tuple[str, ...],
+    rejects: OnReject,
+    /,
 ) -> tuple[Settings, Gathered]:
     from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
     from es_simhash.cli.jobs.labelled_documents import gather_files
@@ -118,13 +128,20 @@ def _gather_files(
     with output.progress("Reading", total_bytes(files.paths)) as advance:
         found = read_texts(files.read(rejects), source.fields, rejects, absent, patterns(strip))
         rule = canonical_named(canonical, source.fields)
-        gathered = gather_files(found, rule, rejects, lambda done: advance(done, 0, files.bytes_read))
+        gathered = gather_files(found, documents, rule, rejects, lambda done: advance(done, 0, files.bytes_read))
     output.warn(absent.warning)
     return scheme, gathered
 
 
 def _gather_index(
-    source: Source, target: Target, output: Output, canonical: str, strip: tuple[str, ...], rejects: OnReject, /
+    source: Source,
+    documents: StoredDocuments,
+    target: Target,
+    output: Output,
+    canonical: str,
+    strip: tuple[str, ...],
+    rejects: OnReject,
+    /,
 ) -> tuple[Settings, Gathered]:
     from es_simhash.cli.jobs.labelled_documents import gather_index
     from es_simhash.documents.sources import patterns
@@ -136,5 +153,5 @@ def _gather_index(
         opened = Index(source.index, engine, prefix=source.prefix)
         warn_of_indices_without_fields(output, opened)
         rule = canonical_named(canonical, opened.documents.fields)
-        gathered = gather_index(opened, rule, source.filter, patterns(strip), rejects, advance, PATIENCE)
+        gathered = gather_index(opened, documents, rule, source.filter, patterns(strip), rejects, advance, PATIENCE)
         return opened.scheme, gathered

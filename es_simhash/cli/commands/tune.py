@@ -166,6 +166,7 @@ def _read_files(
     from es_simhash.cli.jobs.sample import Sampled, sample_of_files
     from es_simhash.documents.files import total_bytes
     from es_simhash.groups.canonical import canonical_named
+    from es_simhash.quality.stored_documents import StoredDocuments
 
     scheme, absent, files = scheme_named(source.scheme), AbsentFields(source.fields), source.files
     with output.progress("Reading", total_bytes(files.paths)) as advance:
@@ -175,8 +176,9 @@ def _read_files(
             advance(done, 0, files.bytes_read)
 
         if size is None:
-            documents = gather_files(found, canonical_named("first", ()), rejects, on_read).documents
-            sampled = Sampled(documents, len(documents))
+            with StoredDocuments() as documents:
+                gather_files(found, documents, canonical_named("first", ()), rejects, on_read)
+                sampled = Sampled(list(documents), len(documents))
         else:
             sampled = sample_of_files(found, size, on_read)
     output.warn(absent.warning)

@@ -1,4 +1,4 @@
-"""The labelled documents of ``evaluate`` and ``tune``, read from files or from an index into memory."""
+"""The labelled documents of ``evaluate`` and ``tune``, read from files or from an index."""
 
 from __future__ import annotations
 
@@ -20,25 +20,23 @@ from es_simhash.index import Index
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import GetMappings, Refresh
+from es_simhash.quality.stored_documents import StoredDocuments
 
 OnProgress = Callable[[int], object]
 
 
 @dataclass
 class Gathered:
-    """Documents as (id, text) pairs, and what the members of a group are ordered by."""
+    """Stored documents, and what the members of a group are ordered by."""
 
+    documents: StoredDocuments
     canonical: Canonical
-    documents: list[tuple[str, str]] = field(default_factory=list)
     _ranks: list[Any] = field(default_factory=list)
-    _ids: set[str] = field(default_factory=set)
 
     def add(self, id_: str, text: str, document: Json) -> bool:
         """Add a document; return False if its id is taken."""
-        if id_ in self._ids:
+        if not self.documents.add(id_, text):
             return False
-        self._ids.add(id_)
-        self.documents.append((id_, text))
         if self.canonical.fields:
             self._ranks.append(self.canonical.rank(document))
         return True
@@ -50,10 +48,14 @@ class Gathered:
 
 
 def gather_files(
-    found: Iterable[tuple[FileDocument, str]], canonical: Canonical, on_reject: OnReject, on_progress: OnProgress
+    found: Iterable[tuple[FileDocument, str]],
+    documents: StoredDocuments,
+    canonical: Canonical,
+    on_reject: OnReject,
+    on_progress: OnProgress,
 ) -> Gathered:
     """Gather the documents of files with their texts; reject one with the id of an earlier document."""
-    gathered = Gathered(canonical)
+    gathered = Gathered(documents, canonical)
     for each, text in found:
         if not gathered.add(each.id, text, dict(each.document)):
             reason = "An earlier document has the same id, so labels cannot name one of them. Give it another."
@@ -64,6 +66,7 @@ def gather_files(
 
 def gather_index(
     index: Index,
+    documents: StoredDocuments,
     canonical: Canonical,
     filter: Json | None,
     strip: Sequence[re.Pattern[str]],
@@ -75,7 +78,7 @@ def gather_index(
 
     If several indices behind the name have the same id, the first document counts.
     """
-    gathered = Gathered(canonical)
+    gathered = Gathered(documents, canonical)
     for hit, whole in with_texts(_hits(index, canonical, filter, patience), index.documents.fields, on_reject):
         text = whole
         for pattern in strip:

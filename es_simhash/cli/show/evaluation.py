@@ -72,7 +72,8 @@ def _row(scores: PairScores) -> list[Any]:
 
 def _thresholds(output: Output, evaluation: Evaluation) -> None:
     rows = [_best(f"by {curve.axis}", curve) for curve in evaluation.curves]
-    rows.append(_best("by exact Jaccard similarity of all pairs", evaluation.ceiling.curve))
+    how = "estimated" if evaluation.ceiling.standard_error else "exact"
+    rows.append(_best(f"by {how} Jaccard similarity of all pairs", evaluation.ceiling.curve))
     output.table(["best threshold", "at", "precision", "recall", "F1"], rows, "Thresholds with the highest F1")
 
 
@@ -102,6 +103,11 @@ def _notes(output: Output, evaluation: Evaluation) -> None:
         output.note(f"The keys of the scheme find {ceiling.candidates:.2%} of the pairs that are similar enough.")
     if ceiling.true_candidates is not None:
         output.note(f"They find {ceiling.true_candidates:.2%} of the duplicates.")
+    if ceiling.standard_error:
+        output.note(
+            "There are too many texts to compare all pairs exactly: their Jaccard similarities are estimates, with a "
+            f"standard error of at most {ceiling.standard_error:.3f}."
+        )
     if evaluation.judged.not_labelled:
         output.note(f"Found, but unlabelled and not counted: {counted(evaluation.judged.not_labelled, 'pair')}.")
     for problem, names in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -71,6 +72,13 @@ def test_the_page_says_what_similarity_is() -> None:
     scheme = Scheme(verification=Verification(0.5, first_lines=0.2))
     text = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, threads=1), OPTIONS), "news.jsonl")
     assert "jaccard of the texts, with features weighted by rarity, first lines alike by at least 0.2" in text
+
+
+def test_the_page_says_what_was_estimated() -> None:
+    evaluation = EVALUATIONS["both"]()
+    assert "The exact Jaccard similarity of all pairs" in evaluation_page(evaluation, "news.jsonl")
+    estimated = replace(evaluation, ceiling=replace(evaluation.ceiling, standard_error=0.0123))
+    assert "estimated with a standard error of at most 0.012" in evaluation_page(estimated, "news.jsonl")
 
 
 def test_the_page_of_labelled_pairs_says_what_is_not_known() -> None:

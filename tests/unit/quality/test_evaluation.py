@@ -232,6 +232,14 @@ def test_schemes_of_every_kind_can_be_evaluated(scheme: Scheme) -> None:
     assert [error.distance for error in found.missed if scheme.simhash] == distances
 
 
+def test_documents_are_read_once_and_only_texts_of_errors_are_kept(evaluation: Evaluation) -> None:
+    deduplicator = Deduplicator(SCHEME, threads=1, by="both")
+    found = evaluate(iter(DOCUMENTS), labels(), deduplicator, OPTIONS)
+    assert evaluation_json(found) == evaluation_json(evaluation)
+    shown = {place for error in (*found.wrong, *found.missed) for place in (error.first, error.second)}
+    assert {place: text for place, (_, text) in enumerate(DOCUMENTS) if place in shown} == found.texts
+
+
 def test_ids_must_be_distinct() -> None:
     with pytest.raises(InputError, match="the same id"):
         evaluate([("a", "x"), ("a", "y")], labels(), _strict())

@@ -141,7 +141,10 @@ def _ceiling(ceiling: Ceiling) -> Iterator[Html]:
     best = ceiling.curve.best
     how = "of all pairs" if ceiling.is_complete else "of nearly all pairs that are similar"
     reached = f"an F1 of {number(best.f1)} at best, at {best.threshold:g}." if best else "nothing."
-    yield element("p", f"The exact Jaccard similarity {how}, by the same features, reaches {reached}")
+    which = "The exact Jaccard similarity"
+    if ceiling.standard_error:
+        which = f"The Jaccard similarity, estimated with a standard error of at most {ceiling.standard_error:.3f},"
+    yield element("p", f"{which} {how}, by the same features, reaches {reached}")
     shares = []
     if ceiling.candidates is not None and ceiling.threshold is not None:
         shares.append(
