@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.live.sweep.progress import OnProgress, Progress
     from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.plans.index_rarity import LearntRarity
+    from es_simhash.scheme.verdict.learnt import LearntRarity
 
 Result = TypeVar("Result")
 

@@ -12,11 +12,12 @@ from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.errors import EngineError, IndexStateError
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.reading import Reading
-from es_simhash.plans.index_rarity import LearntRarity, note_rarity, noted_rarity
+from es_simhash.plans.index_rarity import fingerprinted, note_rarity, noted_rarity
 from es_simhash.plans.mapping_notes import check_may_note
 from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Count, GetDocuments, GetMappings, Plan
+from es_simhash.plans.operations import GetDocuments, GetMappings, Plan
 from es_simhash.scheme.mapping import entries
+from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.rarity import SAMPLE
 from es_simhash.scheme.verdict.verifier import is_by_rarity, rarity_of
 
@@ -77,8 +78,7 @@ def _learn_if_missing(name: str, documents: Documents, when: str, patience: floa
     own = {index: mappings[index] for index, entry in entries(mappings, documents.prefix).items() if entry}
     known = noted_rarity(own, documents)
     lacking = [index for index in sorted(own) if noted_rarity({index: own[index]}, documents) is None]
-    fingerprinted = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
-    if not lacking or (known is None and (yield Count(name, fingerprinted)) < SAMPLE):
+    if not lacking or (known is None and (yield from fingerprinted(name, documents)) < SAMPLE):
         return None
     for index in lacking:
         yield from check_may_note(index)

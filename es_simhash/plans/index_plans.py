@@ -16,7 +16,7 @@ from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.find import find_many
 from es_simhash.plans.find_options import FindRequest
-from es_simhash.plans.index_rarity import IndexRarity, LearntRarity
+from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.init import Initialised, init
 from es_simhash.plans.install_pipeline import (
     IngestPipeline,
@@ -34,6 +34,7 @@ from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.text.idf import IdfTable
 
 if TYPE_CHECKING:

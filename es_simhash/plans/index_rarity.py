@@ -13,21 +13,10 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.errors import AccessError
 from es_simhash.plans.mapping_notes import note, noted
-from es_simhash.plans.operations import GetMappings, Plan, Sample
+from es_simhash.plans.operations import Count, GetMappings, Plan, Sample
+from es_simhash.scheme.verdict.learnt import LearntRarity, is_of
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
 from es_simhash.scheme.verdict.verifier import rarity_of
-
-
-@dataclass(frozen=True)
-class LearntRarity:
-    """How rare features are, and ``when`` that was learnt, in ISO 8601; None if it is not noted anywhere.
-
-    ``among`` is the number of documents that the sample was drawn from, as far as that is known.
-    """
-
-    rarity: Rarity
-    when: str | None
-    among: int | None = None
 
 
 @dataclass
@@ -65,38 +54,26 @@ class IndexRarity:
         return table
 
 
+def fingerprinted(index: str, documents: Documents) -> Plan[int]:
+    """Count the documents that rarity can be learnt from."""
+    return (yield Count(index, {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}))
+
+
 def noted_rarity(mappings: dict[str, Json], documents: Documents) -> LearntRarity | None:
     """Return what was learnt for the scheme in one of these indices: the oldest, which no new index can replace."""
-    found = (noted(mapping, _name(documents)) for _, mapping in sorted(mappings.items()))
-    of = _scheme(documents)
-    ours = [each for each in found if each and {name: each.get(name) for name in of} == of]
-    if not ours:
-        return None
-    oldest = min(ours, key=lambda each: str(each["when"]))
-    return LearntRarity(Rarity.from_json(oldest["rarity"]), oldest["when"], oldest.get("among"))
+    scheme, found = documents.scheme, (noted(mapping, _name(documents)) for _, mapping in sorted(mappings.items()))
+    ours = [each for each in found if is_of(each, scheme)]
+    return LearntRarity.from_json(min(ours, key=lambda each: str(each["when"])), scheme) if ours else None
 
 
 def note_rarity(index: str, documents: Documents, learnt: LearntRarity) -> Plan[None]:
     """Note in the mapping of one index what was learnt."""
-    yield from note(index, _name(documents), rarity_note(documents, learnt))
+    yield from note(index, _name(documents), learnt.to_json(documents.scheme))
 
 
 def forget_rarity(index: str, documents: Documents) -> Plan[None]:
     """Remove the note of what was learnt."""
     yield from note(index, _name(documents), None)
-
-
-def rarity_note(documents: Documents, learnt: LearntRarity) -> Json:
-    """Return what was learnt as it is noted."""
-    of = {name: value for name, value in {**_scheme(documents), "among": learnt.among}.items() if value}
-    return {**of, "when": learnt.when, "rarity": learnt.rarity.to_json()}
-
-
-def _scheme(documents: Documents) -> Json:
-    """Return which features are learnt, as it is noted; without ``features``, those of the fingerprints."""
-    verification = documents.scheme.verification
-    by_runs = verification is not None and verification.features == "runs"
-    return {"scheme": documents.scheme.id, "features": "runs" if by_runs else None}
 
 
 def _name(documents: Documents) -> str:

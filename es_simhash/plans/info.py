@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from es_simhash.plans.index_rarity import fingerprinted, noted_rarity
 from es_simhash.plans.open_index import OpenedIndex
 from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import DEFERRED
+from es_simhash.scheme.verdict.learnt import LearntRarity
 
 
 @dataclass(frozen=True)
@@ -15,6 +17,7 @@ class Info:
     """An index: its engine, its scheme, and the number of its fingerprints by status.
 
     ``without_fields`` lists the indices behind the name that have no fields: none of their documents has a fingerprint.
+    ``rarity`` is how rare features are, if that was learnt.
     """
 
     engine: str
@@ -27,6 +30,7 @@ class Info:
     documents: int
     fingerprinted: int
     statuses: dict[str, int]
+    rarity: LearntRarity | None
 
     @property
     def without(self) -> int:
@@ -37,23 +41,24 @@ class Info:
 def describe(index: str, opened: OpenedIndex) -> Plan[Info]:
     """Count the documents of an index by their fingerprint fields."""
     engine = yield GetInfo()
-    indices = sorted((yield GetMappings(index)))
+    mappings = yield GetMappings(index)
     documents = opened.documents
     scheme, prefix = documents.scheme, documents.prefix
     total = yield Count(index, {"match_all": {}})
-    fingerprinted = yield Count(index, {"term": {f"{prefix}.scheme": scheme.id}})
+    made = yield from fingerprinted(index, documents)
     statuses = {}
     for status in (*STATUSES, DEFERRED):
         statuses[status] = yield Count(index, {"term": {f"{prefix}.status": status}})
     return Info(
         " ".join([engine.distribution, *([".".join(map(str, engine.version))] if engine.version else [])]),
-        indices,
+        sorted(mappings),
         opened.without_fields,
         scheme.id,
         scheme.name,
         list(documents.fields),
         prefix,
         total,
-        fingerprinted,
+        made,
         statuses,
+        noted_rarity(mappings, documents),
     )

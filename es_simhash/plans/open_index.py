@@ -10,11 +10,12 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import MappingError, MissingError, SchemeMismatchError
 from es_simhash.plans.closed_indices import check_open, closed_index, closed_ones
-from es_simhash.plans.index_rarity import LearntRarity, noted_rarity
+from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.scheme import mapping
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.text.idf import IdfTable
 
 

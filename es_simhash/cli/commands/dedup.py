@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     metavar="N",
     help="Number of threads.  [default: all cores]",
 )
+@click.option(
+    "--rarity",
+    "rarity_file",
+    type=click.Path(dir_okay=False),
+    help="How rare features are: read from this file, or, if it is not there, learnt and written to it.",
+)
 @groups_file_options
 @output_file("--canonical-only", "canonical_file", help="Write the documents without their duplicates to this file.")
 def command(
@@ -44,6 +50,7 @@ def command(
     output: Output,
     memory: int,
     threads: int | None,
+    rarity_file: str | None,
     canonical: str,
     strip: tuple[str, ...],
     groups_file: str | None,
@@ -62,6 +69,7 @@ def command(
     Example: es-simhash dedup news.jsonl more.csv.gz --field body --canonical-only unique.jsonl
     """
     from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
+    from es_simhash.cli.jobs.rarity_file import known_or_kept, known_rarity
     from es_simhash.documents.files import whole_file
     from es_simhash.documents.sources import patterns
     from es_simhash.groups.pairs.deduplicator import Deduplicator
@@ -76,7 +84,11 @@ def command(
     _check_files(files, named)
     noted, stripped = _Noted(canonical, fields, date_field), patterns(strip)
     chosen, absent = scheme_or_default(scheme), AbsentFields(fields)
-    deduplicator = Deduplicator(chosen, memory=memory, threads=threads, **criteria)
+    known = known_rarity(rarity_file, chosen)
+    rarity = known.rarity if known else None
+    deduplicator = Deduplicator(chosen, rarity=rarity, memory=memory, threads=threads, **criteria)
+    if rarity_file and not deduplicator.weighs_rarity:
+        raise click.UsageError("These criteria do not ask how rare features are. Leave --rarity out.")
     printed = "" if groups_file else " What is printed above may not be all."
     with ExitStack() as stack:
         stack.enter_context(saying_if_interrupted(lambda: f"No output files were written.{printed}"))
@@ -89,6 +101,8 @@ def command(
         output.warn(absent.warning)
         with duplicates:
             _write(duplicates, files, fields, output_format, out)
+            if rarity_file:
+                output.note(known_or_kept(rarity_file, known, duplicates, chosen))
             if report_out := out.get("--report"):
                 from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
 

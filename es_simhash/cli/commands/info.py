@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import json
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.index import index_argument, prefix_option
 from es_simhash.cli.options.target import Target
+from es_simhash.cli.show.learning import learnt_as_json, sample
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
+    from es_simhash.plans.info import Info
     from es_simhash.plans.operations import FilesChecked
+    from es_simhash.scheme.scheme import Scheme
 
 
 @click.command(name="info", cls=EngineVerb)
 @index_argument
 @prefix_option
 @click.option("--check", is_flag=True, help="First verify the checksums of all files of an embedded index.")
-def command(index: str, prefix: str, check: bool, target: Target, output: Output) -> None:
+@output_file("--rarity", "rarity_file", help="Write how rare features are to this file, for dedup --rarity.")
+def command(index: str, prefix: str, check: bool, rarity_file: str | None, target: Target, output: Output) -> None:
     """Show what INDEX holds: its scheme, its fields, and how many documents have fingerprints.
 
     Example: es-simhash info articles
@@ -33,7 +39,11 @@ def command(index: str, prefix: str, check: bool, target: Target, output: Output
         opened = Index(index, engine, prefix=prefix)
         checked = _checked(opened) if check else None
         info = opened.info()
-    output.result(asdict(info) | {"without": info.without, "files": asdict(checked) if checked else None})
+        scheme = opened.scheme
+    if rarity_file:
+        _write_rarity(info, scheme, rarity_file)
+    shown = {**asdict(replace(info, rarity=None)), "rarity": learnt_as_json(info.rarity), "without": info.without}
+    output.result({**shown, "files": asdict(checked) if checked else None})
     rows = [
         ["engine", info.engine],
         ["indices", ", ".join(info.indices)],
@@ -45,9 +55,21 @@ def command(index: str, prefix: str, check: bool, target: Target, output: Output
         ["with fingerprints", f"{info.fingerprinted:,}"],
         ["without", f"{info.without:,}"],
         *([f"status {status}", f"{count:,}"] for status, count in info.statuses.items() if count),
+        *([["rarity", f"learnt on {info.rarity.day} from {sample(info.rarity)}"]] if info.rarity else []),
         *([["files", f"{checked.files:,} as they were written, {checked.bytes:,} bytes"]] if checked else []),
     ]
     output.table(["property", index], rows)
+
+
+def _write_rarity(info: Info, scheme: Scheme, path: str) -> None:
+    """Write what was learnt, as the mapping has it."""
+    from es_simhash.documents.files import whole_file
+    from es_simhash.errors import IndexStateError
+
+    if info.rarity is None:
+        raise IndexStateError("How rare features are was not learnt there yet. Run: es-simhash backfill --learn.")
+    with whole_file(path) as out:
+        json.dump(info.rarity.to_json(scheme), out)
 
 
 def _checked(index: Index) -> FilesChecked:

@@ -18,7 +18,7 @@ from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import dry_run_option, patience_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, Interrupted, print_stderr, saying_if_interrupted
-from es_simhash.cli.show.learning import documents_learnt_from, show_learnt
+from es_simhash.cli.show.learning import learnt_as_json, show_learnt
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def command(
         output.note(f"{_so_far(done, index)} in {monotonic() - started:.1f} s.")
         show_learnt(output, learnt)
     counts = {"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects}
-    output.result({**counts, "learnt": documents_learnt_from(learnt), "dry_run": dry_run})
+    output.result({**counts, "learnt": learnt_as_json(learnt), "dry_run": dry_run})
     say = output.line if dry_run else output.report
     say(f"{index}: {done:,} {'could be ' if dry_run else ''}written, {rejects.count:,} rejected")
     return SOME_FAILED if rejects.count else FINE

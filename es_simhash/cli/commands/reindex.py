@@ -14,7 +14,7 @@ from es_simhash.cli.options.index import index_options
 from es_simhash.cli.options.run import run_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.show.learning import show_learnt
+from es_simhash.cli.show.learning import learnt_as_json, show_learnt
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import counts, rates, showing_progress
 
@@ -132,6 +132,7 @@ def _show(output: Output, survey: ReindexSurvey, done: Reindexed, rejects: str) 
             "unfit": progress.unfit,
             "aliases": done.aliases,
             "late": done.late,
+            "learnt": learnt_as_json(progress.learnt),
         }
     )
     output.report(

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.show.learning import documents_learnt_from, show_learnt
+from es_simhash.cli.show.learning import learnt_as_json, show_learnt
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import (
     counts,
@@ -70,7 +70,7 @@ class BackfillOutput:
         done = {**counts(progress), **rates(progress), **_megabytes_per_second(progress)}
         done["seconds"] = round(progress.seconds, 3)
         done["unsettled"] = progress.unsettled
-        done["learnt"] = documents_learnt_from(progress.learnt)
+        done["learnt"] = learnt_as_json(progress.learnt)
         self.output.result(
             {"event": "done", **done, "rejects": rejects, "left_out": progress.left_out, "all_runs": asdict(totals)}
         )

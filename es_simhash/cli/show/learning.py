@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.live.learning import Learnt
+    from es_simhash.scheme.verdict.learnt import LearntRarity
 
 
-def documents_learnt_from(learnt: Learnt) -> int | None:
-    """Return the size of the sample; None if nothing was learnt."""
-    return None if learnt is None or isinstance(learnt, Exception) else learnt.rarity.documents
+def learnt_as_json(learnt: Learnt) -> dict[str, Any] | None:
+    """Return when and from how many documents something was learnt, as JSON; None if nothing was."""
+    if learnt is None or isinstance(learnt, Exception):
+        return None
+    return {"when": learnt.when, "sample": learnt.rarity.documents, "documents": learnt.among}
+
+
+def sample(learnt: LearntRarity) -> str:
+    """Return from how many documents it was learnt, in words."""
+    whole = "" if learnt.among is None else f" of {learnt.among:,}"
+    return f"{learnt.rarity.documents:,}{whole} documents"
 
 
 def show_learnt(output: Output, learnt: Learnt) -> None:
@@ -20,7 +29,4 @@ def show_learnt(output: Output, learnt: Learnt) -> None:
     if isinstance(learnt, Exception):
         output.note(f"How rare features are could not be kept, so each program learns it anew: {learnt}")
     elif learnt is not None:
-        output.note(
-            f"Learnt from {learnt.rarity.documents:,} of {learnt.among or 0:,} documents how rare features are; "
-            "similarities go by it from now on."
-        )
+        output.note(f"Learnt from {sample(learnt)} how rare features are; similarities go by it from now on.")

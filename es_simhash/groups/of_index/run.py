@@ -37,10 +37,11 @@ from es_simhash.groups.pairs.text_similarity import CompareTexts, verifier
 from es_simhash.live.sweep.changes import make_visible
 from es_simhash.live.sweep.reading import MOST_LOSSES, Reading
 from es_simhash.plans.closed_indices import closed_ones
-from es_simhash.plans.index_rarity import LearntRarity, noted_rarity
+from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.mapping_notes import noted
 from es_simhash.plans.operations import Count, GetMappings, Slice
 from es_simhash.scheme.mapping import entries
+from es_simhash.scheme.verdict.learnt import LearntRarity
 
 OnProgress = Callable[[int], object]
 

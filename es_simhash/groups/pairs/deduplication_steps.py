@@ -25,7 +25,9 @@ from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.surroundings import Surroundings
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
 Documents = Iterable[tuple[str, str]]
@@ -42,6 +44,7 @@ class Choices:
     linkage: Linkage
     common: float | None
     max_bucket: int | None
+    rarity: Rarity | None
 
 
 class Deduplication:
@@ -90,8 +93,16 @@ class Deduplication:
     @cached_property
     def _by_texts(self) -> CompareTexts:
         assert self._texts is not None
-        by = verifier(self._settings, self._criteria.verification, self._sample, self._choices.common)
-        return text_comparer(by, self._texts, self._memory, self._threads)
+        return text_comparer(self._verifier, self._texts, self._memory, self._threads)
+
+    @cached_property
+    def _verifier(self) -> Verifier:
+        choices = self._choices
+        return verifier(self._settings, self._criteria.verification, self._sample, choices.common, choices.rarity)
+
+    def _rarity(self) -> Rarity | None:
+        weights = None if self._texts is None else self._verifier.weights
+        return weights if isinstance(weights, Rarity) else None
 
     def _sample(self) -> list[str]:
         assert self._texts is not None
@@ -118,7 +129,7 @@ class Deduplication:
             left_out=links.left_out,
             cut_off=links.cut_off,
         )
-        return Duplicates(self._spools, self._ids, links.pairs, groups, counts, self._nearness)
+        return Duplicates(self._spools, self._ids, links.pairs, groups, counts, self._nearness, self._rarity)
 
     @cached_property
     def _nearness(self) -> Nearness:

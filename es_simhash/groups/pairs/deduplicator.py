@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from es_simhash._core.environment import MEMORY
+from es_simhash._core.json_paths import Json
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.compare import Verify
 from es_simhash.groups.pairs.condense import needed
@@ -19,6 +20,8 @@ from es_simhash.groups.pairs.worker_pool import default_threads
 from es_simhash.scheme.fingerprinting import check_threads
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.verifier import is_by_rarity
 
 _LEAST_MEMORY = 1 << 20
 # Each of at most nine spools may have this share of the memory.
@@ -33,7 +36,8 @@ class Deduplicator:
     are exact. Similarities are verified by the texts, which are stored for this: with ``verify="exact"`` all of them,
     as the ``verification`` of the settings says, which is the default if there is one; with "doubtful" those with
     doubtful estimates; with "estimate" none. Features that more than the share ``common`` of documents have then do not
-    count. If more than ``max_bucket`` documents share a key, only this many are compared. ``linkage`` makes groups of
+    count. ``rarity`` is what was learnt before, or its JSON form: the weights of an index, say.
+    If more than ``max_bucket`` documents share a key, only this many are compared. ``linkage`` makes groups of
     linked documents, as in `GroupOptions`.
 
     The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document. Beyond that it uses
@@ -50,6 +54,7 @@ class Deduplicator:
     verify: Verify | None = None
     linkage: Linkage = "single"
     common: float | None = None
+    rarity: Rarity | Json | None = None
     max_bucket: int | None = None
     memory: int = MEMORY
     threads: int | None = None
@@ -69,6 +74,7 @@ class Deduplicator:
             )
         if not isinstance(self.memory, int) or self.memory < _LEAST_MEMORY:
             raise SchemeError(f"{self.memory!r} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
+        self._rarity  # noqa: B018 - validates it
         if self.threads is not None:
             check_threads(self.threads)
 
@@ -83,6 +89,15 @@ class Deduplicator:
         """The way in which similarities are verified."""
         return self.verify or ("exact" if self.settings.verification else "doubtful")
 
+    @property
+    def weighs_rarity(self) -> bool:
+        """Whether texts are compared, and features weigh the more the rarer they are."""
+        return self.criteria.similarity is not None and is_by_rarity(self.settings, self.criteria.verification)
+
+    @cached_property
+    def _rarity(self) -> Rarity | None:
+        return self.rarity if isinstance(self.rarity, Rarity | None) else Rarity.from_json(self.rarity)
+
     def run(self, documents: Documents, on_progress: OnProgress | None = None, rank: Rank | None = None) -> Duplicates:
         """Find the near-duplicates among documents: (id, text) pairs, read as they are needed.
 
@@ -91,7 +106,7 @@ class Deduplicator:
         """
         spools = Spools(self.memory // _SPOOL_SHARE, self.directory)
         try:
-            choices = Choices(self.decided_by, self.linkage, self.common, self.max_bucket)
+            choices = Choices(self.decided_by, self.linkage, self.common, self.max_bucket, self._rarity)
             threads = self.threads or default_threads()
             job = Deduplication(self.settings, self.criteria, choices, self.memory, threads, spools)
             job.read(documents, on_progress or (lambda _: None))

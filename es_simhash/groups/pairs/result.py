@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
@@ -15,6 +15,7 @@ from es_simhash.groups.pairs.linkage import groups_in_batches
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.spool import Records, Spools, Strings
 from es_simhash.groups.union_find import Groups
+from es_simhash.scheme.verdict.rarity import Rarity
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,20 @@ class Duplicates:
         groups: Groups,
         counts: Counts,
         nearness: Nearness,
+        rarity: Callable[[], Rarity | None],
     ) -> None:
         self._spools = spools
+        self._rarity = rarity
         self.nearness = nearness
         self._ids = ids
         self._pairs = pairs
         self.groups = groups
         self.counts = counts
+
+    @property
+    def rarity(self) -> Rarity | None:
+        """How rare features are, by which texts are compared; None if they are not. Close the result afterwards."""
+        return self._rarity()
 
     @property
     def is_canonical(self) -> npt.NDArray[np.bool_]:

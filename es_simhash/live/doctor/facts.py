@@ -14,6 +14,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError
 from es_simhash.plans.derived_fields import Derived
 from es_simhash.plans.foreign_values import look_for_foreign
+from es_simhash.plans.index_rarity import fingerprinted
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetResource, GetSettings, Plan
 from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
@@ -49,6 +50,7 @@ class IndexFacts:
 
     The source fields ``unseen`` have no text in any document; those ``derived`` have values made by the engine, so
     documents have none. ``foreign`` describes a sampled document with something else where our fields belong.
+    ``fingerprinted`` counts the documents with fingerprints of the scheme.
     """
 
     name: str
@@ -60,6 +62,7 @@ class IndexFacts:
     unseen: Sequence[str] = ()
     derived: Mapping[str, Derived] = field(default_factory=dict)
     foreign: EngineError | None = None
+    fingerprinted: int = 0
 
     def is_set(self, setting: str) -> bool:
         """Return whether a setting is true."""
@@ -137,8 +140,9 @@ def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts
     unseen = (yield from _unseen(due, paths)) if paths else []
     kinds = derived_fields(body, paths, unseen if due.documents else paths)
     foreign = (yield from look_for_foreign(due.index, documents)) if documents else None
+    made = (yield from attempt(fingerprinted(due.index, documents))) if documents and due.documents else None
     own = settings.get(due.index) or {}
-    return IndexFacts(due.index, due.due, due.documents, body, own, copies, unseen, kinds, foreign)
+    return IndexFacts(due.index, due.due, due.documents, body, own, copies, unseen, kinds, foreign, made or 0)
 
 
 def _unseen(due: Due, paths: Sequence[str]) -> Plan[list[str]]:

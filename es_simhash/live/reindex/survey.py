@@ -14,13 +14,14 @@ from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.sweep.survey import changed_after
 from es_simhash.plans.foreign_values import refuse_foreign
-from es_simhash.plans.index_rarity import LearntRarity, noted_rarity
+from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.init import new_index
 from es_simhash.plans.mapping_notes import noted, with_note
 from es_simhash.plans.operations import Count, GetAliases, GetInfo, GetMappings, GetSettings, Plan, Refresh
 from es_simhash.plans.text_fields import check_text_fields, fields_in_no_document, has_these_fields, no_text
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import META
+from es_simhash.scheme.verdict.learnt import LearntRarity
 
 # The note in a copy that names its source.
 ORIGIN = "_copied_from"

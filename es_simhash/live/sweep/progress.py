@@ -12,7 +12,7 @@ from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import EngineError
 from es_simhash.live.sweep.survey import Part
 from es_simhash.live.sweep.writing import Outcome
-from es_simhash.plans.index_rarity import LearntRarity
+from es_simhash.scheme.verdict.learnt import LearntRarity
 
 
 @dataclass

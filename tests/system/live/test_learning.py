@@ -16,7 +16,8 @@ from es_simhash.errors import AccessError
 from es_simhash.index import Index
 from es_simhash.live import learning
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.plans.index_rarity import LearntRarity, noted_rarity
+from es_simhash.live.doctor import rarity
+from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.operations import (
     Action,
     Bulk,
@@ -27,6 +28,7 @@ from es_simhash.plans.operations import (
     Refresh,
     Sample,
 )
+from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
 from tests.support.meddling import Meddler
@@ -172,13 +174,13 @@ def test_commands_say_what_they_learnt(tmp_path: Path) -> None:
     [done], _ = call(*load, "--dry-run")
     assert done["learnt"] is None
     [done], _ = call(*load)
-    assert done["learnt"] == 20
+    assert done["learnt"]["sample"] == 20
     [done], _ = call(*load)
     assert done["learnt"] is None
     done, _ = call("backfill", "articles")
     assert done[-1]["learnt"] is None
     done, _ = call("backfill", "articles", "--learn")
-    assert done[-1]["learnt"] == 20
+    assert done[-1]["learnt"]["sample"] == 20
     shown = run("backfill", "articles", "--learn", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
     assert "Learnt from 20 of 60 documents how rare features are" in shown.err
 
@@ -201,3 +203,29 @@ def test_a_table_that_cannot_be_kept_is_no_failure(
     monkeypatch.setattr(Target, "connect", lambda target: meddler)
     done = run("backfill", name, cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
     assert "How rare features are could not be kept, so each program learns it anew: Not allowed." in done.err
+
+
+def rarity_findings(index: Index) -> list[tuple[str, str]]:
+    return [(each.level, each.message) for each in index.doctor() if each.code == "rarity"]
+
+
+def test_the_doctor_and_info_tell_the_age_of_what_was_learnt(
+    engine: Engine, names: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rarity, "SAMPLE", 20)
+    index = filled(engine, names())
+    everything = BackfillOptions(filter={"match_all": {}})  # which does not learn
+    assert rarity_findings(index) == []
+    index.backfill(everything)
+    [(level, message)] = rarity_findings(index)
+    assert (level, index.info().rarity) == ("note", None)
+    assert "never learnt from the 30 documents" in message
+
+    learnt = index.backfill().learnt
+    assert isinstance(learnt, LearntRarity)
+    assert index.info().rarity == learnt
+    expected = f"How rare features are was learnt on {learnt.day} from 20 of 30 documents"
+    assert rarity_findings(index) == [("ok", f"{expected}.")]
+    put(engine, index.name, 271, first=100)
+    index.backfill()
+    assert rarity_findings(index) == [("note", f"{expected}, which are 301 by now.")]

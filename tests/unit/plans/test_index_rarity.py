@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from es_simhash import Documents, Scheme, Verification
 from es_simhash._core.json_paths import Json
-from es_simhash.plans.index_rarity import LearntRarity, note_rarity, noted_rarity
+from es_simhash.plans.index_rarity import note_rarity, noted_rarity
 from es_simhash.plans.operations import PutMapping
+from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.verifier import rarity_of
 
 BY_TOKENS = Scheme()

@@ -1,0 +1,56 @@
+"""A table of rarity with its origin, as it is noted in a mapping and written to a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from es_simhash._core.json_paths import Json
+from es_simhash.errors import SchemeMismatchError
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.rarity import Rarity
+
+
+@dataclass(frozen=True)
+class LearntRarity:
+    """How rare features are, and ``when`` that was learnt, in ISO 8601; None if it is not kept anywhere.
+
+    ``among`` is the number of documents that the sample was drawn from, as far as that is known.
+    """
+
+    rarity: Rarity
+    when: str | None
+    among: int | None = None
+
+    def to_json(self, scheme: Scheme) -> Json:
+        """Write what was learnt of the features that a scheme compares."""
+        of = {name: value for name, value in {**_of(scheme), "among": self.among}.items() if value}
+        return {**of, "when": self.when, "rarity": self.rarity.to_json()}
+
+    @classmethod
+    def from_json(cls, form: Any, scheme: Scheme) -> LearntRarity:
+        """Read what was learnt; it must be of the features that the scheme compares."""
+        if not is_of(form, scheme):
+            known = form.get("scheme") if isinstance(form, dict) else None
+            raise SchemeMismatchError(
+                f"This is not what was learnt of the rarity of features for the scheme {scheme.id}, but for {known}. "
+                "Choose that scheme, or learn it anew in another place."
+            )
+        return cls(Rarity.from_json(form.get("rarity")), form.get("when"), form.get("among"))
+
+    @property
+    def day(self) -> str:
+        """When it was learnt, without the time."""
+        return str(self.when).partition("T")[0]
+
+
+def is_of(form: Any, scheme: Scheme) -> bool:
+    """Return whether the form is of the features that a scheme compares."""
+    of = _of(scheme)
+    return isinstance(form, dict) and {name: form.get(name) for name in of} == of
+
+
+def _of(scheme: Scheme) -> Json:
+    """Return which features are learnt; without ``features``, those of the fingerprints."""
+    by_runs = scheme.verification is not None and scheme.verification.features == "runs"
+    return {"scheme": scheme.id, "features": "runs" if by_runs else None}
