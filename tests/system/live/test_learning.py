@@ -209,7 +209,7 @@ def rarity_findings(index: Index) -> list[tuple[str, str]]:
     return [(each.level, each.message) for each in index.doctor() if each.code == "rarity"]
 
 
-def test_the_doctor_and_info_tell_the_age_of_what_was_learnt(
+def test_the_doctor_and_info_show_the_age_of_what_was_learnt(
     engine: Engine, names: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rarity, "SAMPLE", 20)
