@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     "--rarity",
     "rarity_file",
     type=click.Path(dir_okay=False),
-    help="How rare features are: read from this file, or, if it is not there, learnt and written to it.",
+    help="Read how rare features are from this file, or learn it and write it there.",
 )
 @groups_file_options
 @output_file("--canonical-only", "canonical_file", help="Write the documents without their duplicates to this file.")

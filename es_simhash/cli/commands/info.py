@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @index_argument
 @prefix_option
 @click.option("--check", is_flag=True, help="First verify the checksums of all files of an embedded index.")
-@output_file("--rarity", "rarity_file", help="Write how rare features are to this file, for dedup --rarity.")
+@output_file("--rarity", "rarity_file", help="Write how rare features are to this file, for dedup.")
 def command(index: str, prefix: str, check: bool, rarity_file: str | None, target: Target, output: Output) -> None:
     """Show what INDEX holds: its scheme, its fields, and how many documents have fingerprints.
 

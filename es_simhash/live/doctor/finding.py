@@ -50,7 +50,7 @@ CODES = {
     "privileges": Code("what the login may do with the index", ("ok", "stop"), True),
     "privileges-unknown": Code("what the login may do cannot be seen", ("note",)),
     "hidden-parts": Code("the login does not see all fields, or all documents", ("stop",), True),
-    "rarity": Code("when, and from how many documents, it was learnt how rare features are", ("ok", "note")),
+    "rarity": Code("when it was learnt how rare features are", ("ok", "note")),
     "speed": Code("what would make the backfill of a large index quicker", ("note",)),
 }
 
