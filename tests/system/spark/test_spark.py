@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -66,6 +67,8 @@ SETTINGS: dict[str, bool | float | int | str | None] = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Few, so that the pairs of one document are in several batches.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "200",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.enabled": "false",
@@ -350,6 +353,18 @@ def test_a_worker_reports_unusable_input(spark: SparkSession) -> None:
         of.of_texts(broken)
     with pytest.raises(PySparkException, match="TextError: A text is not valid UTF-8"):
         add_fields(broken, of.documents).collect()
+
+
+def test_texts_that_change_while_they_are_read_are_noticed(spark: SparkSession) -> None:
+    def other_each_time(batches: Iterator[Any]) -> Iterator[Any]:
+        body = corpus(1)[0]["body"]
+        yield from (
+            pa.record_batch({"id": batch["id"], "body": [f"{body} {uuid4()}" for _ in batch["id"]]}) for batch in batches
+        )
+
+    frame = spark.createDataFrame([("a",), ("b",)], "id string").mapInArrow(other_each_time, "id string, body string")
+    with pytest.raises(PySparkException, match="InputError: The texts have changed"):
+        SparkDeduplicator(Documents(SCHEME, "body")).of_texts(frame)
 
 
 def test_a_refused_text_is_quoted_by_its_beginning() -> None:
