@@ -197,6 +197,18 @@ def test_random_documents_are_judged_as_on_one_machine(spark: SparkSession, many
     assert not found.estimate
 
 
+def test_documents_near_by_their_bits_show_what_their_texts_say(spark: SparkSession, many: dict[str, str]) -> None:
+    some = dict(list(many.items())[:300])
+    scheme = replace(SCHEME, verification=Verification(0.9, measure="balanced", numbers=0.9))
+    found = SparkDeduplicator(Documents(scheme, "body"), distance=5, similarity=0.9).of_texts(frame_of(spark, some))
+    _, pairs, counts = found_here(scheme, some, {"distance": 5, "similarity": 0.9})
+    assert pairs_of(found) == pairs
+    assert found.counts == counts
+    by_bits = [pair for pair in pairs.values() if pair["clause"] == "bits"]
+    assert any(pair["similarity"] == 0 for pair in by_bits)
+    assert any(0 < pair["similarity"] < 0.9 and pair["is_exact"] for pair in by_bits)
+
+
 def test_what_was_learnt_before_weighs_features(spark: SparkSession, many: dict[str, str]) -> None:
     some = dict(list(many.items())[:60])
     rarity = rarity_of(RULE, many.values())
@@ -359,7 +371,8 @@ def test_texts_that_change_while_they_are_read_are_noticed(spark: SparkSession) 
     def other_each_time(batches: Iterator[Any]) -> Iterator[Any]:
         body = corpus(1)[0]["body"]
         yield from (
-            pa.record_batch({"id": batch["id"], "body": [f"{body} {uuid4()}" for _ in batch["id"]]}) for batch in batches
+            pa.record_batch({"id": batch["id"], "body": [f"{body} {uuid4()}" for _ in batch["id"]]})
+            for batch in batches
         )
 
     frame = spark.createDataFrame([("a",), ("b",)], "id string").mapInArrow(other_each_time, "id string, body string")
