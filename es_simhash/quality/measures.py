@@ -18,7 +18,7 @@ from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.scheme.verdict.verifier import Verifier, compared, rarity_of
 from es_simhash.sketches.weighted_sets import shared_weights
 
-MEASURES: tuple[Measure, ...] = ("jaccard", "overlap")
+MEASURES: tuple[Measure, ...] = ("jaccard", "overlap", "balanced")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,8 @@ def _by_rarity(settings: Settings, texts: Sequence[str], pairs: Numbers) -> dict
     first, second = positions(pairs)
     shared = shared_weights(features, first, second)
     a, b = np.array([each.total for each in features])[np.stack([first, second])]
-    return {"jaccard": _share(shared, a + b - shared), "overlap": _share(shared, np.minimum(a, b))}
+    jaccards, overlaps = _share(shared, a + b - shared), _share(shared, np.minimum(a, b))
+    return {"jaccard": jaccards, "overlap": overlaps, "balanced": np.sqrt(jaccards * overlaps)}
 
 
 def _share(shared: Integers, whole: Integers) -> Similarities:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.quality.measures import MEASURES, MeasuredPairs
+from es_simhash.quality.measures import MeasuredPairs
 from es_simhash.quality.scores import Confusion, Many
 from es_simhash.quality.truth import Truth
 from es_simhash.scheme.settings import Settings
@@ -32,6 +32,7 @@ from es_simhash.scheme.verdict.verification import Measure, Verification
 SIMPLER, UNESTIMATED = 0.005, 0.01
 # The first of equally good levels of a condition is chosen.
 LEVELS = (0.5, 0.7, 0.3, 0.9)
+MEASURES: tuple[Measure, ...] = ("jaccard", "overlap")
 _MOST_CONDITIONS = 2
 _PARTS = 5
 _STEPS = 200

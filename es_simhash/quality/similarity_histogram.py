@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.valley import valley_of
 from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
 from es_simhash.quality.ceiling import LEAST
-from es_simhash.quality.measures import measure_pairs
+from es_simhash.quality.measures import MEASURES, measure_pairs
 from es_simhash.quality.predictions import first_positions
 from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import is_by_rarity, plain
 
 EXAMPLES = 2
@@ -46,23 +48,26 @@ class Level:
 
 @dataclass(frozen=True)
 class Histogram:
-    """The pairs among ``documents`` by the Jaccard similarity of their features, weighted by rarity.
+    """The pairs among ``documents`` by their similarity: the scheme's, or Jaccard's if it does not weigh by rarity.
 
-    ``threshold`` is the scheme's, None if it uses another measure; ``near`` counts the pairs at or above it, whatever
-    its other conditions.
+    ``threshold`` is the scheme's, None if it has another measure; ``near`` counts the pairs at or above it, whatever
+    its other conditions. The similarities of unequal texts part at ``valley``, if they clearly do.
     """
 
     documents: int
     levels: Sequence[Level]
     threshold: float | None
     near: int | None
+    valley: float | None
 
 
 def histogram(settings: Settings, documents: Sequence[tuple[str, str]], examples: int = EXAMPLES) -> Histogram:
     """Count the pairs of documents, given as (id, text), by similarity."""
     ids, texts = [id_ for id_, _ in documents], [text for _, text in documents]
-    found = measure_pairs(plain(settings), texts, first_positions(texts))
-    similarities = found.similarities["jaccard"]
+    originals = first_positions(texts)
+    found = measure_pairs(plain(settings), texts, originals)
+    verification = _by_rarity(settings)
+    similarities = found.similarities[verification.measure if verification else "jaccard"]
     steps = np.floor(similarities * _LEVELS + 1e-9).astype(np.int64)
     first, second = positions(found.pairs)
     levels = []
@@ -75,16 +80,18 @@ def histogram(settings: Settings, documents: Sequence[tuple[str, str]], examples
         ]
         below = (step + 1) / _LEVELS if step < _LEVELS else None
         levels.append(Level(step / _LEVELS, below, len(there), shown))
-    threshold = _threshold(settings)
+    threshold = verification.similarity if verification else None
     near = None if threshold is None else int((similarities >= threshold).sum())
-    return Histogram(len(documents), levels, threshold, near)
+    valley = valley_of(similarities[originals[first] != originals[second]])
+    return Histogram(len(documents), levels, threshold, near, valley)
 
 
-def _threshold(settings: Settings) -> float | None:
+def _by_rarity(settings: Settings) -> Verification | None:
+    """Return what the scheme verifies by, if pairs are measured by that."""
     verification = settings.verification
-    if verification is None or verification.measure != "jaccard" or not is_by_rarity(settings, verification):
+    if verification is None or verification.measure not in MEASURES or not is_by_rarity(settings, verification):
         return None
-    return verification.similarity
+    return verification
 
 
 def _example(

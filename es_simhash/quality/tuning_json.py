@@ -65,6 +65,7 @@ def histogram_json(histogram: Histogram) -> Json:
         "documents": histogram.documents,
         "threshold": histogram.threshold,
         "near": histogram.near,
+        "valley": histogram.valley,
         "levels": [_level(level) for level in histogram.levels],
     }
 

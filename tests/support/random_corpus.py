@@ -30,3 +30,14 @@ def corpus(seed: int) -> list[str]:
     texts += ["", "short", "short"][: chosen.randrange(4)]
     chosen.shuffle(texts)
     return texts
+
+
+def texts_of_two_kinds() -> list[str]:
+    """Sixty texts, ten with each of six frames, each with a copy that differs in a few words."""
+    chosen = random.Random(4)
+    words = ["".join(chosen.choices("abcdefghijklmnop", k=6)) for _ in range(3_000)]
+    texts = []
+    for number in range(60):
+        own = [*words[number % 6 * 60 :][:60], *chosen.choices(words, k=50)]
+        texts += [" ".join(own), " ".join([*own[:-4], *chosen.choices(words, k=4)])]
+    return texts

@@ -27,6 +27,7 @@ def show_deduplicated(output: Output, counts: Counts) -> None:
             f"{counts.left_out:,} comparisons of documents with very common keys were left out. "
             "They are boilerplate, or in groups that other comparisons have found already."
         )
+    show_valley(output, counts.valley)
     output.result({"summary": asdict(counts)})
 
 
@@ -54,10 +55,20 @@ def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None
             f"{counts.left_out:,} comparisons of documents with very common keys were left out; "
             f"{counts.cut_off:,} times a document was not compared because of --max-bucket."
         )
+    show_valley(output, counts.valley)
     if written:
         _show_written(output, written)
     numbers = {**asdict(counts), "others": grouped.others, "new": grouped.new, "unread": grouped.unread}
     output.result({"summary": {**numbers, "hot_keys": hot, "written": asdict(written) if written else None}})
+
+
+def show_valley(output: Output, valley: float | None) -> None:
+    """Print where the similarities of texts have a valley, if they have one, and what to do about it."""
+    if valley is not None:
+        output.note(
+            f"Your texts part at {valley:g}: many pairs are less similar, many more, and few as similar. "
+            f"To part them there: --similarity {valley:g}"
+        )
 
 
 def were_written(documents: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from es_simhash.cli.show.groups import show_valley
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def show_histogram(output: Output, found: Histogram) -> None:
     output.table(["similarity", "pairs", "histogram"], rows, f"Pairs of {found.documents:,} documents")
     if found.threshold is not None:
         output.line(f"The scheme's threshold is {found.threshold:g}: {found.near:,} of these pairs reach it.")
+    show_valley(output, found.valley)
     for level in found.levels:
         _show_examples(output, level)
 

@@ -253,4 +253,5 @@ def _counts(store: FingerprintStore, links: Links, comparison: Comparison) -> Co
         verified=comparison.verified,
         left_out=links.left_out,
         cut_off=links.cut_off,
+        valley=comparison.sample.valley,
     )

@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.prefetch import each_made
-from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.pair_rows import PairRows
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.text_similarity import CompareTexts
+from es_simhash.groups.pairs.valley import LEAST, PairSample
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, PairMeasures
@@ -64,7 +65,8 @@ class Comparison:
 
     ``exact`` computes similarities from texts, unless estimates decide; criteria with a ``verification`` define another
     similarity than signatures estimate. It is called in the caller's thread, while other ``threads`` compare
-    fingerprints. ``compared`` counts the candidates, and ``verified`` those whose texts had to decide.
+    fingerprints. ``compared`` counts the candidates, and ``verified`` those whose texts had to decide. A ``sample`` of
+    them is compared also where their similarity cannot count, for their histogram.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Comparison:
         self._exact = exact
         self._threads = threads
         self.compared = self.verified = 0
+        self.sample = PairSample()
 
     def measured(self, codes: Numbers) -> Iterator[Pairs]:
         """Yield the pairs that may be near, or make a crowd, in the order in which they come."""
@@ -131,12 +134,17 @@ class Comparison:
         return pairs["distance"] <= self._criteria.distance
 
     def _are_similar(self, pairs: Pairs, are_near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        codes = pair_codes(pairs["first"].astype(np.int64), pairs["second"].astype(np.int64))
+        sampled = self.sample.takes(codes)
         if self._exact is not None:
-            self._look_at_texts(self._exact, pairs, are_near)
+            self._look_at_texts(self._exact, pairs, are_near, sampled)
+        self.sample.add(codes[sampled], pairs["similarity"][sampled])
         counts: npt.NDArray[np.bool_] = pairs["similarity"] >= self._criteria.least
         return counts
 
-    def _look_at_texts(self, exact: CompareTexts, pairs: Pairs, are_near: npt.NDArray[np.bool_]) -> None:
+    def _look_at_texts(
+        self, exact: CompareTexts, pairs: Pairs, are_near: npt.NDArray[np.bool_], sampled: npt.NDArray[np.bool_]
+    ) -> None:
         """Replace estimates by exact similarities: the doubtful ones, or all that are not too low."""
         least, threshold = self._criteria.least, self._criteria.similarity
         asked = pairs["similarity"] >= lowest_estimate(self._criteria, self._error(least))
@@ -144,7 +152,8 @@ class Comparison:
             asked &= pairs["similarity"] < threshold + _DOUBT * self._error(threshold)
         first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
         # The similarity of a pair that is near by its distance is shown in any case.
-        found = exact(first, second, np.where(are_near[asked], 0.0, least))
+        enough = np.where(sampled[asked], min(least, LEAST), least)
+        found = exact(first, second, np.where(are_near[asked], 0.0, enough))
         pairs["similarity"][asked], pairs["agreement"][asked] = found.similarities, found.agreements
         pairs["is_exact"][asked] = True
         self.verified += len(first)

@@ -128,6 +128,7 @@ class Deduplication:
             verified=self._comparison.verified,
             left_out=links.left_out,
             cut_off=links.cut_off,
+            valley=self._comparison.sample.valley,
         )
         return Duplicates(self._spools, self._ids, links.pairs, groups, counts, self._nearness, self._rarity)
 

@@ -26,7 +26,8 @@ class Counts:
     except the first, is paired with the one before it, and compared with no other. ``near`` counts all other pairs.
     Among ``compared`` candidates, ``verified`` were decided by their texts. Keys shared by very many documents would
     have made ``left_out`` more comparisons, counted once for each key of a pair. ``cut_off`` counts documents that were
-    not compared because too many have a key, once for each key.
+    not compared because too many have a key, once for each key. Texts part at the similarity ``valley``, unless that is
+    not clear (see `es_simhash.groups.pairs.valley`).
     """
 
     documents: int
@@ -39,6 +40,7 @@ class Counts:
     verified: int
     left_out: int
     cut_off: int = 0
+    valley: float | None = None
 
 
 class Duplicates:

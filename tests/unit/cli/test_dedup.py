@@ -15,6 +15,7 @@ from es_simhash._core.native import native
 from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
+from tests.support.random_corpus import texts_of_two_kinds
 
 TEXT, OTHER = (document["body"] for document in corpus(2))
 DOCUMENTS: list[dict[str, Any]] = [
@@ -67,6 +68,21 @@ def test_an_estimate_of_a_pair_has_its_standard_error(tmp_path: Path) -> None:
     for pair in others:
         assert not pair["is_exact"]
         assert pair["standard_error"] == round(standard_error(pair["similarity"], 128), 4)
+
+
+def test_the_summary_says_where_texts_part(tmp_path: Path) -> None:
+    rows = [{"id": str(place), "body": text} for place, text in enumerate(texts_of_two_kinds())]
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
+    done = run("dedup", "news.jsonl", "--field", "body", "--json", cwd=tmp_path)
+    valley = lines(done)[-1]["summary"]["valley"]
+    assert 0.4 < valley < 0.9
+    assert f"Your texts part at {valley:g}" in done.err
+    assert f"--similarity {valley:g}" in done.err
+    histogram = run("tune", "news.jsonl", "--field", "body", "--histogram", "--json", cwd=tmp_path)
+    [found] = lines(histogram)
+    assert abs(found["valley"] - valley) < 0.2
+    [summary] = dedup(tmp_path, "--json", documents=rows[::2])[-1:]
+    assert summary["summary"]["valley"] is None
 
 
 def test_linkage_defines_which_members_are_near(tmp_path: Path) -> None:

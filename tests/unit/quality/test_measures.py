@@ -88,7 +88,10 @@ def test_examples_have_their_differences_marked() -> None:
 
 def test_a_threshold_that_means_something_else_has_no_place() -> None:
     scheme = Scheme()
-    others = [None, Verification(measure="overlap"), Verification(weights="scheme")]
+    others = [None, Verification(measure="cosine"), Verification(weights="scheme")]
     for verification in others:
         found = histogram_json(histogram(replace(scheme, verification=verification), documents()[:8]))
         assert (found["threshold"], found["near"]) == (None, None)
+    by_overlap = histogram(replace(scheme, verification=Verification(0.95, measure="overlap")), documents())
+    overlaps = measure_pairs(scheme, TEXTS, first_positions(TEXTS)).similarities["overlap"]
+    assert (by_overlap.threshold, by_overlap.near) == (0.95, (overlaps >= 0.95).sum())

@@ -1,0 +1,96 @@
+"""The valley of similarities: found where there are two kinds of pairs, and only there."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from es_simhash.groups.pairs import valley
+from es_simhash.groups.pairs.candidates import pair_codes
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.pairs.valley import PairSample, valley_of
+from es_simhash.quality.similarity_histogram import histogram
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.measures import Similarities
+from es_simhash.scheme.verdict.verification import Verification
+from tests.support.random_corpus import texts_of_two_kinds
+
+VERIFICATION = Verification(0.8, measure="balanced", features="runs")
+SCHEME = Scheme(verification=VERIFICATION)
+
+
+def two_modes(seed: int, low: int, high: int) -> Similarities:
+    """Some pairs of about .25, and others of about .8; hardly any from .45 to .65."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate([0.2 + 0.3 * rng.beta(1, 3, low), 0.6 + 0.4 * rng.beta(4, 2, high)])
+
+
+@pytest.mark.parametrize(("low", "high"), [(200, 60), (60, 200), (3_000, 100), (40, 40), (5_000, 5_000)])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_valley_lies_between_two_modes(low: int, high: int, seed: int) -> None:
+    found = valley_of(two_modes(seed, low, high))
+    assert found is not None
+    assert 0.45 < found < 0.7
+
+
+@pytest.mark.parametrize("count", [0, 1, 50, 1_000, 16_000])
+def test_one_mode_has_no_valley(count: int) -> None:
+    rng = np.random.default_rng(count)
+    for shape in ((1, 1), (1, 4), (3, 3), (5, 1)):
+        assert valley_of(0.2 + 0.8 * rng.beta(*shape, count)) is None
+    assert valley_of(np.full(count, 0.9)) is None
+
+
+def test_a_few_pairs_of_another_kind_are_not_enough() -> None:
+    assert valley_of(two_modes(1, 300, 6)) is None
+
+
+def test_what_is_below_the_lowest_similarity_does_not_count() -> None:
+    some = two_modes(2, 200, 200)
+    assert valley_of(np.concatenate([some, np.zeros(100_000)])) == valley_of(some)
+
+
+def test_a_wide_valley_has_its_middle() -> None:
+    rng = np.random.default_rng(3)
+    wide = np.concatenate([rng.uniform(0.2, 0.3, 200), rng.uniform(0.9, 1.0, 200)])
+    assert valley_of(wide) == pytest.approx(0.6, abs=0.01)
+
+
+def test_a_sample_is_the_same_in_whatever_parts_pairs_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(valley, "_MOST", 1_000)
+    rng = np.random.default_rng(1)
+    first = np.arange(8_000)
+    codes, similarities = pair_codes(first, first + 1), two_modes(1, 7_000, 1_000)
+    found = set()
+    for parts in (1, 7, 800):
+        sample = PairSample()
+        for some in np.array_split(rng.permutation(len(codes)), parts):
+            taken = some[sample.takes(codes[some])]
+            sample.add(codes[taken], similarities[taken])
+        assert 400 < len(sample) <= 1_000
+        found.add(sample.valley)
+    assert len(found) == 1
+    assert None not in found
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.8, 0.95])
+def test_texts_part_between_those_that_share_a_frame_and_copies_whatever_is_near(threshold: float) -> None:
+    documents = [(str(place), text) for place, text in enumerate(texts_of_two_kinds())]
+    random.Random(1).shuffle(documents)
+    scheme = replace(SCHEME, verification=replace(VERIFICATION, similarity=threshold))
+    with Deduplicator(scheme, threads=1).run(documents) as duplicates:
+        assert duplicates.counts.valley is not None
+        assert 0.45 < duplicates.counts.valley < 0.85
+        assert all((block["similarity"] >= threshold).all() for block in duplicates.pairs())
+
+
+def test_a_histogram_has_the_valley_of_the_measure_of_the_scheme() -> None:
+    documents = [(str(place), text) for place, text in enumerate(texts_of_two_kinds())]
+    found = histogram(SCHEME, documents, examples=0)
+    assert found.valley is not None
+    assert 0.45 < found.valley < 0.85
+    assert (found.threshold, found.near) == (0.8, 60)
+    assert histogram(SCHEME, documents[::2], examples=0).valley is None
