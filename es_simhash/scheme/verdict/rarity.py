@@ -100,7 +100,8 @@ class Rarity:
         frequencies = [0.0, *(2 ** (level / _LEVELS_A_DOUBLING) for level in range(1, _LEVELS + 1))]
         counted = [max(each, self.documents / COMMON) for each in frequencies]
         rounded = [round(UNIT * math.log((self.documents + _OTHERS + 1) / (each + 1))) for each in counted]
-        return np.array(rounded, dtype=np.int64)
+        # A level may be rounded to more documents than there are, but no weight is below the least.
+        return np.maximum(rounded, 1).astype(np.int64)
 
     def __eq__(self, other: object) -> bool:
         """Compare tables, which are equal if all features weigh the same."""

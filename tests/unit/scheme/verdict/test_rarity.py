@@ -37,7 +37,7 @@ def test_a_feature_weighs_by_the_rounded_number_of_documents_that_have_its_key(f
         n = frequencies[key]
         rounded = 2 ** (min(15, max(1, round(1.5 * math.log2(n)))) / 1.5) if n >= 2 else 0
         expected = round(UNIT * math.log((count + 101) / (max(rounded, count / 50) + 1)))
-        assert table.weights_of(np.array([key << 40 | 5], dtype=np.uint64)).tolist() == [expected]
+        assert table.weights_of(np.array([key << 40 | 5], dtype=np.uint64)).tolist() == [max(expected, 1)]
 
 
 @given(documents)
@@ -63,6 +63,12 @@ def test_features_of_fewer_than_one_in_fifty_documents_all_weigh_the_same() -> N
     weights = table.weights_of(np.array([1 << 40, 2 << 40, 3 << 40, 4 << 40], dtype=np.uint64)).tolist()
     assert weights[1] == weights[3] == round(UNIT * math.log(601 / 11))
     assert weights[0] < weights[2] < weights[1]
+
+
+@pytest.mark.parametrize("count", [*range(500, 560, 10), *range(800, 1000, 20)])
+def test_what_all_documents_have_weighs_little_but_never_less_than_nothing(count: int) -> None:
+    weight = Rarity.learn([batch([[5 << 40]] * count)]).weights_of(np.array([5 << 40], dtype=np.uint64))
+    assert 0 < weight[0] < UNIT / 2
 
 
 def test_it_keeps_the_most_frequent_features_and_of_those_as_frequent_the_lowest_keys() -> None:
