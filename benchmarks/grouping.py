@@ -76,10 +76,10 @@ def _find(server: Server, million: Million) -> float:
     index = Index(INDEX, server.client)
     ids = [str(place) for place in range(0, len(million.simhashes), len(million.simhashes) // FINDS)]
     for id_ in ids[:50]:
-        index.find(id=id_, verify="estimate")
+        index.find(id=id_, estimate=True)
     start = time.perf_counter()
     for id_ in ids:
-        index.find(id=id_, verify="estimate")
+        index.find(id=id_, estimate=True)
     return (time.perf_counter() - start) / len(ids)
 
 

@@ -88,7 +88,7 @@ def _measure(server: Server, label: str, scheme: Scheme, texts: Sequence[str], c
     measured = _sizes(server, name)
     for text in chosen:
         recorder.searches.clear()
-        measured.candidates.append(index.find(doc={"title": text[:60], "body": text}, verify="estimate").candidates)
+        measured.candidates.append(index.find(doc={"title": text[:60], "body": text}, estimate=True).candidates)
         measured.searches.append(json.dumps(recorder.searches[0].body).encode())
     return measured
 

@@ -67,7 +67,7 @@ class Ours(Way):
         self.name = name
         self.distance = distance
         # Within a distance, or by MinHash; all matches, not only the nearest ten.
-        self._options: FindOptions = {"distance": distance, "size": 1000, "verify": "exact" if is_exact else "estimate"}
+        self._options: FindOptions = {"distance": distance, "size": 1000, "estimate": not is_exact}
         self._index = Index(self.index, server.client)
 
     def create(self, index: str) -> None:

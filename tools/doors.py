@@ -20,7 +20,9 @@ from es_simhash import Index, Scheme
 from es_simhash.cli.program import app
 
 _TEXT = "A storm hit the coast last night. Trains stood still, and thousands of homes had no light until the morning."
-_DOCUMENTS = [{"_id": str(i), "title": f"Storm {i}", "body": _TEXT} for i in range(4)]
+_DOCUMENTS = [
+    {"_id": str(i), "title": f"Storm {name}", "body": _TEXT} for i, name in enumerate(("one", "two", "three", "four"))
+]
 _FIELDS = ["title", "body"]
 
 

@@ -8,7 +8,7 @@ import unicodedata
 from hashlib import sha256
 from typing import Any
 
-from es_simhash import PRESETS, Runs, Scheme
+from es_simhash import PRESETS, Runs, Scheme, Words
 from es_simhash._core.bit_codes import to_ints
 from es_simhash.sketches.minhash.codec import SignatureCodec
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
@@ -33,11 +33,16 @@ TEXTS = {
 }
 
 
+_PRESETS = {name: Scheme.preset(name) for name in PRESETS}
+# What indices may have been made with, though it is no preset any more.
+_FORMER = {"records": Scheme(), "code": Scheme(tokens=Words(2))}
+
+
 def golden() -> dict[str, Any]:
     """All vectors as they are now."""
     return {
         "hashes": {name: {token: _hashes(function, token) for token in FEATURES} for name, function in HASHES},
-        "presets": {name: _fingerprints(Scheme.preset(name)) for name in PRESETS},
+        "presets": {name: _fingerprints(scheme) for name, scheme in {**_PRESETS, **_FORMER}.items()},
         "tokens": {tokens.kind: _fingerprints(Scheme(tokens=tokens)) for tokens in (Runs(),)},
     }
 

@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias, TypedDict, get_args
 
 from es_simhash.errors import InputError
 from es_simhash.scheme.query import By, Criteria, Filter
-from es_simhash.scheme.settings import MinHash, Settings
-from es_simhash.scheme.verdict.verification import Measure, Verification, check_similarity
-from es_simhash.scheme.verdict.verifier import measure_named
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.verification import LEVELS, Level, Measure, Verification, similarity_of
+from es_simhash.scheme.verdict.verifier import measure_named, verification_of
 from es_simhash.text.idf import IdfTable
 
 Candidates: TypeAlias = Literal["keys", "more_like_this"]
@@ -24,11 +24,11 @@ class FindOptions(TypedDict, total=False):
 
     by: By | None
     distance: int | None
-    similarity: float | None
+    similarity: float | Level | None
     filter: Filter
     size: int
     source: Sequence[str] | bool
-    verify: Literal["exact", "estimate"] | None
+    estimate: bool
     measure: Measure | None
     idf: IdfTable | None
     candidates: Candidates
@@ -39,25 +39,26 @@ class FindOptions(TypedDict, total=False):
 class FindRequest:
     """How near-duplicates are found.
 
-    - ``by``, ``distance``, ``similarity``: what a match is (see `es_simhash.scheme.query.Criteria`).
+    - ``by``, ``distance``, ``similarity`` (a number or the name of a level): what a match is (see
+      `es_simhash.scheme.query.Criteria`).
     - ``filter``: a query, or several, that every match must satisfy.
     - ``size``: number of matches to return, the nearest first.
     - ``source``: parts of the documents to return with the matches.
-    - ``verify``: "exact" reads the texts of possible matches and compares them, as the scheme's ``verification`` says
-      or, if it has none, by its features; "estimate" does not. By default, texts are compared if the scheme has a
-      ``verification``.
-    - ``measure`` and ``idf`` (a table of weights) replace those of the scheme, and imply "exact".
-    - ``candidates="more_like_this"`` needs no field in the index, and implies "exact" too.
+    - ``estimate``: fingerprints alone decide, and no text is read. By default, texts do as the scheme's
+      ``verification`` says, if it has one.
+    - ``measure`` and ``idf`` (a table of weights) replace those of the scheme; they need texts. By another measure the
+      surroundings of texts do not count, and the minimum similarity is that of the level ``near``.
+    - ``candidates="more_like_this"`` needs no field in the index, and texts as well.
     - ``max_candidates``: maximum number of candidates to compare.
     """
 
     by: By | None = None
     distance: int | None = None
-    similarity: float | None = None
+    similarity: float | Level | None = None
     filter: Filter = None
     size: int = 10
     source: Sequence[str] | bool = False
-    verify: Literal["exact", "estimate"] | None = None
+    estimate: bool = False
     measure: Measure | None = None
     idf: IdfTable | None = None
     candidates: Candidates = "keys"
@@ -68,12 +69,10 @@ class FindRequest:
             raise InputError(
                 f"There are no candidates {self.candidates!r}. Choose from: {', '.join(get_args(Candidates))}."
             )
-        if self.verify not in (None, "exact", "estimate"):
-            raise InputError(f"Matches cannot be verified by {self.verify!r}. Choose 'exact' or 'estimate'.")
         if self.measure is not None:
             measure_named(self.measure)
-        if self.verify == "estimate" and self._needs_texts:
-            raise InputError("Measures, weights and more_like_this need texts. Leave verify='estimate' out.")
+        if self.estimate and self.needs_texts:
+            raise InputError("Measures, weights and more_like_this need texts. Leave the estimate out.")
         if self.size < 1 or not 1 <= self.max_candidates <= MOST_CANDIDATES:
             raise InputError(
                 f"{self.size} matches of {self.max_candidates} candidates cannot be found. Choose a size from 1, and "
@@ -81,22 +80,16 @@ class FindRequest:
             )
 
     @property
-    def is_exact(self) -> bool:
+    def needs_texts(self) -> bool:
         """Whether texts are compared even if the scheme has no ``verification``."""
-        return self.verify == "exact" or self._needs_texts
-
-    @property
-    def _needs_texts(self) -> bool:
         return self.candidates == "more_like_this" or self.measure is not None or self.idf is not None
 
     def verification(self, settings: Settings) -> Verification | None:
         """Return how texts are compared; None if they are not."""
-        if self.verify == "estimate":
-            return None
-        found = settings.verification
-        if found is None and self.is_exact:
-            found = Verification((settings.minhash or MinHash()).similarity, weights="scheme")
-        return replace(found, measure=self.measure) if found and self.measure else found
+        found = verification_of(settings, estimate=self.estimate, needs_texts=self.needs_texts)
+        if found is None or self.measure in (None, found.measure):
+            return found
+        return replace(found, measure=self.measure, similarity=LEVELS[self.measure]["near"], crowding=None)
 
     def criteria(self, settings: Settings) -> Criteria:
         """Return what a match is under a scheme."""
@@ -105,5 +98,5 @@ class FindRequest:
             # Texts are compared, which needs no MinHash.
             assert verification
             least = verification.similarity if self.similarity is None else self.similarity
-            return Criteria(None, check_similarity(least), verification)
+            return Criteria(None, similarity_of(least, verification.measure), verification)
         return Criteria.of(settings, self.by, self.distance, self.similarity, verification)

@@ -41,7 +41,7 @@ def verifier(
 ) -> Plan[Verifier | None]:
     """Return what compares texts; None where fingerprints decide and the caller asks for no more."""
     verification = options.verification(documents.scheme)
-    if verification is None or (criteria.similarity is None and not options.is_exact):
+    if verification is None or (criteria.similarity is None and not options.needs_texts):
         return None
     weights: IdfTable | Rarity | None = options.idf
     if weights is None and is_by_rarity(documents.scheme, verification):

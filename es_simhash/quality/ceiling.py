@@ -23,6 +23,7 @@ from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled, st
 from es_simhash.quality.predictions import PredictedPairs, predict_pairs
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import MinHash, Settings
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import plain
 from es_simhash.text.features import FeatureBatch, distinct
 
@@ -121,7 +122,8 @@ def _counted(samples: FeatureSamples) -> tuple[Numbers, Jaccards, Integers]:
 
 def _by_keys(settings: Settings, texts: Iterable[str], originals: Integers) -> SimilarPairs:
     minhash = MinHash(size=_SIZE, similarity=LEAST)
-    generous = replace(plain(settings), simhash=None, minhash=minhash, verification=None)
+    by_features = Verification.of_fingerprints(LEAST)
+    generous = replace(plain(settings), simhash=None, minhash=minhash, verification=by_features)
     numbered = ((str(number), text) for number, text in enumerate(texts))
-    with Deduplicator(generous, similarity=LEAST, verify="exact").run(numbered) as duplicates:
+    with Deduplicator(generous, similarity=LEAST).run(numbered) as duplicates:
         return SimilarPairs(predict_pairs(duplicates, originals), LEAST, False)

@@ -125,17 +125,11 @@ def evaluate(
 
 def with_threshold(deduplicator: Deduplicator, similarity: float | None, distance: int | None) -> Deduplicator:
     """Return the deduplicator with another threshold, so that all pairs above it keep their similarity or distance."""
-    settings = deduplicator.settings
-    if deduplicator.decided_by == "doubtful":
-        # Doubtful estimates are decided by the exact similarity of the same features.
-        settings = replace(settings, verification=None)
     return replace(
         deduplicator,
-        settings=settings,
         by="simhash" if similarity is None else "minhash",
         similarity=similarity,
         distance=distance,
-        verify="estimate" if deduplicator.decided_by == "estimate" else "exact",
         linkage="single",
     )
 

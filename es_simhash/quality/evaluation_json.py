@@ -34,7 +34,7 @@ def evaluation_json(evaluation: Evaluation) -> Json:
         "near": {
             "distance": criteria.distance,
             "similarity": criteria.similarity,
-            "verify": evaluation.deduplicator.decided_by,
+            "decided_by": criteria.decided_by,
         },
         "intervals": asdict(evaluation.bootstrap),
         "pairs": {**asdict(evaluation.pairs), "not_labelled": evaluation.judged.not_labelled},

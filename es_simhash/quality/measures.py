@@ -49,7 +49,7 @@ def _by_rarity(settings: Settings, texts: Sequence[str], pairs: Numbers) -> dict
         return {name: np.empty(0, dtype=np.float64) for name in MEASURES}
     settings = compared(settings, settings.verification)
     table = rarity_of(settings, sample_of_texts(texts))
-    features = list(Verifier(settings, Verification(), table).prepared(texts))
+    features = list(Verifier(settings, Verification.of_fingerprints(1.0, weights="rarity"), table).prepared(texts))
     first, second = positions(pairs)
     shared = shared_weights(features, first, second)
     a, b = np.array([each.total for each in features])[np.stack([first, second])]

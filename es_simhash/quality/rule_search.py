@@ -111,7 +111,7 @@ class RuleSearch:
                 met &= agreed[name] >= least
             counts = np.bincount(cells[met], minlength=2 * _PARTS * (_STEPS + 1)).reshape(_PARTS, 2, _STEPS + 1)
             threshold, f1 = self._tried(counts)
-            yield Rule(replace(Verification(threshold, measure), **conditions), f1)
+            yield Rule(replace(Verification.of_fingerprints(threshold, measure, "rarity"), **conditions), f1)
 
     def _tried(self, counts: Counts) -> tuple[float, float]:
         """Return the threshold of a rule and its F1, from the numbers of wrong and right pairs at each step."""

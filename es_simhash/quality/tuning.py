@@ -233,7 +233,7 @@ def tune_by_similarity(
         name="tuned",
         simhash=None,
         minhash=MinHash(similarity=level),
-        verification=Verification(similarity),
+        verification=Verification.of_fingerprints(similarity, weights="rarity"),
     )
     random = _spread(len(texts), _TEXTS)
     copies = synthetic_pairs(scheme, [texts[place] for place in _spread(len(texts), _PAIRS).tolist()], level)

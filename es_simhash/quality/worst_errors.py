@@ -51,7 +51,7 @@ class ErrorFinder:
     def __init__(
         self, settings: Settings, documents: StoredDocuments, keys: KeyMatcher, similar: PredictedPairs
     ) -> None:
-        self._verifier = Verifier(plain(settings), Verification(weights="scheme"))
+        self._verifier = Verifier(plain(settings), Verification.of_fingerprints(1.0))
         self._features = documents.features(self._verifier.prepared)
         self._settings = settings
         self._documents = documents

@@ -7,7 +7,7 @@ from typing import Any
 
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.text.tokens.kinds import Chars, Keywords, Words
+from es_simhash.text.tokens.kinds import Chars, Keywords
 
 
 @dataclass(frozen=True)
@@ -25,19 +25,17 @@ PRESETS: dict[str, Preset] = {
     ),
     "short": Preset(
         "Titles, queries, product names and posts: shorter n-grams, and more bands for lower similarities.",
-        {"tokens": Chars(3), "simhash": SimHash(64, 8, 5), "minhash": MinHash(bands=42, rows=3), "floor": 4},
+        {
+            "tokens": Chars(3),
+            "simhash": SimHash(64, 8, 5),
+            "minhash": MinHash(bands=42, rows=3),
+            "floor": 4,
+            "verification": Verification(features="scheme"),
+        },
     ),
     "chinese-keywords": Preset(
         "Long Chinese texts by their 22 weightiest words, in any order; finds less than default (extra: chinese).",
         {"tokens": Keywords("tfidf", 22), "weights": "own", "minhash": None, "floor": 4, "verification": None},
-    ),
-    "records": Preset(
-        "Records and forms, which may differ in numbers only: fingerprints as by default, but numbers must agree.",
-        {"minhash": MinHash(similarity=0.45), "verification": Verification(0.45, numbers=0.5)},
-    ),
-    "code": Preset(
-        "Source code, by its words two by two, so that layout and punctuation do not matter.",
-        {"tokens": Words(2), "minhash": MinHash(similarity=0.4), "verification": Verification(0.4)},
     ),
     "strict": Preset(
         "Almost identical texts only: SimHash within 3 of 64 bits, the smallest fields.",

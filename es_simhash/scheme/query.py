@@ -62,6 +62,16 @@ class Criteria:
         return cls(within, _similarity(settings, similarity, verification), verification)
 
     @property
+    def decided_by(self) -> Literal["texts", "fingerprints"]:
+        """What decides whether two documents are near-duplicates."""
+        return "fingerprints" if self.similarity is None or self.verification is None else "texts"
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether similarities are estimated."""
+        return self.similarity is not None and self.verification is None
+
+    @property
     def crowding(self) -> Crowding | None:
         """How the surroundings of texts count; None if they do not."""
         return self.verification.crowding if self.verification else None

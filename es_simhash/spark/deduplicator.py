@@ -11,7 +11,8 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.verifier import verification_of
 from es_simhash.spark import condensing
 from es_simhash.spark.condensing import CondensedColumns
 from es_simhash.spark.job import SparkDuplicates, find
@@ -32,12 +33,12 @@ class SparkDeduplicator:
     _: KW_ONLY
     by: By | None = None
     distance: int | None = None
-    similarity: float | None = None
+    similarity: float | Level | None = None
     estimate: bool = False
     rarity: Rarity | Json | None = None
 
     def __post_init__(self) -> None:
-        self._criteria(None)  # validates the arguments
+        self._criteria(True)  # validates the arguments
         self._rarity  # noqa: B018 - and this
 
     def of_texts(self, frame: DataFrame) -> SparkDuplicates:
@@ -46,7 +47,7 @@ class SparkDeduplicator:
         They are those that `Deduplicator` finds among the same documents, ordered by id.
         """
         scheme = self.documents.scheme
-        criteria = self._criteria(None if self.estimate else scheme.verification)
+        criteria = self._criteria(self.estimate)
         kept = CondensedColumns.of_texts(scheme, criteria)
         texts = None
         if criteria.similarity is not None and criteria.verification:
@@ -59,11 +60,12 @@ class SparkDeduplicator:
         Without texts, fingerprints decide. The groups are those of `Index.group` by estimates, with the linkage
         "single".
         """
-        criteria = self._criteria(None)
+        criteria = self._criteria(True)
         kept = CondensedColumns.of_fields(self.documents.scheme, criteria)
         return find(condensing.of_fields(frame, self.documents, kept), frame.count(), kept, criteria)
 
-    def _criteria(self, verification: Verification | None) -> Criteria:
+    def _criteria(self, estimate: bool) -> Criteria:
+        verification = verification_of(self.documents.scheme, estimate=estimate)
         return Criteria.of(self.documents.scheme, self.by, self.distance, self.similarity, verification)
 
     @cached_property

@@ -42,6 +42,7 @@ class Texts:
     def compared(self, pairs: DataFrame, originals: DataFrame, criteria: Criteria) -> DataFrame:
         """Replace the estimated ``similarity`` of pairs by that of their texts, and add how far these agree."""
         scheme = self.documents.scheme
+        assert criteria.verification
         by = verifier(scheme, criteria.verification, lambda: self._sample(originals), None, self.rarity)
         distance = ["distance"] if criteria.distance is not None else []
         least = sf.when(near_by_distance(criteria), 0.0).otherwise(criteria.least).alias("least")

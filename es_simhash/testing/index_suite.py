@@ -228,7 +228,7 @@ class IndexSuite(IndexBase):
     def test_distances_and_similarities_are_those_of_the_scheme(self, filled: Any) -> None:
         scheme = Scheme()
         first, second = (scheme.fingerprint(text_of(each)) for each in (corpus()[1], edited(corpus()[1], 2, seed=1)))
-        [match] = filled.find(id="1", verify="estimate")
+        [match] = filled.find(id="1", estimate=True)
         assert match.distance == scheme.distance(first, second)
         assert match.similarity == pytest.approx(scheme.estimated_jaccard(first, second), abs=0.02)
         assert not match.is_exact
@@ -238,11 +238,11 @@ class IndexSuite(IndexBase):
         texts = [text_of(each) for each in (document, edited(document, 2, seed=1))]
         everything = [*map(text_of, corpus()), *(text_of(edited(corpus()[i], 2, seed=i)) for i in range(6))]
         verifier = Verifier(scheme, Verification(), rarity_of(scheme, everything))
-        for options in ({}, {"verify": "exact"}, {"by": "both"}):
+        for options in ({}, {"by": "both"}):
             [match] = filled.find(id="1", **options)
             assert match.is_exact
             assert [match.similarity] == verifier.to_others(texts[0], texts[1:])
-        [estimated] = filled.find(id="1", verify="estimate")
+        [estimated] = filled.find(id="1", estimate=True)
         assert not estimated.is_exact
         assert estimated.similarity != match.similarity
 
@@ -264,7 +264,7 @@ class IndexSuite(IndexBase):
         [match] = filled.find(id="1")
         texts = [text_of(each) for each in (document, edited(document, 2, seed=1))]
         idf = Scheme().with_idf([*texts, texts[0]]).idf
-        [weighted] = filled.find(id="1", verify="exact", idf=idf, measure="containment")
+        [weighted] = filled.find(id="1", idf=idf, measure="containment")
         [expected] = similarities_to(Scheme(), texts[0], texts[1:], "containment", idf)
         assert weighted.similarity == expected != match.similarity
 
@@ -452,9 +452,9 @@ class IndexSuite(IndexBase):
     def test_check_by_simhash_and_exactly(self, filled: Any) -> None:
         given = [{"_id": "q", **corpus(1, seed=5)[0]}, {"_id": "r", **edited(corpus(1, seed=5)[0])}]
         assert [ids(each.earlier) for each in filled.check(given, by="simhash", distance=5)] == [[], ["q"]]
-        [_, exact] = filled.check(given, verify="exact")
+        [_, exact] = filled.check(given)
         assert exact.earlier[0].is_exact
-        [_, estimated] = filled.check(given, verify="estimate")
+        [_, estimated] = filled.check(given, estimate=True)
         assert not estimated.earlier[0].is_exact
 
     # --- several indices, and mismatches ---

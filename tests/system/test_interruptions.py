@@ -69,8 +69,8 @@ VERBS = {
     "reindex": Verb(f"reindex INDEX COPY {EACH_FIELD}", False, "copied"),
     "remove": Verb("remove INDEX --yes", True, "empty"),
     "load": Verb(f"load INDEX news.jsonl {EACH_FIELD}", False, "filled"),
-    "group --write": Verb("group INDEX --write --verify exact", True, "filled"),
-    "group": Verb("group INDEX --verify exact --output groups.jsonl --state state"),
+    "group --write": Verb("group INDEX --write", True, "filled"),
+    "group": Verb("group INDEX --output groups.jsonl --state state"),
     "find": Verb("find INDEX --id 7"),
     "check": Verb("check INDEX news.jsonl"),
     "evaluate": Verb("evaluate --index INDEX --labels labels.jsonl --report page.html"),
@@ -235,7 +235,7 @@ class Hanging(ThreadedEngine):
 
 
 async def group(index: AsyncIndex) -> None:
-    (await index.group(GroupOptions(verify="exact"))).close()
+    (await index.group(GroupOptions())).close()
 
 
 async def write_groups(index: AsyncIndex) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @input_options
 @texts_option
 @scheme_option
-@group_options(None, "in the files")
+@group_options("in the files")
 @click.option(
     "--threads",
     type=click.IntRange(1),
@@ -108,7 +108,7 @@ def command(
 
                 setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
                 report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
-    show_deduplicated(output, duplicates.counts)
+    show_deduplicated(output, duplicates.counts, deduplicator.criteria)
     return SOME_FAILED if rejects.count else FINE
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, dir_okay=False),
     help="File with the labels, as JSON lines or CSV: clusters, or pairs.",
 )
-@group_options(None, "in the files, or by the index")
+@group_options("in the files, or by the index")
 @click.option(
     "--samples",
     type=click.IntRange(0),

@@ -73,6 +73,8 @@ def match_as_json(match: Match) -> dict[str, Any]:
         "standard_error": match.standard_error,
         "is_exact": match.is_exact,
         "same_text": match.same_text,
+        "clause": match.clause,
+        "is_settled": match.is_settled,
     }
     return form if match.source is None else form | {"source": match.source}
 
@@ -92,6 +94,7 @@ def matches_as_json(matches: Matches) -> dict[str, Any]:
         "complete": matches.complete,
         "foreign": matches.foreign,
         "status": matches.status,
+        "crowded": matches.crowded,
     }
 
 
@@ -102,6 +105,13 @@ def _show(output: Output, matches: Matches) -> None:
     else:
         output.line("No near-duplicates.")
     output.note(f"{len(matches)} shown of {matches.candidates} candidates compared.")
+    if matches.crowded:
+        output.note(f"{matches.crowded} more are similar, but no more than many others are: see explain.")
+    open_ = sum(not match.is_settled for match in matches)
+    if open_:
+        output.note(f"{open_} of them may be crowded by documents that this search has not seen: group knows all.")
+    if any(match.standard_error is not None for match in matches):
+        output.note("Similarities with ± are estimates, by fingerprints alone.")
     if not matches.complete and matches and all(match.same_text for match in matches):
         output.note(
             "There are more candidates than were compared, but these have exactly this text: show more with --size."
@@ -111,7 +121,7 @@ def _show(output: Output, matches: Matches) -> None:
     if matches.foreign:
         output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
     if matches.status == "short":
-        output.note("The text is short: only an exact comparison (--verify exact) is reliable.")
+        output.note("The text is short: only a comparison of texts (--measure jaccard) is reliable.")
 
 
 def _rows(matches: Matches) -> Iterator[list[Any]]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.command(name="group", cls=EngineVerb)
 @index_argument
 @prefix_option
-@group_options("estimate", "by id")
+@group_options("by id")
 @filter_option("Only documents that this query, as JSON, selects.")
 @click.option("--incremental", is_flag=True, help="Compare only documents new since groups were last written.")
 @click.option(
@@ -93,7 +93,7 @@ def command(
             _write_files(grouped, link, **{name: given[name] for name in _FILES})
             if given["report_file"]:
                 _write_report(grouped, opened, options, given["report_file"], given["date_field"], link)
-            show_grouped(output, grouped, written)
+            show_grouped(output, grouped, written, options.criteria(opened.documents.scheme))
     return SOME_FAILED if written and written.rejected else FINE
 
 
@@ -109,7 +109,7 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
         "distance",
         "similarity",
         "linkage",
-        "verify",
+        "estimate",
         "strip",
         "common",
         "max_bucket",

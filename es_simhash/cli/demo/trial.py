@@ -30,7 +30,7 @@ class Way:
 PLAIN = Way("", {})
 WAYS = (
     PLAIN,
-    Way("--verify estimate", {"verify": "estimate"}),
+    Way("--estimate", {"estimate": True}),
     Way("--similarity 0.8", {"similarity": 0.8}),
     Way("--distance 3", {"distance": 3}),
     Way(

@@ -63,7 +63,6 @@ def setup_for(
         fields=fields,
         linkage=deduplicator.linkage,
         canonical=canonical,
-        verify=deduplicator.decided_by,
         strip=strip,
         max_bucket=deduplicator.max_bucket,
         date_field=date_field,

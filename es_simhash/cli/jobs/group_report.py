@@ -52,7 +52,6 @@ def _setup(index: Index, options: GroupOptions, date_field: str | None) -> Setup
         criteria=options.criteria(documents.scheme),
         linkage=options.linkage,
         canonical=options.canonical.name,
-        verify=options.verify,
         filter=options.filter,
         strip=options.strip,
         max_bucket=options.max_bucket,

@@ -10,7 +10,7 @@ import click
 
 from es_simhash._core.environment import MEMORY
 from es_simhash.cli.options.files import output_file
-from es_simhash.cli.options.index import near_options
+from es_simhash.cli.options.index import estimate_option, near_options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -35,8 +35,8 @@ class Size(click.ParamType):  # type: ignore[type-arg] # generic only since clic
 SIZE = Size()
 
 
-def group_options(verify: str | None, first: str) -> Callable[[Command], Command]:
-    """Add the options that define a group; ``verify`` is a default, and ``first`` says what comes first by default."""
+def group_options(first: str) -> Callable[[Command], Command]:
+    """Add the options that define a group; ``first`` says what comes first by default."""
     options = (
         click.option(
             "--linkage",
@@ -52,13 +52,7 @@ def group_options(verify: str | None, first: str) -> Callable[[Command], Command
             metavar="ORDER",
             help=f"Canonical document: first ({first}), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
         ),
-        click.option(
-            "--verify",
-            type=click.Choice(["estimate", "doubtful", "exact"]),
-            default=verify,
-            show_default=verify or "as the scheme says",
-            help="Compare the texts of no pairs, of pairs near the threshold, or of all pairs.",
-        ),
+        estimate_option,
         click.option("--strip", multiple=True, metavar="REGEX", help="Remove matches from texts; repeatable."),
         click.option("--common", type=float, metavar="SHARE", help="Ignore features of more than this share of texts."),
         click.option(

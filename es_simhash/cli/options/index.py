@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from es_simhash.cli.options.files import json_object, text_in
+from es_simhash.scheme.verdict.verification import NAMES, Level
 
 if TYPE_CHECKING:
     from es_simhash.cli.show.output import Output
@@ -71,12 +72,36 @@ def index_options(command: Command) -> Command:
     return scheme_option(field_option(prefix_option(with_known)))  # type: ignore[return-value]
 
 
+class Similarity(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
+    """A minimum similarity: a number, or the name of a level."""
+
+    name = "similarity"
+
+    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float | Level:
+        """Parse a number or a name."""
+        if isinstance(value, float):
+            return value
+        if value in NAMES:
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is no similarity. Give a number up to 1, or one of: {', '.join(NAMES)}.", param, ctx)
+
+
+SIMILARITY = Similarity()
+
+estimate_option = click.option("--estimate", is_flag=True, help="Decide by fingerprints alone; read no texts.")
+
+
 def near_options(command: Command) -> Command:
     """Add what makes documents near-duplicates: ``by``, ``distance`` and ``similarity``."""
     options = (
         click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Fingerprint to compare."),
         click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Maximum number of different bits."),
-        click.option("--similarity", type=float, metavar="S", help="Minimum Jaccard similarity, up to 1."),
+        click.option(
+            "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum: up to 1, or copies, near, versions."
+        ),
     )
     for option in reversed(options):
         option(command)
@@ -98,16 +123,12 @@ def find_options(command: Command) -> Command:
     @wraps(command)
     def with_wanted(**given: Any) -> Any:
         wanted = {
-            name: given.pop(name) for name in ("by", "distance", "similarity", "measure", "size", "verify", "filter")
+            name: given.pop(name) for name in ("by", "distance", "similarity", "measure", "size", "estimate", "filter")
         }
         return command(wanted=wanted, **given)
 
     options = (
-        click.option(
-            "--verify",
-            type=click.Choice(["estimate", "exact"]),
-            help="Compare only fingerprints, or also texts.  [default: as the scheme says]",
-        ),
+        estimate_option,
         click.option(
             "--measure",
             type=click.Choice(["jaccard", "containment", "overlap", "cosine"]),

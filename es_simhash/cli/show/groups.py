@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from es_simhash.groups.of_index.result import Grouped
     from es_simhash.groups.of_index.writing import GroupsWritten
     from es_simhash.groups.pairs.result import Counts
+    from es_simhash.scheme.query import Criteria
 
 _REASONS = 10
 _KEYS = 3
 
 
-def show_deduplicated(output: Output, counts: Counts) -> None:
+def show_deduplicated(output: Output, counts: Counts, criteria: Criteria) -> None:
     """Print what ``dedup`` found."""
     output.note(_summary(counts))
+    _show_estimates(output, criteria)
     if counts.empty:
         output.note(f"{counted(counts.empty, 'document')} without text to compare.")
     if counts.left_out:
@@ -28,15 +30,16 @@ def show_deduplicated(output: Output, counts: Counts) -> None:
             "They are boilerplate, or in groups that other comparisons have found already."
         )
     show_valley(output, counts.valley)
-    output.result({"summary": asdict(counts)})
+    output.result({"summary": {**asdict(counts), "decided_by": criteria.decided_by}})
 
 
-def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None) -> None:
+def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None, criteria: Criteria) -> None:
     """Print what ``group`` found and wrote."""
     counts = grouped.counts
     for index, reason in grouped.unread.items():
         output.warn(f"Left out: the index {index!r} {reason}.")
     output.note(_summary(counts))
+    _show_estimates(output, criteria)
     if grouped.new is not None:
         output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")
     if grouped.others:
@@ -59,6 +62,7 @@ def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None
     if written:
         _show_written(output, written)
     numbers = {**asdict(counts), "others": grouped.others, "new": grouped.new, "unread": grouped.unread}
+    numbers["decided_by"] = criteria.decided_by
     output.result({"summary": {**numbers, "hot_keys": hot, "written": asdict(written) if written else None}})
 
 
@@ -82,6 +86,11 @@ def _show_written(output: Output, written: GroupsWritten) -> None:
         output.note(f"{written.lost:,} were changed or deleted meanwhile, and are in no group.")
     for rejected in written.rejected[:_REASONS]:
         output.warn(rejected.reason)
+
+
+def _show_estimates(output: Output, criteria: Criteria) -> None:
+    if criteria.is_estimate:
+        output.note("Fingerprints alone decided: similarities are estimates.")
 
 
 def _summary(counts: Counts) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 from es_simhash._core.environment import MEMORY, PATIENCE
 from es_simhash._core.json_paths import Json
@@ -14,8 +14,8 @@ from es_simhash.groups.canonical import FIRST, Canonical
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.settings import Settings
-
-Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
+from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.verifier import verification_of
 
 _LEAST_MEMORY = 16 << 20
 
@@ -31,10 +31,10 @@ class GroupOptions:
     however far apart its ends are; with "star", every member is near the canonical document, and the others may form
     groups of their own; with "complete", every member is near every other.
 
-    The fields give estimates of similarities. To ``verify`` them, texts are read: those of "doubtful" pairs, or all of
-    them ("exact"), which are then compared as the scheme's ``verification`` says. Matches of the regular expressions in
-    ``strip`` are then removed from texts, and features that more than the share ``common`` of documents have do not
-    count. If more than ``max_bucket`` documents share a key, only this many are compared.
+    Texts are read, and decide as the scheme's ``verification`` says. Without it, or with ``estimate``, the fields do:
+    their similarities are estimates. Matches of the regular expressions in ``strip`` are removed from texts, and
+    features that more than the share ``common`` of documents have do not count; both need texts. If more than
+    ``max_bucket`` documents share a key, only this many are compared.
 
     With ``incremental``, only documents added or changed since groups were last written with the same options are
     compared with the others, and join the existing groups.
@@ -46,11 +46,11 @@ class GroupOptions:
 
     by: By | None = None
     distance: int | None = None
-    similarity: float | None = None
+    similarity: float | Level | None = None
     filter: Json | None = None
     linkage: Linkage = "single"
     canonical: Canonical = FIRST
-    verify: Verify = "estimate"
+    estimate: bool = False
     strip: Sequence[str] = ()
     common: float | None = None
     max_bucket: int | None = None
@@ -61,22 +61,22 @@ class GroupOptions:
     patience: float = PATIENCE
 
     def __post_init__(self) -> None:
-        for name, given, choices in (
-            ("linkage", self.linkage, get_args(Linkage)),
-            ("way to verify", self.verify, get_args(Verify)),
-        ):
-            if given not in choices:
-                raise InputError(f"There is no {name} {given!r}. Choose from: {', '.join(choices)}.")
+        if self.linkage not in get_args(Linkage):
+            raise InputError(f"There is no linkage {self.linkage!r}. Choose from: {', '.join(get_args(Linkage))}.")
         if self.max_bucket is not None and self.max_bucket < 2:
             raise InputError(f"{self.max_bucket} documents of a key make no pair. Compare 2 or more.")
-        if (self.strip or self.common is not None) and self.verify == "estimate":
-            raise InputError("Estimates cannot leave parts of texts out. Verify exactly.")
+        if self.estimate and self._needs_texts:
+            raise InputError("Estimates cannot leave parts of texts out. Let texts decide.")
         if self.common is not None and not 0 < self.common < 1:
             raise InputError(f"{self.common} is not a share of documents. Choose one between 0 and 1.")
         if self.memory < _LEAST_MEMORY:
             raise InputError(f"{self.memory:,} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
 
+    @property
+    def _needs_texts(self) -> bool:
+        return bool(self.strip) or self.common is not None
+
     def criteria(self, settings: Settings) -> Criteria:
         """Return the criteria for near-duplicates under a scheme."""
-        verification = settings.verification if self.verify == "exact" else None
+        verification = verification_of(settings, estimate=self.estimate, needs_texts=self._needs_texts)
         return Criteria.of(settings, self.by, self.distance, self.similarity, verification)

@@ -196,8 +196,8 @@ class _Grouping:
     def result(self) -> Grouped:
         """Link the documents, and make groups."""
         options, reader = self._options, DocumentReader(self._engine, self._options.patience)
-        exact = self._exact(reader) if options.verify != "estimate" else None
-        comparison = _StoppableComparison(self._engine.stop, self._store, self._criteria, options.verify, exact)
+        exact = self._exact(reader) if self._criteria.verification else None
+        comparison = _StoppableComparison(self._engine.stop, self._store, self._criteria, exact)
         new = np.concatenate(self._new) if self._is_incremental else None
         bounds = Bounds(options.max_bucket, new)
         links = link(self._store, self._criteria, comparison, options.memory, self._spools, bounds)
@@ -220,6 +220,7 @@ class _Grouping:
         options = self._options
         texts = DocumentTexts(reader, self._documents, self._refs, self._spools, options.memory, options.strip)
         scheme, verification = self._documents.scheme, self._criteria.verification
+        assert verification
         rarity = self._rarity.rarity if self._rarity else None
         return texts.exact(verifier(scheme, verification, partial(self._sample, texts), options.common, rarity))
 

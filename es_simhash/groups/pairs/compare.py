@@ -1,12 +1,9 @@
-"""Comparing candidates: exact Hamming distances, and Jaccard similarities that are estimated or exact.
-
-Estimates have a standard error, so near the threshold only the texts can decide.
-"""
+"""Comparing candidates: exact Hamming distances, and similarities that are estimated or exact."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +24,8 @@ from es_simhash.scheme.verdict.verifier import lowest_estimate
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import standard_error, standard_errors
 
-# What decides whether a pair is similar enough: its estimate; the texts if the estimate is doubtful; always the texts.
-Verify: TypeAlias = Literal["estimate", "doubtful", "exact"]
 Pairs: TypeAlias = npt.NDArray[Any]
 
-# The distance from the threshold, in standard errors, beyond which an estimate is not doubtful.
-_DOUBT = 3.0
 _COMPARED_AT_ONCE = 1 << 16
 
 
@@ -63,23 +56,20 @@ def identical_pairs(store: FingerprintStore, codes: Numbers, criteria: Criteria)
 class Comparison:
     """The comparison of candidates, which returns the pairs whose similarity counts.
 
-    ``exact`` computes similarities from texts, unless estimates decide; criteria with a ``verification`` define another
-    similarity than signatures estimate. It is called in the caller's thread, while other ``threads`` compare
-    fingerprints. ``compared`` counts the candidates, and ``verified`` those whose texts had to decide. A ``sample`` of
-    them is compared also where their similarity cannot count, for their histogram.
+    ``exact`` computes similarities from texts, unless estimates decide. It is called in the caller's thread, while
+    other ``threads`` compare fingerprints. ``compared`` counts the candidates, ``verified`` those that texts decided.
+    A ``sample`` of them is compared also where their similarity cannot count, for their histogram.
     """
 
     def __init__(
         self,
         store: FingerprintStore,
         criteria: Criteria,
-        verify: Verify,
         exact: CompareTexts | None,
         threads: int = 1,
     ) -> None:
         self._store = store
         self._criteria = criteria
-        self._verify = verify
         self._exact = exact
         self._threads = threads
         self.compared = self.verified = 0
@@ -145,11 +135,9 @@ class Comparison:
     def _look_at_texts(
         self, exact: CompareTexts, pairs: Pairs, are_near: npt.NDArray[np.bool_], sampled: npt.NDArray[np.bool_]
     ) -> None:
-        """Replace estimates by exact similarities: the doubtful ones, or all that are not too low."""
-        least, threshold = self._criteria.least, self._criteria.similarity
+        """Replace estimates by exact similarities: all that are not too low."""
+        least = self._criteria.least
         asked = pairs["similarity"] >= lowest_estimate(self._criteria, self._error(least))
-        if self._verify == "doubtful" and threshold is not None:
-            asked &= pairs["similarity"] < threshold + _DOUBT * self._error(threshold)
         first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
         # The similarity of a pair that is near by its distance is shown in any case.
         enough = np.where(sampled[asked], min(least, LEAST), least)

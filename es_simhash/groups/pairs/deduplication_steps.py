@@ -11,7 +11,7 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash.errors import DocumentError
-from es_simhash.groups.pairs.compare import Comparison, Verify
+from es_simhash.groups.pairs.compare import Comparison
 from es_simhash.groups.pairs.condense import content_numbers, needed
 from es_simhash.groups.pairs.document_links import Bounds, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
@@ -40,7 +40,6 @@ Rank = Callable[[int], Any]
 class Choices:
     """Options of the comparison and of groups; see `Deduplicator`."""
 
-    verify: Verify
     linkage: Linkage
     common: float | None
     max_bucket: int | None
@@ -60,14 +59,13 @@ class Deduplication:
         self._memory = memory
         self._threads = threads
         self._surroundings: Surroundings | None = None
-        verify = choices.verify
         self._ids = Strings(spools)
-        self._texts = Strings(spools) if criteria.similarity is not None and verify != "estimate" else None
+        self._texts = Strings(spools) if criteria.similarity is not None and criteria.verification else None
         self._needed = needed(settings, criteria)
         minhash = self._needed.minhash
         self._store = FingerprintStore(self._needed, spools, minhash.layout.value_bits if minhash else VALUE_BITS)
         exact = self._exact if self._texts is not None else None
-        self._comparison = Comparison(self._store, criteria, verify, exact, threads)
+        self._comparison = Comparison(self._store, criteria, exact, threads)
 
     def read(self, documents: Documents, on_progress: OnProgress) -> None:
         """Read and condense all documents."""
@@ -98,6 +96,7 @@ class Deduplication:
     @cached_property
     def _verifier(self) -> Verifier:
         choices = self._choices
+        assert self._criteria.verification
         return verifier(self._settings, self._criteria.verification, self._sample, choices.common, choices.rarity)
 
     def _rarity(self) -> Rarity | None:

@@ -10,7 +10,6 @@ from typing import get_args
 from es_simhash._core.environment import MEMORY
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import SchemeError
-from es_simhash.groups.pairs.compare import Verify
 from es_simhash.groups.pairs.condense import needed
 from es_simhash.groups.pairs.deduplication_steps import Choices, Deduplication, Documents, OnProgress, Rank
 from es_simhash.groups.pairs.linkage import Linkage
@@ -21,7 +20,8 @@ from es_simhash.scheme.fingerprinting import check_threads
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verifier import is_by_rarity
+from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.verifier import is_by_rarity, verification_of
 
 _LEAST_MEMORY = 1 << 20
 # Each of at most nine spools may have this share of the memory.
@@ -32,13 +32,12 @@ _SPOOL_SHARE = 32
 class Deduplicator:
     """Finds the near-duplicates among documents that are read once.
 
-    ``settings`` is a scheme; ``by``, ``distance`` and ``similarity`` define near-duplicates, as in a search. Distances
-    are exact. Similarities are verified by the texts, which are stored for this: with ``verify="exact"`` all of them,
-    as the ``verification`` of the settings says, which is the default if there is one; with "doubtful" those with
-    doubtful estimates; with "estimate" none. Features that more than the share ``common`` of documents have then do not
-    count. ``rarity`` is what was learnt before, or its JSON form: the weights of an index, say.
-    If more than ``max_bucket`` documents share a key, only this many are compared. ``linkage`` makes groups of
-    linked documents, as in `GroupOptions`.
+    ``settings`` is a scheme; ``by``, ``distance`` and ``similarity`` define near-duplicates, as in a search. Texts,
+    which are stored for this, decide as the ``verification`` of the settings says. Without it, or with ``estimate``,
+    fingerprints do: distances are exact, similarities estimated. Features that more than the share ``common`` of
+    documents have do not count, which needs texts; ``rarity`` is what was learnt before, or its JSON form: the weights
+    of an index, say. If more than ``max_bucket`` documents share a key, only this many are compared. ``linkage`` makes
+    groups of linked documents, as in `GroupOptions`.
 
     The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document. Beyond that it uses
     temporary files of ``directory``, by default the system's, which vanish however the program ends. ``threads``
@@ -50,8 +49,8 @@ class Deduplicator:
     _: KW_ONLY
     by: By | None = None
     distance: int | None = None
-    similarity: float | None = None
-    verify: Verify | None = None
+    similarity: float | Level | None = None
+    estimate: bool = False
     linkage: Linkage = "single"
     common: float | None = None
     rarity: Rarity | Json | None = None
@@ -62,14 +61,11 @@ class Deduplicator:
 
     def __post_init__(self) -> None:
         needed(self.settings, self.criteria)  # checks the options
-        if self.verify not in (None, *get_args(Verify)):
-            choices = ", ".join(get_args(Verify))
-            raise SchemeError(f"Pairs cannot be verified by {self.verify!r}. Choose from: {choices}.")
         if self.linkage not in get_args(Linkage):
             raise SchemeError(f"There is no linkage {self.linkage!r}. Choose from: {', '.join(get_args(Linkage))}.")
-        if self.common is not None and (self.verify == "estimate" or not 0 < self.common < 1):
+        if self.common is not None and (self.estimate or not 0 < self.common < 1):
             raise SchemeError(
-                f"Features cannot be left out from a share of {self.common} on by {self.verify!r}. "
+                f"Features cannot be left out from a share of {self.common} of texts on. "
                 "Choose a share between 0 and 1, and let texts decide."
             )
         if not isinstance(self.memory, int) or self.memory < _LEAST_MEMORY:
@@ -81,13 +77,9 @@ class Deduplicator:
     @cached_property
     def criteria(self) -> Criteria:
         """The criteria for near-duplicates."""
-        verification = self.settings.verification if self.decided_by == "exact" else None
+        needs_texts = self.common is not None
+        verification = verification_of(self.settings, estimate=self.estimate, needs_texts=needs_texts)
         return Criteria.of(self.settings, self.by, self.distance, self.similarity, verification)
-
-    @property
-    def decided_by(self) -> Verify:
-        """The way in which similarities are verified."""
-        return self.verify or ("exact" if self.settings.verification else "doubtful")
 
     @property
     def weighs_rarity(self) -> bool:
@@ -106,7 +98,7 @@ class Deduplicator:
         """
         spools = Spools(self.memory // _SPOOL_SHARE, self.directory)
         try:
-            choices = Choices(self.decided_by, self.linkage, self.common, self.max_bucket, self._rarity)
+            choices = Choices(self.linkage, self.common, self.max_bucket, self._rarity)
             threads = self.threads or default_threads()
             job = Deduplication(self.settings, self.criteria, choices, self.memory, threads, spools)
             job.read(documents, on_progress or (lambda _: None))

@@ -30,12 +30,12 @@ CompareTexts: TypeAlias = Callable[[Integers, Integers, Similarities | float], P
 
 def verifier(
     settings: Settings,
-    verification: Verification | None,
+    verification: Verification,
     sample: Sample,
     common: float | None,
     rarity: Rarity | None = None,
 ) -> Verifier:
-    """Make the verifier of texts: as ``verification`` says, or else of the similarity that signatures estimate.
+    """Make the verifier of texts.
 
     Features that more than the share ``common`` of documents have do not count. ``rarity`` is what was learnt before;
     without it, it is learnt from the sample.
@@ -43,10 +43,6 @@ def verifier(
     weighs_rarity = is_by_rarity(settings, verification)
     texts = sample() if common is not None or (weighs_rarity and rarity is None) else ()
     left_out = None if common is None else _common_features(compared(settings, verification), texts, common)
-    if verification is None:
-        is_weighted = settings.minhash and settings.minhash.is_weighted
-        of_signatures = settings if is_weighted else plain(settings)
-        return Verifier(of_signatures, Verification(weights="scheme"), common=left_out)
     if weighs_rarity and rarity is None and texts:
         rarity = rarity_of(compared(settings, verification), texts)
     return Verifier(settings, verification, rarity if weighs_rarity else None, left_out)

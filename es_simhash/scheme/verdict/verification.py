@@ -29,6 +29,22 @@ LEVELS: dict[Measure, dict[Level, float]] = {
 NAMES: tuple[Level, ...] = get_args(Level)
 
 
+def similarity_of(given: float | Level, measure: Measure) -> float:
+    """Return a minimum similarity, which may be given by the name of a level, by a measure."""
+    if not isinstance(given, str):
+        return check_similarity(given)
+    if given not in NAMES:
+        raise SchemeError(f"There is no level {given!r}. Choose from: {', '.join(NAMES)}, or a similarity.")
+    return LEVELS[measure][given]
+
+
+def check_similarity(similarity: float) -> float:
+    """Return ``similarity`` if it can be asked for."""
+    if isinstance(similarity, bool) or not isinstance(similarity, int | float) or not 0 < similarity <= 1:
+        raise SchemeError(f"The minimum similarity cannot be {similarity!r}. Choose one above 0, up to 1.")
+    return similarity
+
+
 @dataclass(frozen=True)
 class Crowding:
     """How numbers and the surroundings of texts change the similarity that they need (see `scheme.verdict.rule`).
@@ -68,19 +84,19 @@ class Verification:
     surroundings of the texts count as well; `es_simhash.scheme.verdict.rule` has the whole rule.
     """
 
-    similarity: float = 0.55
-    measure: Measure = "jaccard"
+    similarity: float = LEVELS["balanced"]["near"]
+    measure: Measure = "balanced"
     weights: VerificationWeights = "rarity"
     lengths: float = 0.0
-    numbers: float = 0.0
+    numbers: float = 0.5
     first_lines: float = 0.0
-    crowding: Crowding | None = None
-    features: VerificationFeatures = "scheme"
+    crowding: Crowding | None = Crowding()
+    features: VerificationFeatures = "runs"
 
     @classmethod
     def at(cls, level: Level) -> Verification:
         """Return the rule at a level: ``copies``, ``near`` or ``versions``."""
-        return cls(similarity_of(level, "jaccard"))
+        return cls(similarity_of(level, "balanced"))
 
     @classmethod
     def of_fingerprints(
@@ -111,19 +127,3 @@ class Verification:
     def has_conditions(self) -> bool:
         """Whether any condition is set."""
         return bool(self.lengths or self.numbers or self.first_lines)
-
-
-def similarity_of(given: float | Level, measure: Measure) -> float:
-    """Return a minimum similarity, which may be given by the name of a level, by a measure."""
-    if not isinstance(given, str):
-        return check_similarity(given)
-    if given not in NAMES:
-        raise SchemeError(f"There is no level {given!r}. Choose from: {', '.join(NAMES)}, or a similarity.")
-    return LEVELS[measure][given]
-
-
-def check_similarity(similarity: float) -> float:
-    """Return ``similarity`` if it can be asked for."""
-    if isinstance(similarity, bool) or not isinstance(similarity, int | float) or not 0 < similarity <= 1:
-        raise SchemeError(f"The minimum similarity cannot be {similarity!r}. Choose one above 0, up to 1.")
-    return similarity

@@ -14,7 +14,7 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier, compiled_verifier
 from es_simhash.scheme.verdict.conditions import agreements_of
 from es_simhash.scheme.verdict.measures import MET, PairMeasures, Similarities
@@ -52,6 +52,19 @@ def rarity_of(settings: Settings, texts: Iterable[str]) -> Rarity:
     """Learn how rare the features that the scheme compares are, from the texts of some documents."""
     of = plain(compared(settings, settings.verification))
     return Rarity.learn(fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(of, some)))
+
+
+def verification_of(settings: Settings, *, estimate: bool, needs_texts: bool = False) -> Verification | None:
+    """Return how texts are compared: as the scheme says; None where fingerprints decide.
+
+    They do if the caller asks for an ``estimate``, and in a scheme without a verification, unless the caller's wishes
+    need texts: then these are compared by the features of the fingerprints.
+    """
+    if estimate:
+        return None
+    if settings.verification is None and needs_texts:
+        return Verification.of_fingerprints((settings.minhash or MinHash()).similarity)
+    return settings.verification
 
 
 def is_by_rarity(settings: Settings, verification: Verification | None) -> bool:

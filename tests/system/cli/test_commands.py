@@ -77,9 +77,9 @@ def walk(cwd: Path, news: Path, index: str, **environment: Any) -> None:
     [found] = lines(run_alone("find", index, "--id", "4", "--source", "title", "--json", cwd=cwd, **environment))
     assert [match["id"] for match in found["matches"]] == ["copy"]
     assert found["matches"][0]["source"] == {"title": documents()[4]["title"]}
-    [exact] = lines(run_alone("find", index, "--id", "4", "--verify", "exact", "--json", cwd=cwd, **environment))
+    [exact] = lines(run_alone("find", index, "--id", "4", "--json", cwd=cwd, **environment))
     assert exact["matches"][0]["is_exact"]
-    table = run_alone("find", index, "--id", "4", "--verify", "estimate", cwd=cwd, **environment).out
+    table = run_alone("find", index, "--id", "4", "--estimate", cwd=cwd, **environment).out
     assert re.search(r"\tcopy\t\d\.\d{3} ± 0\.\d{3}\t\d+\t", table)
     checked = lines(run_alone("check", index, str(news), "--json", cwd=cwd, **environment))
     assert [each["id"] for each in checked if not each["is_new"]] == ["4", "copy"]
@@ -462,7 +462,7 @@ def test_of_bad_files_all_that_is_good_is_loaded(tmp_path: Path) -> None:
 def test_the_last_document_of_an_id_is_kept_and_later_ones_are_refused_on_request(tmp_path: Path) -> None:
     twice = '{"id": "a", "title": "first"}\n{"id": "a", "title": "last"}\n'
     run("load", "news", "-", "--field", "title", "--quiet", cwd=tmp_path, stdin=twice)
-    found = run("find", "news", "--text", "last", "--verify", "exact", "--source", "title", "--json", cwd=tmp_path)
+    found = run("find", "news", "--text", "last", "--source", "title", "--json", cwd=tmp_path)
     assert [match["source"] for match in lines(found)[0]["matches"]] == [{"title": "last"}]
     done = run("load", "once", "-", "--create-only", "--field", "title", cwd=tmp_path, stdin=twice, code=1)
     assert done.out == "once: 1 written, 1 rejected\n"

@@ -414,7 +414,7 @@ def test_routing_values_are_kept(engine: Engine, names: Callable[[], str]) -> No
     index.init()
     documents = {id_: index.documents.add_fields(each) for id_, each in DOCUMENTS.items()}
     fill(engine, name, documents, routing="elsewhere")
-    done = written(index, GroupOptions(verify="exact"))
+    done = written(index, GroupOptions())
     assert (done.written, done.lost) == (4 * GROUPS, 0)
     found = contents(engine, name, list(DOCUMENTS), "elsewhere")
     assert sum("group" in each["dedup"] for each in found.values()) == 4 * GROUPS
@@ -423,7 +423,7 @@ def test_routing_values_are_kept(engine: Engine, names: Callable[[], str]) -> No
 
 
 def test_the_texts_may_decide(engine: Engine, index: Index) -> None:
-    with index.group(GroupOptions(verify="exact")) as grouped:
+    with index.group(GroupOptions()) as grouped:
         assert grouped.counts.verified > 0
         groups = list(grouped)
     assert {frozenset(member.id for member in group.members) for group in groups} == COPIES
@@ -449,15 +449,15 @@ def test_what_all_texts_have_can_be_left_out(engine: Engine, names: Callable[[],
     index.init()
     documents = {str(i): framed(i) for i in range(30)} | {"copy": framed(7)}
     fill(engine, name, {id_: index.documents.add_fields(each) for id_, each in documents.items()})
-    with index.group(GroupOptions(verify="exact")) as grouped:
+    with index.group(GroupOptions()) as grouped:
         assert [len(group.members) for group in grouped] == [31]
-    with index.group(GroupOptions(verify="exact", **options)) as grouped:
+    with index.group(GroupOptions(**options)) as grouped:
         assert [[member.id for member in group.members] for group in grouped] == [["7", "copy"]]
 
 
 def test_a_text_that_is_not_that_of_its_fingerprint_is_similar_to_nothing(engine: Engine, index: Index) -> None:
     change(engine, index, "0 copy 1", {"body": "changed by somebody who knows nothing of fingerprints"})
-    with index.group(GroupOptions(verify="exact")) as grouped:
+    with index.group(GroupOptions()) as grouped:
         assert "0 copy 1" not in {member.id for group in grouped for member in group.members}
 
 
@@ -467,7 +467,7 @@ def test_an_asynchronous_index_does_the_same(engine: Engine, kind: str, index: I
 
     async def do() -> GroupsWritten:
         async with AsyncIndex(index.name, node.url) as same:
-            with await same.group(GroupOptions(verify="doubtful")) as grouped:
+            with await same.group(GroupOptions()) as grouped:
                 return await same.write_groups(grouped)
 
     assert asyncio.run(do()).written == 4 * GROUPS

@@ -61,7 +61,7 @@ def test_files_go_by_the_table_of_an_index(
     for (first, second), similarity in by_table.items():
         [match] = [each for each in index.find(id=first, size=100) if each.id == second]
         assert match.similarity == similarity
-    with index.group(GroupOptions(verify="exact")) as grouped:
+    with index.group(GroupOptions()) as grouped:
         in_index = pairs_in(list(grouped.pairs()), lambda places: [ref.id for ref in grouped.refs(places)])
     assert by_table.items() <= in_index.items()
 

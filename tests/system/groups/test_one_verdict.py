@@ -48,7 +48,7 @@ def test_an_index_is_grouped_as_a_file_and_searched_as_it_is_grouped(
     index = Index(names(), engine, scheme=scheme, fields=["body"])
     index.init()
     index.add([{"_id": id_, "body": text} for id_, text in documents.items()], refresh=True)
-    with index.group(GroupOptions(verify="exact", linkage="single")) as grouped:
+    with index.group(GroupOptions(linkage="single")) as grouped:
         in_index = verdicts(list(grouped.pairs()), lambda places: [ref.id for ref in grouped.refs(places)])
         groups_of_index = {frozenset(member.id for member in group.members) for group in grouped}
     assert in_index == in_file

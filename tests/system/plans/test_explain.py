@@ -199,7 +199,7 @@ def test_an_id_that_stands_for_several_documents_is_refused(engine: Engine, name
 
 def test_an_id_with_several_routing_values_is_refused() -> None:
     documents = Documents(Scheme(), FIELDS)
-    plan = explain_pair("i", documents, ("a", "b"), FindRequest(verify="estimate"), IndexRarity())
+    plan = explain_pair("i", documents, ("a", "b"), FindRequest(estimate=True), IndexRarity())
     assert isinstance(next(plan), GetDocuments)
     plan.send([{"_id": id_, "_index": "i", "found": False} for id_ in "ab"])
     hits = [{"_id": "a", "_index": "i", "_routing": routing, "_source": {}} for routing in "12"]
@@ -209,7 +209,7 @@ def test_an_id_with_several_routing_values_is_refused() -> None:
 
 def test_a_server_that_does_not_identify_itself_is_still_asked() -> None:
     documents = Documents(Scheme(), FIELDS)
-    plan = explain_pair("i", documents, ("a", "b"), FindRequest(verify="estimate"), IndexRarity())
+    plan = explain_pair("i", documents, ("a", "b"), FindRequest(estimate=True), IndexRarity())
     next(plan)
     found = [{"_id": id_, "_index": "i", "found": True, "_source": documents.add_fields(CHINESE)} for id_ in "ab"]
     plan.send(found)

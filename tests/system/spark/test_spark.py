@@ -139,7 +139,7 @@ def found_here(
     scheme: Scheme, documents: dict[str, str], options: dict[str, Any]
 ) -> tuple[list[list[str]], dict[tuple[str, str], dict[str, Any]], Counts]:
     """What one machine finds among the same texts, in the order of their ids."""
-    verify = {"verify": "estimate"} if options.get("estimate") else {}
+    verify = {"estimate": True} if options.get("estimate") else {}
     options = {name: value for name, value in options.items() if name != "estimate"} | verify
     with Deduplicator(scheme, threads=1, **options).run(sorted(documents.items())) as found:
         ids = list(found.ids())

@@ -105,7 +105,7 @@ def test_another_thread_can_end_the_comparison_of_groups(meddler: Meddler, monke
 
     monkeypatch.setattr(FingerprintStore, "complete", complete_and_stop)
     with pytest.raises(StoppedError):
-        group(meddler, index.name, index.documents, GroupOptions(verify="estimate"), stop=stop)
+        group(meddler, index.name, index.documents, GroupOptions(estimate=True), stop=stop)
 
 
 def test_an_error_does_not_wait_for_an_engine_that_is_away(work: Callable[[], object], meddler: Meddler) -> None:

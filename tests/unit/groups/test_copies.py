@@ -42,7 +42,7 @@ class Counted(Meddler):
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Counted]:
     embedded = EmbeddedEngine(tmp_path)
-    index = Index("copies", embedded, scheme=Scheme(verification=Verification(weights="scheme")), fields=["body"])
+    index = Index("copies", embedded, scheme=Scheme(verification=Verification.of_fingerprints(0.6)), fields=["body"])
     index.init()
     index.add(({"_id": f"c{number:03}", "body": TEXT} for number in range(COPIES)), refresh=True)
     yield Counted(embedded)

@@ -16,6 +16,7 @@ from es_simhash._core.bit_codes import to_ints
 from es_simhash.errors import WeightError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, Settings, SimHash
 from es_simhash.sketches.minhash.codec import SignatureCodec
@@ -166,7 +167,7 @@ def test_weights_that_numpy_refuses_are_refused(kind: str, weights: list[float])
         by_numpy(settings, features)
 
 
-@pytest.mark.parametrize("name", [name for name in GOLDEN if name != "chinese-keywords"])
+@pytest.mark.parametrize("name", [name for name in PRESETS if name != "chinese-keywords"])
 def test_fingerprints_are_the_golden_ones(name: str) -> None:
     scheme = Scheme.preset(name)
     for golden in GOLDEN[name]["texts"].values():

@@ -9,8 +9,8 @@ from es_simhash.plans.operations import PutMapping
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.verifier import rarity_of
 
-BY_TOKENS = Scheme()
-BY_RUNS = replace(BY_TOKENS, verification=Verification(features="runs"))
+BY_RUNS = Scheme()
+BY_TOKENS = replace(BY_RUNS, verification=Verification(features="scheme"))
 TEXTS = ["見出しと本文 one", "見出しと本文 two"]
 
 

@@ -131,7 +131,7 @@ def test_the_exact_similarity_of_all_pairs_is_the_ceiling(evaluation: Evaluation
 
 
 def test_the_curve_uses_the_measure_that_the_scheme_verifies_by() -> None:
-    verification = Verification(0.5, weights="scheme", first_lines=1.0)
+    verification = replace(Verification.of_fingerprints(0.5), first_lines=1.0)
     scheme = replace(SCHEME, verification=verification)
     found = evaluate(DOCUMENTS, labels(), Deduplicator(scheme, threads=1), OPTIONS)
     plain = evaluated(similarity=0.5)
@@ -141,7 +141,7 @@ def test_the_curve_uses_the_measure_that_the_scheme_verifies_by() -> None:
     assert point
     assert (point.precision, point.recall) == pytest.approx((found.pairs.precision.value, found.pairs.recall.value))
     assert found.ceiling == plain.ceiling
-    by_estimates = evaluate(DOCUMENTS, labels(), Deduplicator(scheme, threads=1, verify="doubtful"), OPTIONS)
+    by_estimates = evaluate(DOCUMENTS, labels(), Deduplicator(scheme, threads=1, estimate=True), OPTIONS)
     assert by_estimates.pairs.right == evaluated().pairs.right
 
 

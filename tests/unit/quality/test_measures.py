@@ -23,15 +23,16 @@ TEXTS = [text for _, text in documents()]
 
 @pytest.mark.parametrize("tokens", [Chars(3), Chars(5), Words(1)])
 def test_similarities_are_those_that_texts_are_verified_by(tokens: Chars | Words) -> None:
-    settings = Scheme(tokens=tokens)
+    settings = Scheme(tokens=tokens, verification=None)
     found = measure_pairs(settings, TEXTS, first_positions(TEXTS))
     assert len(found.pairs) > 20
     assert (np.diff(found.pairs.astype(np.int64)) > 0).all()
     pairs = np.stack(positions(found.pairs))
     for measure in MEASURES:
-        verifier = Verifier(settings, Verification(measure=measure), rarity_of(settings, sorted(set(TEXTS))))
+        by_rarity = Verification.of_fingerprints(1.0, measure, "rarity")
+        verifier = Verifier(settings, by_rarity, rarity_of(settings, sorted(set(TEXTS))))
         assert found.similarities[measure] == pytest.approx(verifier.similarities(TEXTS, pairs))
-    plain = Verifier(settings, Verification(weights="scheme"))
+    plain = Verifier(settings, Verification.of_fingerprints(1.0))
     assert found.jaccards == pytest.approx(plain.similarities(TEXTS, pairs))
 
 
@@ -40,7 +41,8 @@ def test_pairs_are_measured_by_the_features_that_the_scheme_compares() -> None:
     found = measure_pairs(replace(by_words, verification=Verification(features="runs")), TEXTS, first_positions(TEXTS))
     plain = measure_pairs(by_words, TEXTS, first_positions(TEXTS))
     assert (found.pairs.tolist(), found.jaccards.tolist()) == (plain.pairs.tolist(), plain.jaccards.tolist())
-    verifier = Verifier(Scheme(tokens=Runs()), Verification(), rarity_of(Scheme(tokens=Runs()), sorted(set(TEXTS))))
+    runs, by_rarity = Scheme(tokens=Runs()), Verification.of_fingerprints(1.0, weights="rarity")
+    verifier = Verifier(runs, by_rarity, rarity_of(runs, sorted(set(TEXTS))))
     similarities = verifier.similarities(TEXTS, np.stack(positions(found.pairs)))
     assert found.similarities["jaccard"] == pytest.approx(similarities)
 
@@ -63,7 +65,8 @@ def test_planted_pairs_have_the_similarity_that_is_wanted(similarity: float) -> 
 
 
 def test_a_histogram_counts_each_pair_once_and_shows_some_of_each_level() -> None:
-    found = histogram(Scheme(), documents(), examples=3)
+    scheme = Scheme(verification=Verification.of_fingerprints(0.55, weights="rarity"))
+    found = histogram(scheme, documents(), examples=3)
     all_pairs = measure_pairs(Scheme(), TEXTS, first_positions(TEXTS)).similarities["jaccard"]
     assert sum(level.pairs for level in found.levels) == (all_pairs >= 0.2).sum()
     assert [level.least for level in found.levels] == pytest.approx([1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
@@ -88,7 +91,7 @@ def test_examples_have_their_differences_marked() -> None:
 
 def test_a_threshold_that_means_something_else_has_no_place() -> None:
     scheme = Scheme()
-    others = [None, Verification(measure="cosine"), Verification(weights="scheme")]
+    others = [None, Verification(measure="cosine"), Verification.of_fingerprints(0.6)]
     for verification in others:
         found = histogram_json(histogram(replace(scheme, verification=verification), documents()[:8]))
         assert (found["threshold"], found["near"]) == (None, None)

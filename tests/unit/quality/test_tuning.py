@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -15,6 +14,7 @@ from es_simhash.quality.evaluation import EvaluationOptions, evaluate
 from es_simhash.quality.key_choice import Goal
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.tuning import Tuned, features_for, tune_by_labels, tune_by_similarity
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.testing.corpus import corpus
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
@@ -135,7 +135,7 @@ def test_keys_for_a_similarity_find_as_much_as_is_asked_for() -> None:
     assert choice.expected_recall >= 0.99
     assert choice.recall >= 0.95
     assert choice.candidates == 0
-    assert tuned.scheme.verification == replace(Scheme().verification, similarity=0.6)  # type: ignore[type-var]
+    assert tuned.scheme.verification == Verification.of_fingerprints(0.6, weights="rarity")
     assert "0.6" in tuned.why
     assert "10,000,000 documents" in tuned.why
     assert tuned.tried == ()

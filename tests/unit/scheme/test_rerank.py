@@ -409,7 +409,7 @@ def test_surroundings_of_hits_count_as_well() -> None:
 
 
 def test_without_crowding_others_do_not_count() -> None:
-    found = rerank.matches_of(crowd(16, 0.7), Criteria(None, 0.5, Verification(0.5)))
+    found = rerank.matches_of(crowd(16, 0.7), Criteria(None, 0.5, Verification(0.5, crowding=None)))
     assert (len(found), found.around, found.crowded) == (16, None, 0)
     assert {match.clause for match in found} == {"similar"}
 

@@ -171,9 +171,10 @@ def test_a_scheme_survives_its_json_form(scheme: Scheme) -> None:
 
 
 def test_what_is_compared_is_written_only_if_it_is_not_the_tokens_and_plays_no_part_in_the_id() -> None:
-    by_runs = Scheme(verification=Verification(features="runs"))
+    by_runs, by_tokens = Scheme(), Scheme(verification=Verification(features="scheme", crowding=None))
     assert json.loads(by_runs.to_json())["verification"]["features"] == "runs"
-    assert "features" not in json.loads(Scheme().to_json())["verification"]
+    assert json.loads(by_tokens.to_json())["verification"].keys().isdisjoint({"features", "crowding"})
+    assert Scheme.from_json(by_tokens.to_json()) == by_tokens
     assert by_runs.id == Scheme().id
     with pytest.raises(SchemeError, match="no kind of features to verify by 'words'"):
         Verification(**{"features": "words"})  # type: ignore[arg-type]

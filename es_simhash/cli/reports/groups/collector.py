@@ -16,7 +16,6 @@ from es_simhash.cli.reports.groups.histograms import DistanceBin, PairCounts, Si
 from es_simhash.cli.reports.groups.timeline import Dates, Timeline
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
-from es_simhash.groups.of_index.options import Verify
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.linkage import Linkage
@@ -52,7 +51,6 @@ class Setup:
     fields: Sequence[str]
     linkage: Linkage
     canonical: str = "first"
-    verify: Verify = "estimate"
     filter: Json | None = None
     strip: Sequence[str] = ()
     max_bucket: int | None = None

@@ -251,7 +251,7 @@ def _setup(evaluation: Evaluation) -> Html:
     rows: list[tuple[str, str]] = [
         ("scheme", deduplicator.settings.name),
         ("near", ", or ".join(near)),
-        ("verified", deduplicator.decided_by),
+        ("decided by", deduplicator.criteria.decided_by),
         ("linkage", deduplicator.linkage),
         ("labels", f"of {evaluation.kind}: {counted(len(truth.positives), 'pair')} of duplicates"),
         (

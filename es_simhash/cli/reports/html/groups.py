@@ -20,11 +20,7 @@ _LINKAGES = {
     "complete": "complete: every member is near every other",
     "single": "single: all documents that links connect, however far apart",
 }
-_VERIFIED = {
-    "estimate": "estimate: by fingerprints, without reading texts",
-    "doubtful": "doubtful: pairs near the threshold by their texts, others by fingerprints",
-    "exact": "exact: all pairs by their texts",
-}
+_DECIDED_BY = {"fingerprints": "fingerprints, without reading texts", "texts": "texts"}
 
 
 def report_page(report: GroupReport) -> str:
@@ -218,7 +214,7 @@ def _settings(setup: Setup) -> Html:
         ("near", _near(setup)),
         ("linkage", _LINKAGES[setup.linkage]),
         ("canonical document", setup.canonical),
-        ("verified", _VERIFIED[setup.verify]),
+        ("decided by", _DECIDED_BY[setup.criteria.decided_by]),
         ("filter", element("code", json.dumps(setup.filter, ensure_ascii=False)) if setup.filter else "none"),
     ]
     if setup.strip:

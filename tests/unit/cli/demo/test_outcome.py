@@ -45,7 +45,7 @@ def test_missed_pairs_are_reported_with_their_exact_similarity() -> None:
     body, other_body = (language("en").body(story) for story in (text, other))
     documents = [
         document("1", "original", "1", body),
-        document("2", "truncated", "1", body[: len(body) // 2]),
+        document("2", "truncated", "1", body[: len(body) // 4]),
         document("3", "edited", "1", body.replace("the", "teh", 1)),
         document("4", "copy", "1", other_body),
     ]

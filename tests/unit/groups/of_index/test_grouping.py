@@ -89,7 +89,7 @@ def test_the_largest_group_comes_first_and_the_first_id_stands_for_it(index: Ind
 
 def test_members_show_how_near_they_are(index: Index) -> None:
     scheme = Scheme()
-    with index.group() as grouped:
+    with index.group(GroupOptions(estimate=True)) as grouped:
         for group in grouped:
             first = scheme.fingerprint(text_of(EVERYTHING[group.canonical.id]))
             for member in group.members:
@@ -100,7 +100,7 @@ def test_members_show_how_near_they_are(index: Index) -> None:
 
 
 def test_in_a_star_all_are_near_the_first(index: Index) -> None:
-    with index.group(GroupOptions(similarity=0.9, linkage="star")) as grouped:
+    with index.group(GroupOptions(similarity=0.9, linkage="star", estimate=True)) as grouped:
         assert all((member.similarity or 0) >= 0.9 for group in grouped for member in group.members)
 
 
@@ -208,7 +208,8 @@ def test_no_more_documents_of_a_key_than_the_largest_bucket_are_compared_and_the
     signatures[7] = signatures[5]
     signatures[290] = signatures[280]
     signatures[290, 8:] = signatures[280, 8:]
-    with with_fields(tmp_path, signatures, simhashes) as index, index.group(GroupOptions(max_bucket=10)) as grouped:
+    options = GroupOptions(max_bucket=10, estimate=True)
+    with with_fields(tmp_path, signatures, simhashes) as index, index.group(options) as grouped:
         assert grouped.counts.cut_off >= 290
         # They share all other keys too, which few have.
         assert sorted(member.id for group in grouped for member in group.members) == [
@@ -221,7 +222,7 @@ def test_no_more_documents_of_a_key_than_the_largest_bucket_are_compared_and_the
 
 def test_the_diameter_is_that_of_the_two_farthest(index: Index) -> None:
     scheme = Scheme()
-    with index.group(GroupOptions(linkage="single", similarity=0.7)) as grouped:
+    with index.group(GroupOptions(linkage="single", similarity=0.7, estimate=True)) as grouped:
         for group in list(grouped)[:6]:
             prints = [scheme.fingerprint(text_of(EVERYTHING[member.id])) for member in group.members]
             assert group.diameter.distance == max(scheme.distance(a, b) for a, b in combinations(prints, 2))

@@ -27,7 +27,7 @@ from es_simhash.text.idf import IdfTable
 from es_simhash.text.tokens.kinds import Chars, Custom, Words
 
 # By its plain features, which are easily computed again.
-SCHEME = replace(Scheme.preset("default"), verification=None)
+SCHEME = replace(Scheme.preset("default"), verification=Verification.of_fingerprints(0.6))
 LITTLE = module._LEAST_MEMORY
 
 
@@ -84,34 +84,33 @@ def jaccards(texts: list[str], least: float) -> dict[tuple[int, int], float]:
 def test_verified_pairs_are_those_that_comparing_all_texts_finds() -> None:
     texts = families(1, 40)
     alike = jaccards(texts, 0.7)
-    with run(texts, similarity=0.7, verify="exact") as found:
+    with run(texts, similarity=0.7) as found:
         assert {pair: float(row["similarity"]) for pair, row in pairs(found).items()} == alike
         assert all(row["is_exact"] for row in pairs(found).values())
         assert list(found.groups) == components(len(texts), list(alike))
 
 
-def test_doubtful_pairs_are_decided_by_their_texts_and_the_others_by_estimates() -> None:
+@pytest.mark.parametrize(
+    ("scheme", "options"), [(SCHEME, {"estimate": True}), (replace(SCHEME, verification=None), {})]
+)
+def test_fingerprints_decide_on_request_and_where_the_scheme_says_no_more(
+    scheme: Scheme, options: dict[str, Any]
+) -> None:
     texts = families(2)
-    with run(texts, similarity=0.7, verify="exact") as found:
-        exact = pairs(found)
-    with run(texts, similarity=0.7) as found:
-        doubtful = pairs(found)
-        assert set(doubtful) == set(exact)
-        assert {bool(row["is_exact"]) for row in doubtful.values()} == {True, False}
-        assert all(row["similarity"] == exact[pair]["similarity"] for pair, row in doubtful.items() if row["is_exact"])
-        assert 0 < found.counts.verified < found.counts.compared
-    with run(texts, similarity=0.7, verify="estimate") as found:
+    with run(texts, scheme, similarity=0.7, **options) as found:
         assert found.counts.verified == 0
         assert not any(row["is_exact"] for row in pairs(found).values())
+        assert {pair for pair, similarity in jaccards(texts, 0.85).items()} <= set(pairs(found))
 
 
 @pytest.mark.parametrize(
     "verification",
     [
-        Verification(),
-        Verification(0.4, "overlap"),
-        Verification(0.4, "cosine", lengths=0.5),
-        Verification(0.5, weights="scheme", numbers=1, first_lines=0.1),
+        Verification(crowding=None),
+        Verification.of_fingerprints(0.55, weights="rarity"),
+        Verification(0.4, "overlap", crowding=None),
+        Verification(0.4, "cosine", lengths=0.5, crowding=None),
+        Verification(0.5, weights="scheme", numbers=1, first_lines=0.1, crowding=None),
     ],
     ids=str,
 )
@@ -156,7 +155,7 @@ def test_pairs_by_both_are_those_by_one_or_the_other() -> None:
         assert near | alike > near
 
 
-@pytest.mark.parametrize("options", [{}, {"verify": "exact"}, {"by": "simhash"}])
+@pytest.mark.parametrize("options", [{}, {"linkage": "complete"}, {"by": "simhash"}])
 def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     texts = families(5, 40) + ["the same text in many places"] * 50
     with run(texts, **options) as found:
@@ -171,7 +170,7 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
         assert found.counts == counts
 
 
-@pytest.mark.parametrize("options", [{}, {"verify": "exact"}, {"by": "both"}])
+@pytest.mark.parametrize("options", [{}, {"linkage": "complete"}, {"by": "both"}])
 def test_the_result_does_not_depend_on_threads(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     texts = families(6, 40)
     with run(texts, **options) as found:
@@ -315,10 +314,10 @@ def test_short_texts_are_found_as_well() -> None:
     ids=["words", "k-hash", "many bands", "weighted", "custom", "md5"],
 )
 def test_every_kind_of_scheme_finds_near_copies(scheme: Scheme) -> None:
-    scheme = replace(scheme, verification=None)
+    scheme = replace(scheme, verification=Verification.of_fingerprints(0.8))
     texts = families(8, 5, 0)
     copies = [text.replace("e", "i", 1) for text in texts]
-    with run(texts + copies, scheme, similarity=0.8, verify="exact") as found:
+    with run(texts + copies, scheme, similarity=0.8) as found:
         assert [0, len(texts)] in [group[:1] + group[-1:] for group in found.groups]
         for (a, b), row in pairs(found).items():
             if scheme.weights == "set" or (scheme.minhash and scheme.minhash.is_weighted):
@@ -330,7 +329,7 @@ def test_idf_weights_do_not_change_what_minhash_finds() -> None:
     texts = families(9, 10)
     weighted = SCHEME.with_idf(texts)
     assert isinstance(weighted.idf, IdfTable)
-    with run(texts) as plain, run(texts, weighted) as found:
+    with run(texts, estimate=True) as plain, run(texts, weighted, estimate=True) as found:
         assert pairs(found) == pairs(plain)
 
 
@@ -372,7 +371,7 @@ def test_an_error_of_the_source_reaches_the_caller(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"memory": 100}, "too few. Allow at least"),
-        ({"verify": "never"}, "cannot be verified by 'never'"),
+        ({"similarity": "far"}, "no level 'far'"),
         ({"threads": 0}, "cannot be 0 threads"),
         ({"by": "simhash", "similarity": 0.5}, "means nothing"),
         ({"similarity": 1.5}, "Choose one above 0"),
@@ -404,7 +403,7 @@ def test_a_chain_is_one_group_by_links_and_several_stars() -> None:
         assert len(groups) > 5
         texts = dict(chain(25))
         for first, *others in groups:
-            similar = similarities_to(Scheme(), texts[first], [texts[other] for other in others])
+            similar = similarities_to(SCHEME, texts[first], [texts[other] for other in others])
             assert min(similar) > 0.7
 
 
@@ -424,7 +423,7 @@ def test_what_most_texts_have_can_be_left_out() -> None:
     documents = [(str(i), f"{frame} own{i * 7919} text{i * 104729} it. {frame}") for i in range(40)]
     documents.append(("copy", documents[7][1]))
     assert [len(group) for group in groups_of(documents)] == [41]
-    assert groups_of(documents, common=0.5, verify="exact") == [["7", "copy"]]
+    assert groups_of(documents, common=0.5) == [["7", "copy"]]
 
 
 def test_of_a_key_no_more_than_the_largest_bucket_are_compared() -> None:
@@ -436,7 +435,7 @@ def test_of_a_key_no_more_than_the_largest_bucket_are_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"linkage": "loose"}, {"common": 0.5, "verify": "estimate"}, {"common": 1.5}, {"common": 0.0}]
+    "options", [{"linkage": "loose"}, {"common": 0.5, "estimate": True}, {"common": 1.5}, {"common": 0.0}]
 )
 def test_what_makes_no_group_is_refused(options: Any) -> None:
     with pytest.raises(SchemeError, match="Choose"):
@@ -447,9 +446,8 @@ def test_where_texts_decide_by_another_measure_pairs_meet_from_the_similarity_of
     """Half a text has all its features in common with the whole, but only half of those that both have."""
     wholes = [" ".join(words(np.random.default_rng(seed), 60)) for seed in range(30)]
     texts = [text for whole in wholes for text in (whole, whole[: len(whole) // 2])]
-    scheme = replace(
-        SCHEME, minhash=MinHash(bands=42, rows=3, similarity=0.45), verification=Verification(0.9, "overlap")
-    )
+    verification = Verification.of_fingerprints(0.9, "overlap")
+    scheme = replace(SCHEME, minhash=MinHash(bands=42, rows=3, similarity=0.45), verification=verification)
     with run(texts, scheme) as found:
         assert set(pairs(found)) == {(2 * number, 2 * number + 1) for number in range(30)}
 
@@ -468,7 +466,7 @@ def test_texts_are_compared_by_runs_however_low_the_similarity_that_signatures_e
     texts = ["".join(text) for both in zip(wholes, changed, strict=True) for text in both]
     minhash = MinHash(bands=100, rows=1, similarity=0.2)
     expected = {(2 * number, 2 * number + 1) for number in range(20)}
-    by_runs = Verification(0.57, weights="scheme", features="runs")
+    by_runs = replace(Verification.of_fingerprints(0.57), features="runs")
     for verification, found in ((by_runs, expected), (replace(by_runs, features="scheme"), set())):
         with run(texts, replace(SCHEME, minhash=minhash, verification=verification)) as result:
             assert set(pairs(result)) == found

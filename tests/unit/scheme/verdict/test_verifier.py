@@ -121,17 +121,18 @@ def test_rarity_is_that_of_what_is_compared() -> None:
     verification = Verification(features="runs")
     scheme = Scheme(tokens=Words(), verification=verification)
     assert rarity_of(scheme, CORPUS) == rarity_of(Scheme(tokens=Runs()), CORPUS)
-    assert rarity_of(scheme, CORPUS) != rarity_of(Scheme(tokens=Words()), CORPUS)
+    assert rarity_of(scheme, CORPUS) != rarity_of(Scheme(tokens=Words(), verification=None), CORPUS)
     # Weights of the scheme's tokens are none of runs.
     weighted = WEIGHTS["tf"][0]
     assert is_by_rarity(weighted, verification)
-    assert not is_by_rarity(weighted, Verification())
+    assert not is_by_rarity(weighted, Verification(features="scheme"))
     assert not is_by_rarity(weighted, replace(verification, weights="scheme"))
 
 
 def test_signatures_say_nothing_about_runs() -> None:
-    assert lowest_estimate(Criteria(None, 0.6, Verification(0.6)), 0.05) == pytest.approx(0.3)
-    assert lowest_estimate(Criteria(None, 0.6, Verification(0.6, features="runs")), 0.05) == -1
+    by_tokens = Verification.of_fingerprints(0.6)
+    assert lowest_estimate(Criteria(None, 0.6, by_tokens), 0.05) == pytest.approx(0.3)
+    assert lowest_estimate(Criteria(None, 0.6, replace(by_tokens, features="runs")), 0.05) == -1
 
 
 @each_measure
@@ -316,7 +317,7 @@ def test_texts_with_the_same_frame_are_distinguished_by_their_own_parts(monkeypa
 
 def test_equal_texts_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looking = Looking(monkeypatch)
-    verifier = Verifier(PLAIN, Verification(weights="scheme"))
+    verifier = Verifier(PLAIN, Verification.of_fingerprints(0.6))
     found = verifier.to_others(FRAMED[0], [FRAMED[1], FRAMED[0]] * 500)
     assert found == verifier.to_others(FRAMED[0], [FRAMED[1], FRAMED[0]]) * 500
     assert looking.features < 5 * max(len(ngrams(text)) for text in FRAMED)

@@ -165,7 +165,6 @@ def test_settings_say_how_groups_came_to_be() -> None:
     options: dict[str, Any] = {
         "linkage": "complete",
         "canonical": "longest",
-        "verify": "exact",
         "strip": ["<!--.*-->"],
         "max_bucket": 5000,
     }
@@ -176,7 +175,7 @@ def test_settings_say_how_groups_came_to_be() -> None:
         "a similarity of at least 0.75",
         "complete: every member",
         "longest",
-        "exact: all",
+        "fingerprints, without reading texts",
     ):
         assert shown in text
     for shown in ("<!--.*-->", "5,000 documents at most"):
