@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from es_simhash.documents.documents import Documents
-from es_simhash.live.doctor import blocks, disk, engine, index_settings, mapping, rarity, rights, source
+from es_simhash.live.doctor import blocks, disk, engine, index_settings, mapping, rarity, rights, source, texts
 from es_simhash.live.doctor.facts import Due, Facts, IndexFacts, gather
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import Plan
@@ -47,3 +47,4 @@ def _of_index(there: IndexFacts, facts: Facts) -> Iterator[Finding]:
     yield from index_settings.check_pipelines(there)
     yield from index_settings.check_changes(facts, there)
     yield from index_settings.check_speed(there)
+    yield from texts.check_noise(there)

@@ -10,16 +10,19 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
+from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.errors import EngineError
 from es_simhash.plans.derived_fields import Derived
 from es_simhash.plans.foreign_values import look_for_foreign
 from es_simhash.plans.index_rarity import fingerprinted
 from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetResource, GetSettings, Plan
+from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetResource, GetSettings, Plan, Sample
 from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change
+
+# How many are sampled.
+_TEXTS = 200
 
 # The privileges that a backfill needs, by their names in Elasticsearch.
 PRIVILEGES = ("read", "view_index_metadata", "index", "maintenance", "monitor", "manage")
@@ -50,7 +53,7 @@ class IndexFacts:
 
     The source fields ``unseen`` have no text in any document; those ``derived`` have values made by the engine, so
     documents have none. ``foreign`` describes a sampled document with something else where our fields belong.
-    ``fingerprinted`` counts the documents with fingerprints of the scheme.
+    ``fingerprinted`` counts the documents with fingerprints of the scheme. ``texts`` are a sample.
     """
 
     name: str
@@ -63,6 +66,7 @@ class IndexFacts:
     derived: Mapping[str, Derived] = field(default_factory=dict)
     foreign: EngineError | None = None
     fingerprinted: int = 0
+    texts: Sequence[str] = ()
 
     def is_set(self, setting: str) -> bool:
         """Return whether a setting is true."""
@@ -141,8 +145,16 @@ def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts
     kinds = derived_fields(body, paths, unseen if due.documents else paths)
     foreign = (yield from look_for_foreign(due.index, documents)) if documents else None
     made = (yield from attempt(fingerprinted(due.index, documents))) if documents and due.documents else None
+    texts = (yield from _texts(due.index, documents)) if documents and due.documents else []
     own = settings.get(due.index) or {}
-    return IndexFacts(due.index, due.due, due.documents, body, own, copies, unseen, kinds, foreign, made or 0)
+    return IndexFacts(due.index, due.due, due.documents, body, own, copies, unseen, kinds, foreign, made or 0, texts)
+
+
+def _texts(index: str, documents: Documents) -> Plan[list[str]]:
+    """Sample texts, as fingerprints are made of them."""
+    hits = (yield from attempt(Sample(index, _TEXTS, documents.fields, {"match_all": {}}))) or []
+    found = (readable_text(documents, hit.get("_source") or {}) for hit in hits)
+    return [text for text in found if text]
 
 
 def _unseen(due: Due, paths: Sequence[str]) -> Plan[list[str]]:

@@ -51,6 +51,9 @@ CODES = {
     "privileges-unknown": Code("what the login may do cannot be seen", ("note",)),
     "hidden-parts": Code("the login does not see all fields, or all documents", ("stop",), True),
     "rarity": Code("when it was learnt how rare features are", ("ok", "note")),
+    "misread": Code("digits within words, as in misread scans, whose copies look unlike", ("warning",)),
+    "boilerplate": Code("most of each text is in most others, too, so that searches compare nearly all", ("warning",)),
+    "two-scripts": Code("texts in simplified and in traditional Chinese, whose copies look unlike", ("warning",)),
     "speed": Code("what would make the backfill of a large index quicker", ("note",)),
 }
 
