@@ -70,4 +70,4 @@ class SparkDeduplicator:
 
     @cached_property
     def _rarity(self) -> Rarity | None:
-        return self.rarity if isinstance(self.rarity, Rarity | None) else Rarity.from_json(self.rarity)
+        return Rarity.given(self.rarity)

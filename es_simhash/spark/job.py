@@ -10,6 +10,7 @@ from pyspark.sql import functions as sf
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import MET
+from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import lowest_estimate
 from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.spark import verdict
@@ -31,14 +32,15 @@ class SparkDuplicates:
     ``is_exact``), and the ``agreement`` of numbers and conditions (see `es_simhash.scheme.verdict.measures`). For
     documents with an ``index`` there are also ``index``, ``group_index``, ``first_index`` and ``second_index``.
 
-    In ``counts``, ``empty`` includes all documents that have nothing to compare. With ``estimate`` fingerprints alone
-    decided.
+    In ``counts``, ``empty`` includes all documents that have nothing to compare; there is no ``valley``. With
+    ``estimate`` fingerprints alone decided; else ``rarity`` is how rare features are, if they weighed by it.
     """
 
     groups: DataFrame
     pairs: DataFrame
     counts: Counts
     estimate: bool
+    rarity: Rarity | None = None
 
 
 def find(
@@ -52,30 +54,33 @@ def find(
     originals = documents.filter("previous is null")
     masks = masks_of_tables(kept, criteria.distance, total)
     found = materialized(compared(candidates(originals, kept, masks), originals, kept, criteria))
-    measured = _measured(found, originals, kept, criteria, texts)
-    near = materialized(verdict.near(measured, originals, kept, criteria))
+    measured, rarity = _with_estimates(found, criteria), None
+    if texts:
+        by, asked = texts.verifier(originals, criteria), _is_asked(kept, criteria)
+        rarity = by.weights if isinstance(by.weights, Rarity) else None
+        exact = texts.compared(by, measured.filter(asked), originals, criteria).withColumn("is_exact", sf.lit(True))
+        measured = measured.filter(~asked).unionByName(exact)
+    near = materialized(verdict.near(_counting(measured, criteria), originals, kept, criteria))
     groups = materialized(_groups(documents, components(near)))
     same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
     pairs = verdict.identical(same, criteria).unionByName(near)
     verified = _is_asked(kept, criteria) if texts else sf.lit(False)
     counts = _counts(total, documents, found.withColumn("is_asked", verified), near, groups)
-    return SparkDuplicates(groups, _named(pairs, documents), counts, estimate=texts is None)
+    return SparkDuplicates(groups, _named(pairs, documents), counts, texts is None, rarity)
 
 
-def _measured(
-    found: DataFrame, originals: DataFrame, kept: CondensedColumns, criteria: Criteria, texts: Texts | None
-) -> DataFrame:
-    """Return the pairs that may be near, or make a crowd, with the similarities that count."""
-    found = found.drop("left_out")
+def _with_estimates(found: DataFrame, criteria: Criteria) -> DataFrame:
+    """Take the estimates of candidates for their similarities, as long as no text says more."""
     if criteria.similarity is None:
-        return found
-    is_near = near_by_distance(criteria)
-    estimated = found.withColumns({"is_exact": sf.lit(False), "agreement": sf.lit(MET).cast("tinyint")})
-    if texts:
-        asked = texts.compared(found.filter(_is_asked(kept, criteria)), originals, criteria)
-        exact = asked.withColumn("is_exact", sf.lit(True))
-        estimated = estimated.filter(~_is_asked(kept, criteria)).unionByName(exact)
-    return estimated.filter(is_near | (sf.col("similarity") >= criteria.least))
+        return found.drop("left_out")
+    return found.drop("left_out").withColumns({"is_exact": sf.lit(False), "agreement": sf.lit(MET).cast("tinyint")})
+
+
+def _counting(measured: DataFrame, criteria: Criteria) -> DataFrame:
+    """Return the pairs that may be near, or make a crowd."""
+    if criteria.similarity is None:
+        return measured
+    return measured.filter(near_by_distance(criteria) | (sf.col("similarity") >= criteria.least))
 
 
 def _is_asked(kept: CondensedColumns, criteria: Criteria) -> Column:

@@ -39,11 +39,14 @@ class Texts:
     documents: Documents
     rarity: Rarity | None
 
-    def compared(self, pairs: DataFrame, originals: DataFrame, criteria: Criteria) -> DataFrame:
-        """Replace the estimated ``similarity`` of pairs by that of their texts, and add how far these agree."""
+    def verifier(self, originals: DataFrame, criteria: Criteria) -> Verifier:
+        """Return what compares texts."""
         scheme = self.documents.scheme
         assert criteria.verification
-        by = verifier(scheme, criteria.verification, lambda: self._sample(originals), None, self.rarity)
+        return verifier(scheme, criteria.verification, lambda: self._sample(originals), None, self.rarity)
+
+    def compared(self, by: Verifier, pairs: DataFrame, originals: DataFrame, criteria: Criteria) -> DataFrame:
+        """Replace the estimated ``similarity`` of pairs by that of their texts, and add how far these agree."""
         distance = ["distance"] if criteria.distance is not None else []
         least = sf.when(near_by_distance(criteria), 0.0).otherwise(criteria.least).alias("least")
         firsts = pairs.select("first").distinct()

@@ -12,9 +12,8 @@ from es_simhash.cli.demo.summary import UNRELATED, Summary, difference
 
 _WHY: dict[Why, str] = {
     "below": "below the threshold",
-    "conditions": "numbers that differ",
+    "sample": "below it by the weights from a sample of the index",
     "keys": "no band in common",
-    "crowded": "many others are as similar",
 }
 _TITLE = 40
 

@@ -88,7 +88,7 @@ class Deduplicator:
 
     @cached_property
     def _rarity(self) -> Rarity | None:
-        return self.rarity if isinstance(self.rarity, Rarity | None) else Rarity.from_json(self.rarity)
+        return Rarity.given(self.rarity)
 
     def run(self, documents: Documents, on_progress: OnProgress | None = None, rank: Rank | None = None) -> Duplicates:
         """Find the near-duplicates among documents: (id, text) pairs, read as they are needed.

@@ -75,6 +75,11 @@ class Rarity:
         most = np.sort(common[order[:MOST]])
         return cls(documents, most.astype(np.uint32), _level(counts[most]))
 
+    @classmethod
+    def given(cls, table: Rarity | Json | None) -> Rarity | None:
+        """Return a table that is given, maybe by its JSON form."""
+        return table if isinstance(table, Rarity | None) else cls.from_json(table)
+
     def weights_of(self, hashes: Codes) -> npt.NDArray[np.int64]:
         """Return the weights of features by their 64-bit hashes, in units of 1 / `UNIT`."""
         levels = np.zeros(len(hashes), dtype=np.uint8)
