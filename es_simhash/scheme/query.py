@@ -80,8 +80,9 @@ class Criteria:
     def least(self) -> float:
         """The lowest similarity that plays any part."""
         assert self.similarity is not None
-        crowding = self.crowding
-        return min(self.similarity - crowding.numbers, crowding.least) if crowding else self.similarity
+        if self.crowding is None:
+            return self.similarity
+        return min(self.similarity - self.crowding.lowering(self.similarity), self.crowding.least)
 
     def are_met(self, distance: int | None, similarity: float | None) -> bool:
         """Return whether a pair of this distance and similarity is a match; None means unknown."""

@@ -15,6 +15,7 @@ from es_simhash.cli.demo.corpus import LANGUAGES, CorpusDocument
 from es_simhash.cli.demo.trial import Pair
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.measures import DIFFER
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 
@@ -23,9 +24,9 @@ SIBLINGS = "siblings"
 DUPLICATES = (*COPIERS, SIBLINGS)
 LOOK_ALIKES = ("template", "boilerplate")
 
-# Why a pair was missed: its similarity is below the threshold; it is below by the weights from a sample of the index;
-# no band is equal.
-Why = Literal["below", "sample", "keys"]
+# Why a pair was missed: its similarity is below the threshold; its numbers differ; no band is equal; many others are as
+# similar.
+Why = Literal["below", "conditions", "keys", "crowded"]
 
 
 def planted_pairs(documents: Sequence[CorpusDocument]) -> dict[str, set[Pair]]:
@@ -85,11 +86,14 @@ def missed(
 
 
 def _why(scheme: Scheme, comparing: Verifier, first: str, second: str) -> tuple[Why, float]:
-    [similarity] = comparing.to_others(first, [second])
+    measured = comparing.measures([first, second], np.array([[0], [1]]))
+    similarity = float(measured.similarities[0])
     if similarity < comparing.verification.similarity:
         return "below", similarity
+    if measured.agreements[0] == DIFFER:
+        return "conditions", similarity
     keys, others = (set(scheme.band_keys(scheme.fingerprint(text))) for text in (first, second))
-    return ("sample" if keys & others else "keys"), similarity
+    return ("crowded" if keys & others else "keys"), similarity
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from es_simhash.cli.demo.summary import UNRELATED, Summary, difference
 
 _WHY: dict[Why, str] = {
     "below": "below the threshold",
-    "sample": "below it by the weights from a sample of the index",
+    "conditions": "numbers that differ",
     "keys": "no band in common",
+    "crowded": "many others are as similar",
 }
 _TITLE = 40
 

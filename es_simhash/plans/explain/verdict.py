@@ -194,14 +194,14 @@ def _compared_by(evidence: Evidence) -> str:
 
 def _by_surroundings(evidence: Evidence) -> str:
     """Describe what decides beyond the minimum similarity: numbers, and the surroundings."""
-    crowding, clause = evidence.criteria.crowding, evidence.clause
+    crowding, clause, least = evidence.criteria.crowding, evidence.clause, evidence.criteria.similarity
     if clause == "conditions":
         return ", but lengths, numbers or first lines differ too much"
-    if crowding is None or clause not in ("apart", "nearest", "crowded"):
+    if crowding is None or least is None or clause not in ("apart", "nearest", "crowded"):
         return ""
     crowd = evidence.crowd
     others = f"{crowd:,} other{'' if crowd == 1 else 's'} like both ({crowding.least} or more)"
-    numbers = f" (or {crowding.numbers} less, since their numbers agree)"
+    numbers = f" (or {crowding.lowering(least):g} less, since their numbers agree)"
     said = {
         "apart": f", and stands out from the {others}",
         "nearest": f", and is that of two copies of one original, whose best are {evidence.best:.2f} together",

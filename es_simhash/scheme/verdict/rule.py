@@ -6,7 +6,7 @@ With s, the similarity of the texts a and b, and what is known of their surround
 ``equal``       near-duplicates: the texts are the same
 ``bits``        near-duplicates: their SimHashes are within the maximum distance, where distances count
 ``conditions``  no near-duplicates: lengths, numbers or first lines differ too much
-``below``       no near-duplicates: s < T, the minimum similarity; less `Crowding.numbers` if most numbers of both are
+``below``       no near-duplicates: s < T, the minimum similarity; less `Crowding.lowering` if most numbers of both are
                 the same, and these are several
 ``apart``       near-duplicates: s ≥ T + `Crowding.step` · log2(max(1, min(crowd(a), crowd(b)) / 2)), so they stand out
                 from the crowd: where both are like more than two others, each doubling asks for more
@@ -81,7 +81,7 @@ def _by_texts(
     s, differ = texts.similarities, texts.agreements == DIFFER
     if crowding is None:
         return [("conditions", differ), ("below", ~(s >= least)), ("similar", s >= least)]
-    needed = least - crowding.numbers * (texts.agreements == MANY_NUMBERS)
+    needed = least - crowding.lowering(least) * (texts.agreements == MANY_NUMBERS)
     more = crowding.step * np.log2(np.maximum(1.0, np.asarray(near.crowd) / 2))
     like_copies = (texts.agreements >= NUMBERS) | (s >= crowding.copies)
     return [

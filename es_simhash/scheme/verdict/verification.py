@@ -49,7 +49,8 @@ def check_similarity(similarity: float) -> float:
 class Crowding:
     """How numbers and the surroundings of texts change the similarity that they need (see `scheme.verdict.rule`).
 
-    Where most numbers of two texts are the same, and these are several, they need less by ``numbers``. Texts with at
+    Where most numbers of two texts are the same, and these are several, they need less by ``numbers``, or by all
+    that they may differ in if that is less. Texts with at
     least the similarity ``least`` are a crowd; each doubling of it beyond two raises what is needed by ``step``, unless
     two texts are as near as two copies of one original would be, ``nearest`` times the product of the best similarity
     of each, and either most of their numbers are the same or they are at least as similar as ``copies``.
@@ -60,6 +61,10 @@ class Crowding:
     nearest: float = 0.9
     copies: float = 0.85
     numbers: float = 0.1
+
+    def lowering(self, similarity: float) -> float:
+        """Return by how much numbers lower a minimum similarity."""
+        return min(self.numbers, 1.0 - similarity)
 
     def __post_init__(self) -> None:
         for name in ("least", "nearest", "copies"):

@@ -71,7 +71,11 @@ def test_the_page_shows_scores_thresholds_and_errors() -> None:
 def test_the_page_says_what_similarity_is() -> None:
     scheme = Scheme(verification=Verification(0.5, first_lines=0.2))
     text = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, threads=1), OPTIONS), "news.jsonl")
-    assert "jaccard of the texts, with features weighted by rarity, first lines alike by at least 0.2" in text
+    for shown in (
+        "balanced of the texts, with features weighted by rarity",
+        "numbers alike by at least 0.5, first lines alike by at least 0.2",
+    ):
+        assert shown in text
 
 
 def test_the_page_says_what_was_estimated() -> None:

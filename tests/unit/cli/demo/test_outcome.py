@@ -51,7 +51,7 @@ def test_missed_pairs_are_reported_with_their_exact_similarity() -> None:
     ]
     planted = outcome.planted_pairs(documents) | {"siblings": set()}
     [copy, edited, truncated] = outcome.missed(SCHEME, VERIFIER, documents, planted, found=set())
-    assert (copy.kind, copy.why, edited.why, truncated.why) == ("copy", "below", "sample", "below")
+    assert (copy.kind, copy.why, edited.why, truncated.why) == ("copy", "below", "crowded", "below")
     [similarity] = VERIFIER.to_others(documents[0].text, [documents[1].text])
     assert truncated.lowest == truncated.highest == similarity
     assert edited.lowest > VERIFIER.verification.similarity > truncated.lowest
