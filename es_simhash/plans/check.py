@@ -17,7 +17,7 @@ from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents
-from es_simhash.plans.text_comparison import Comparison, compare_texts, minimum_similarities, verifier
+from es_simhash.plans.text_comparison import Comparison, compare_texts, minimum_similarities, plausible_hits, verifier
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
@@ -71,11 +71,12 @@ class SeenDocuments:
         compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, text=wanted.text)
         if verifier is None:
             return Measured(compared)
-        texts = [self._texts[place] for place in places]
+        plausible = plausible_hits(scheme, criteria, fingerprint, compared).tolist()
+        texts = [self._texts[place] if is_read else None for place, is_read in zip(places, plausible, strict=True)]
         [exact] = compare_texts(
             verifier,
             [Comparison(wanted.text, texts, minimum_similarities(criteria, compared.distances), compared.keyed)],
-            criteria.crowding,
+            criteria,
         )
         return Measured(compared, *exact)
 

@@ -78,7 +78,7 @@ def _verified(verifier: Verifier, searches: Sequence[TextSearch], found: Sequenc
     hits = [
         compared.hits[place]
         for search, compared in zip(searches, found, strict=True)
-        for place in plausible_hits(verifier.settings, search.criteria, compared)
+        for place in plausible_hits(verifier.settings, search.criteria, search.fingerprint, compared).nonzero()[0]
     ]
     documents = searches[0].documents
     if searches[0].options.candidates == "more_like_this":  # the hits include the texts
@@ -94,7 +94,7 @@ def _verified(verifier: Verifier, searches: Sequence[TextSearch], found: Sequenc
         )
         for search, compared in zip(searches, found, strict=True)
     ]
-    exact = compare_texts(verifier, wanting, searches[0].criteria.crowding)
+    exact = compare_texts(verifier, wanting, searches[0].criteria)
     return [Measured(compared, *each) for compared, each in zip(found, exact, strict=True)]
 
 

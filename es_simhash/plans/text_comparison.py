@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.hit_surroundings import HitSurroundings
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import GetDocuments, Plan
+from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.plausible import are_plausible
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.surroundings import Surroundings
-from es_simhash.scheme.verdict.verification import Crowding
-from es_simhash.scheme.verdict.verifier import Verifier, is_by_rarity, lowest_estimate
+from es_simhash.scheme.verdict.verifier import Verifier, is_by_rarity
 from es_simhash.sketches.minhash.common import Signatures
-from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.text.idf import IdfTable
 
 _READ_AT_ONCE = 200
-
-# How many of the hits that are most similar to a text are compared with each other.
-_MOST_COMPARED = 32
 
 Texts = dict[tuple[str, str], str]
 
@@ -49,14 +44,16 @@ def verifier(
     return Verifier(documents.scheme, verification, weights)
 
 
-def plausible_hits(settings: Settings, criteria: Criteria, compared: Compared) -> list[int]:
-    """Return the positions of the hits that may be similar enough by their estimates."""
+def plausible_hits(
+    settings: Settings, criteria: Criteria, fingerprint: Fingerprint, compared: Compared
+) -> npt.NDArray[np.bool_]:
+    """Return which hits may be similar enough to the text of a fingerprint by their estimates."""
     if settings.minhash is None or criteria.similarity is None or criteria.verification is None:
-        return list(range(len(compared.hits)))
-    bits = settings.layout.signature_bits or settings.minhash.layout.value_bits
-    least = lowest_estimate(criteria, standard_error(criteria.least, settings.minhash.layout.size, bits))
-    found = enumerate(compared.similarities)
-    return [place for place, similarity in found if similarity is None or similarity >= least]
+        return np.ones(len(compared.hits), dtype=np.bool_)
+    if compared.keyed is None or fingerprint.minhash is None:
+        return np.ones(len(compared.hits), dtype=np.bool_)
+    own = fingerprint.signature[: settings.minhash.layout.size]
+    return are_plausible(settings.minhash, criteria, own, compared.keyed)
 
 
 def texts_in_hits(documents: Documents, hits: Iterable[Json]) -> Texts:
@@ -96,11 +93,11 @@ class Comparison:
 
 
 def compare_texts(
-    verifier: Verifier, wanting: Sequence[Comparison], crowding: Crowding | None
-) -> list[tuple[PairMeasures, Surroundings | None]]:
-    """Measure each text and the known others, NaN for the unknown; and, if they count, the surroundings of others.
+    verifier: Verifier, wanting: Sequence[Comparison], criteria: Criteria
+) -> list[tuple[PairMeasures, HitSurroundings | None]]:
+    """Measure each text and the known others, NaN for the unknown; and return the surroundings of these, if they count.
 
-    These are the text and those of the others that are as similar to it as a crowd is.
+    The surroundings are not measured yet.
     """
     texts = [each.text for each in wanting]
     known = [[place for place, other in enumerate(each.others) if other is not None] for each in wanting]
@@ -110,62 +107,19 @@ def compare_texts(
     rows = np.repeat(np.arange(len(wanting)), [len(places) for places in known])
     pairs = np.stack([rows, np.arange(len(wanting), len(texts))])
     measured = verifier.measures(texts, pairs, np.array(least))
-    found: list[tuple[PairMeasures, Surroundings | None]] = []
+    found: list[tuple[PairMeasures, HitSurroundings | None]] = []
     for number, (each, places) in enumerate(zip(wanting, known, strict=True)):
-        own = measured[slice(starts[number] - len(wanting), starts[number + 1] - len(wanting))]
+        first, stop = starts[number], starts[number + 1]
+        own = measured[slice(first - len(wanting), stop - len(wanting))]
         of_all = PairMeasures.of_similarities(np.full(len(each.others), np.nan))
         of_all.similarities[places], of_all.agreements[places] = own.similarities, own.agreements
         around = None
-        if crowding:
+        if criteria.crowding and criteria.similarity is not None:
             keyed = None if each.keyed is None else each.keyed[places]
-            around = _surroundings(verifier, [each.others[place] or "" for place in places], own, keyed, crowding)
-            around = _spread(around, places, len(each.others))
+            others, count = texts[first:stop], len(each.others)
+            around = HitSurroundings(verifier, criteria, criteria.crowding, others, own, keyed, places, count)
         found.append((of_all, around))
     return found
-
-
-def _surroundings(
-    verifier: Verifier,
-    others: Sequence[str],
-    measured: PairMeasures,
-    keyed: Signatures | None,
-    crowding: Crowding,
-) -> Surroundings:
-    """Return what is around texts by their similarity to one text, and to each other, if they share a key."""
-    similar = np.flatnonzero(measured.similarities >= crowding.least)
-    nearest = similar[np.argsort(-measured.similarities[similar], kind="stable")].tolist()
-    copies = Counter(others[place] for place in nearest)
-    numbers = {text: number for number, text in enumerate(copies)}
-    distinct = {others[place]: place for place in reversed(nearest)}
-    among = Surroundings.of_copies(np.array(list(copies.values()), dtype=np.int64))
-    compared = (
-        np.array(list(combinations(range(min(len(numbers), _MOST_COMPARED)), 2)), dtype=np.int64).reshape(-1, 2).T
-    )
-    if compared.size:
-        pairs = np.array([distinct[text] for text in numbers], dtype=np.int64)[compared]
-        share = _share_a_key(verifier.settings, keyed, pairs)
-        similarities = verifier.measures(others, pairs[:, share], crowding.least).similarities
-        first, second = compared[:, share]
-        among.add(first, second, similarities, crowding)
-    found = Surroundings.of_copies(np.ones(len(others), dtype=np.int64))
-    own = [numbers[others[place]] for place in nearest]
-    found.crowd[nearest], found.best[nearest] = among.crowd[own] + 1, among.best[own]
-    np.maximum(found.best, measured.similarities, out=found.best)
-    return found
-
-
-def _share_a_key(settings: Settings, keyed: Signatures | None, pairs: Integers) -> npt.NDArray[np.bool_]:
-    if settings.minhash is None or keyed is None:
-        return np.ones(pairs.shape[1], dtype=np.bool_)
-    agree = (keyed[pairs[0]] == keyed[pairs[1]]).reshape(pairs.shape[1], -1, settings.minhash.rows)
-    share: npt.NDArray[np.bool_] = agree.all(axis=2).any(axis=1)
-    return share
-
-
-def _spread(found: Surroundings, places: Sequence[int], count: int) -> Surroundings:
-    spread = Surroundings.of_copies(np.ones(count, dtype=np.int64))
-    spread.best[places], spread.crowd[places] = found.best, found.crowd
-    return spread
 
 
 def minimum_similarities(criteria: Criteria, distances: Sequence[int | None]) -> list[float]:

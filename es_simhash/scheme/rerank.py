@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import overload
@@ -19,7 +19,17 @@ from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures
-from es_simhash.scheme.verdict.rule import CLAUSES, CROWDED, EQUAL, Clause, Near, are_near, are_settled, clauses
+from es_simhash.scheme.verdict.rule import (
+    CLAUSES,
+    CROWDED,
+    EQUAL,
+    NO_CROWD,
+    Clause,
+    Near,
+    are_near,
+    are_settled,
+    clauses,
+)
 from es_simhash.scheme.verdict.surroundings import Around, Surroundings
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.common import Signatures
@@ -150,12 +160,12 @@ def _estimates(
 class Measured:
     """Hits compared by their fingerprints, and what was measured of their texts, where texts were compared at all.
 
-    ``exact`` has NaN where a text is not known. ``surroundings`` are those of the hits, as far as they show them.
+    ``exact`` has NaN where a text is not known. ``surroundings`` measures those of the hits, as far as they show them.
     """
 
     compared: Compared
     exact: PairMeasures | None = None
-    surroundings: Surroundings | None = None
+    surroundings: Callable[[], Surroundings] | None = None
 
     @cached_property
     def is_exact(self) -> npt.NDArray[np.bool_]:
@@ -233,9 +243,9 @@ def _near(measured: Measured, around: Around | None) -> Near:
     near = Near(np.array(distances, dtype=np.float64), measured.texts)
     if around is None:
         return near
-    others = measured.surroundings
-    if others is None:
+    if measured.surroundings is None or around.crowd <= NO_CROWD:
         return replace(near, best=around.best**2, crowd=around.crowd)
+    others = measured.surroundings()
     return replace(near, best=around.best * others.best, crowd=np.minimum(around.crowd, others.crowd))
 
 

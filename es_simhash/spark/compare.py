@@ -63,4 +63,4 @@ def _distances(kept: CondensedColumns, batch: Any) -> npt.NDArray[np.int32]:
 
 def _estimates(kept: CondensedColumns, batch: Any) -> npt.NDArray[np.float64]:
     first, second = (kept.values(batch.column(f"{side} values")) for side in ("first", "second"))
-    return estimates(first, second, kept.value_bits)
+    return estimates(first[:, : kept.size], second[:, : kept.size], kept.value_bits)

@@ -35,27 +35,35 @@ _EMPTY = STATUSES.index("empty")
 
 @dataclass(frozen=True)
 class CondensedColumns:
-    """The columns of condensed documents; ``value_bits`` bits of the signature's values are known."""
+    """The columns of condensed documents; ``value_bits`` bits of the signature's values are known.
+
+    The first ``size`` values are compared: where texts decide, those that band keys hold, as in a search.
+    """
 
     settings: Settings
     value_bits: int
+    size: int
 
     @classmethod
     def of_texts(cls, settings: Settings, criteria: Criteria) -> CondensedColumns:
         """Return the columns for documents with texts."""
         settings = needed(settings, criteria)
-        return cls._made(settings, settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS)
+        bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
+        return cls._made(settings, bits, criteria.verification is not None)
 
     @classmethod
     def of_fields(cls, settings: Settings, criteria: Criteria) -> CondensedColumns:
         """Return the columns for documents with fields only."""
         bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
-        return cls._made(needed(stored_fingerprints.known(settings), criteria), bits)
+        return cls._made(needed(stored_fingerprints.known(settings), criteria), bits, True)
 
     @classmethod
-    def _made(cls, settings: Settings, value_bits: int) -> CondensedColumns:
+    def _made(cls, settings: Settings, value_bits: int, by_keyed: bool) -> CondensedColumns:
         kept_bits = 8 * value_type(settings.minhash).itemsize if settings.minhash else VALUE_BITS
-        return cls(settings, min(value_bits, kept_bits))
+        size = 0
+        if settings.minhash:
+            size = settings.minhash.layout.size if by_keyed else settings.minhash.size
+        return cls(settings, min(value_bits, kept_bits), size)
 
     @property
     def columns(self) -> list[str]:

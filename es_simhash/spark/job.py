@@ -10,9 +10,8 @@ from pyspark.sql import functions as sf
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import MET
+from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verifier import lowest_estimate
-from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.spark import verdict
 from es_simhash.spark.candidates import candidates, masks_of_tables
 from es_simhash.spark.compare import compared, near_by_distance
@@ -86,8 +85,7 @@ def _counting(measured: DataFrame, criteria: Criteria) -> DataFrame:
 def _is_asked(kept: CondensedColumns, criteria: Criteria) -> Column:
     """Return the condition that the texts of a pair are asked: its estimate is not too low."""
     assert kept.settings.minhash
-    error = standard_error(criteria.least, kept.settings.minhash.size, kept.value_bits)
-    return sf.col("similarity") >= lowest_estimate(criteria, error)
+    return sf.col("similarity") >= lowest_estimate(criteria, kept.settings.minhash, kept.value_bits)
 
 
 def _counts(total: int, documents: DataFrame, found: DataFrame, near: DataFrame, groups: DataFrame) -> Counts:

@@ -19,10 +19,10 @@ from es_simhash.groups.pairs.valley import LEAST, PairSample
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, PairMeasures
+from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.surroundings import Surroundings
-from es_simhash.scheme.verdict.verifier import lowest_estimate
 from es_simhash.sketches import hamming
-from es_simhash.sketches.minhash.estimate import standard_error, standard_errors
+from es_simhash.sketches.minhash.estimate import standard_errors
 
 Pairs: TypeAlias = npt.NDArray[Any]
 
@@ -106,14 +106,14 @@ class Comparison:
         if self._criteria.distance is not None:
             are_near |= self._are_near(pairs, rows)
         if self._criteria.similarity is not None:
-            pairs["similarity"] = rows.estimates(self._store.values, self._store.value_bits)
+            pairs["similarity"] = rows.estimates(self._store.values, self._store.value_bits, self._size)
             pairs["agreement"] = MET
         return pairs, are_near
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
         """Fill in the standard errors of similarities, 0 for exact ones."""
-        if self._criteria.similarity is not None and (minhash := self._store.settings.minhash):
-            errors = standard_errors(pairs["similarity"], minhash.size, self._store.value_bits)
+        if self._criteria.similarity is not None and self._store.settings.minhash:
+            errors = standard_errors(pairs["similarity"], self._size, self._store.value_bits)
             pairs["standard_error"] = np.where(pairs["is_exact"], 0.0, errors)
         return pairs
 
@@ -137,7 +137,9 @@ class Comparison:
     ) -> None:
         """Replace estimates by exact similarities: all that are not too low."""
         least = self._criteria.least
-        asked = pairs["similarity"] >= lowest_estimate(self._criteria, self._error(least))
+        minhash, bits = self._store.settings.minhash, self._store.value_bits
+        assert minhash
+        asked = pairs["similarity"] >= lowest_estimate(self._criteria, minhash, bits)
         first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
         # The similarity of a pair that is near by its distance is shown in any case.
         enough = np.where(sampled[asked], min(least, LEAST), least)
@@ -146,10 +148,12 @@ class Comparison:
         pairs["is_exact"][asked] = True
         self.verified += len(first)
 
-    def _error(self, similarity: float) -> float:
-        """Return the standard error of an estimate."""
-        assert self._store.settings.minhash
-        return standard_error(similarity, self._store.settings.minhash.size, self._store.value_bits)
+    @property
+    def _size(self) -> int:
+        """How many values are compared: where texts decide, those that band keys hold, as in a search."""
+        minhash = self._store.settings.minhash
+        assert minhash
+        return minhash.layout.size if self._criteria.verification else minhash.size
 
 
 def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:

@@ -31,9 +31,9 @@ class PairRows:
         taken = columns.take(self._documents)
         return taken[self._first], taken[self._second]
 
-    def estimates(self, signatures: Columns, value_bits: int) -> npt.NDArray[np.float64]:
-        """Estimate the similarities of the pairs by stored signatures."""
-        taken = signatures.take(self._documents)
+    def estimates(self, signatures: Columns, value_bits: int, size: int) -> npt.NDArray[np.float64]:
+        """Estimate the similarities of the pairs by the first ``size`` values of stored signatures."""
+        taken = np.ascontiguousarray(signatures.take(self._documents)[:, :size])
         if (kernels := native()) and value_bits < VALUE_BITS:
             agreements = kernels.agreements(taken, self._first, self._second, value_bits)
             return similarities_of_shares(agreements / taken.shape[1], value_bits)

@@ -17,6 +17,7 @@ from es_simhash.plans.explain.text_differences import TextPart, difference
 from es_simhash.plans.explain.verdict import Evidence, Verdict, judge
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.tradeoffs import band_probability
@@ -90,4 +91,7 @@ def _evidence(
         probability = band_probability(exact.signed, scheme.minhash.bands, scheme.minhash.rows)
         bands = compare_keys(scheme, "band", held, needed=needed, probability=probability, named=named)
     similarity: Similarity = compare_signatures(scheme, held, exact, criteria.similarity)
-    return Evidence(criteria, bits, blocks, bands, similarity)
+    lowest = -1.0
+    if scheme.minhash and criteria.similarity is not None:
+        lowest = lowest_estimate(criteria, scheme.minhash, scheme.minhash.layout.value_bits)
+    return Evidence(criteria, bits, blocks, bands, similarity, lowest_estimate=lowest)

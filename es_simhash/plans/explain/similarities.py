@@ -36,8 +36,8 @@ class Similarity:
 
     ``signed`` is the exact similarity that the signatures estimate: unweighted, unless the kind of MinHash takes
     weights into account. ``standard_error`` is that of the estimate, from ``values`` values of ``value_bits`` bits
-    each. ``verified`` is the result of a search that compares texts, and then decides, with the ``agreement`` of
-    the texts (see `es_simhash.scheme.verdict.measures`); otherwise the estimate decides.
+    each. ``verified`` is the result of comparing the texts as a search does, with their ``agreement`` (see
+    `es_simhash.scheme.verdict.measures`).
     """
 
     exact: float
@@ -49,11 +49,6 @@ class Similarity:
     threshold: float | None
     verified: float | None = None
     agreement: int = MET
-
-    @property
-    def decisive(self) -> float | None:
-        """The similarity that decides."""
-        return self.estimate if self.verified is None else self.verified
 
 
 def exact_similarity(scheme: Scheme, texts: tuple[str, str]) -> ExactSimilarity:

@@ -58,7 +58,8 @@ class Verdict:
 class Evidence:
     """Everything that a verdict depends on; what the scheme lacks is None.
 
-    ``around`` are the surroundings of both documents, if they count and are known.
+    ``around`` are the surroundings of both documents, if they count and are known. Texts are compared from the
+    ``lowest_estimate`` of their similarity on.
     """
 
     criteria: Criteria
@@ -67,6 +68,7 @@ class Evidence:
     bands: Keys | None
     similarity: Similarity
     around: tuple[Around, Around] | None = None
+    lowest_estimate: float = -1.0
 
     @property
     def best(self) -> float:
@@ -81,10 +83,8 @@ class Evidence:
     @property
     def clause(self) -> Clause:
         """The clause of the rule that decides (see `es_simhash.scheme.verdict.rule`)."""
-        decisive = self.similarity.decisive
-        texts = PairMeasures(
-            np.array([np.nan if decisive is None else decisive]), np.array([self.similarity.agreement], dtype=np.uint8)
-        )
+        decisive = np.nan if self.decisive is None else self.decisive
+        texts = PairMeasures(np.array([decisive]), np.array([self.similarity.agreement], dtype=np.uint8))
         distances = None if self.bits is None else np.array([self.bits.distance])
         near = Near(distances, texts, self.best, self.crowd)
         return CLAUSES[clauses(self.criteria, near)[0]]
@@ -93,6 +93,18 @@ class Evidence:
     def is_candidate(self) -> bool:
         """Whether a search compares them."""
         return any(keys is not None and keys.is_candidate for keys in (self.blocks, self.bands))
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether a search compares the texts, if it ever does: their estimate is not too low."""
+        known = self.similarity
+        return known.verified is None or known.estimate is None or known.estimate >= self.lowest_estimate
+
+    @property
+    def decisive(self) -> float | None:
+        """The similarity that decides."""
+        by_texts = self.similarity.verified is not None and self.is_plausible
+        return self.similarity.verified if by_texts else self.similarity.estimate
 
     @property
     def is_met(self) -> bool:
@@ -181,13 +193,15 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
     estimated = with_error(similarity.estimate, similarity.standard_error, 2)
     if similarity.verified is None:
         found = f"similarity {estimated} (exactly {similarity.signed:.2f})"
+    elif not evidence.is_plausible:
+        found = f"similarity {estimated} by signatures, too low for the texts to be compared,"
     else:
         found = f"similarity {similarity.verified:.2f} of the texts (by signatures {estimated})"
     yield f"{agree}, and the {found} {than} {similarity.threshold}{_by_surroundings(evidence)}"
 
 
 def _compared_by(evidence: Evidence) -> str:
-    decisive, threshold = evidence.similarity.decisive, evidence.similarity.threshold
+    decisive, threshold = evidence.decisive, evidence.similarity.threshold
     assert threshold is not None
     return "reaches" if decisive is not None and decisive >= threshold else "is below"
 

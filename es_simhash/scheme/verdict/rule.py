@@ -40,6 +40,9 @@ CLAUSES: tuple[Clause, ...] = get_args(Clause)
 EQUAL = CLAUSES.index("equal")
 CROWDED = CLAUSES.index("crowded")
 
+# Where so few are around one of two texts, no more is asked of them, whatever is around the other.
+NO_CROWD = 2
+
 Clauses: TypeAlias = npt.NDArray[np.uint8]
 
 
@@ -82,7 +85,7 @@ def _by_texts(
     if crowding is None:
         return [("conditions", differ), ("below", ~(s >= least)), ("similar", s >= least)]
     needed = least - crowding.lowering(least) * (texts.agreements == MANY_NUMBERS)
-    more = crowding.step * np.log2(np.maximum(1.0, np.asarray(near.crowd) / 2))
+    more = crowding.step * np.log2(np.maximum(1.0, np.asarray(near.crowd) / NO_CROWD))
     like_copies = (texts.agreements >= NUMBERS) | (s >= crowding.copies)
     return [
         ("conditions", differ),

@@ -13,7 +13,6 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier, compiled_verifier
 from es_simhash.scheme.verdict.conditions import agreements_of
@@ -37,8 +36,6 @@ MEASURES: dict[str, Callable[[similarity.Features, similarity.Features], float]]
 }
 # The minimum weight of a heavy feature, as a share of that of one that no document of the sample has.
 _HEAVY = 0.5
-# Standard errors beyond which an estimate leaves no doubt, and how much the weights of features seldom change.
-_DOUBT, _BY_WEIGHTS = 3.0, 0.15
 
 
 def measure_named(name: str) -> Callable[[similarity.Features, similarity.Features], float]:
@@ -72,22 +69,6 @@ def is_by_rarity(settings: Settings, verification: Verification | None) -> bool:
     if verification is None or verification.weights != "rarity":
         return False
     return compared(settings, verification).weights == "set"
-
-
-def lowest_estimate(criteria: Criteria, standard_error: float) -> float:
-    """Return the lowest estimated Jaccard similarity of texts that may be as similar as counts.
-
-    The weights of features seldom change a similarity by more than `_BY_WEIGHTS`. The balanced measure is at most the
-    root of the Jaccard similarity; others may be high for any. So may the similarity by runs, which signatures do not
-    estimate: in dense scripts they are shorter than most tokens.
-    """
-    if criteria.verification and criteria.verification.features == "runs":
-        return -1.0
-    measure = criteria.verification.measure if criteria.verification else None
-    least = criteria.least - (_BY_WEIGHTS if measure else 0.0)
-    if measure == "balanced":
-        least = max(0.0, least) ** 2
-    return -1.0 if measure in ("containment", "overlap", "cosine") else least - _DOUBT * standard_error
 
 
 def plain(settings: Settings) -> Settings:

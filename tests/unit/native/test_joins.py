@@ -106,7 +106,7 @@ def test_the_stored_rows_of_pairs_and_their_estimates_are_the_same(
         def found() -> list[list[Any]]:
             rows = PairRows(pair_codes(first, second))
             ones, others = rows.of(columns)
-            return [ones.tolist(), others.tolist(), rows.estimates(columns, bits).tolist()]
+            return [ones.tolist(), others.tolist(), rows.estimates(columns, bits, size).tolist()]
 
         compiled, numpy = both_ways(found)
     assert compiled == numpy

@@ -404,7 +404,7 @@ def test_what_does_not_stand_out_from_a_crowd_is_no_match() -> None:
 def test_surroundings_of_hits_count_as_well() -> None:
     around = Around(64, 0.9)
     other = Surroundings(np.array([2, 64]), np.array([0.7, 0.99]), np.ones(2, dtype=np.uint32))
-    found = rerank.matches_of(Measured(made([(None, 0.7)] * 2), None, other), CROWDING, around=around)
+    found = rerank.matches_of(Measured(made([(None, 0.7)] * 2), None, lambda: other), CROWDING, around=around)
     assert [(match.id, match.clause, match.is_settled) for match in found] == [("0", "apart", False)]
 
 

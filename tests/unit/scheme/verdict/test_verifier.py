@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from es_simhash._core.arrays import Integers
 from es_simhash._core.environment import NATIVE
 from es_simhash.errors import SchemeError
-from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, SimHash
 from es_simhash.scheme.verdict.verification import Measure, Verification
@@ -25,7 +24,6 @@ from es_simhash.scheme.verdict.verifier import (
     Verifier,
     comparable_features,
     is_by_rarity,
-    lowest_estimate,
     measure_named,
     rarity_of,
     similarities_to,
@@ -127,12 +125,6 @@ def test_rarity_is_that_of_what_is_compared() -> None:
     assert is_by_rarity(weighted, verification)
     assert not is_by_rarity(weighted, Verification(features="scheme"))
     assert not is_by_rarity(weighted, replace(verification, weights="scheme"))
-
-
-def test_signatures_say_nothing_about_runs() -> None:
-    by_tokens = Verification.of_fingerprints(0.6)
-    assert lowest_estimate(Criteria(None, 0.6, by_tokens), 0.05) == pytest.approx(0.3)
-    assert lowest_estimate(Criteria(None, 0.6, replace(by_tokens, features="runs")), 0.05) == -1
 
 
 @each_measure

@@ -1,0 +1,84 @@
+"""The surroundings of hits, as far as the hits of one search show them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import MinHash
+from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.plausible import are_plausible
+from es_simhash.scheme.verdict.surroundings import Surroundings
+from es_simhash.scheme.verdict.verification import Crowding
+from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.sketches.minhash.common import Signatures
+
+# How many of the hits that are most similar to a text are compared with each other.
+_MOST_COMPARED = 32
+
+
+@dataclass(frozen=True, eq=False)
+class HitSurroundings:
+    """What is around the hits of a search: the text, and other hits that are as similar to it as a crowd is.
+
+    The texts are known of the hits at these ``places`` among ``count``; they were ``measured``, and ``keyed`` are the
+    values that their band keys hold.
+    """
+
+    verifier: Verifier
+    criteria: Criteria
+    crowding: Crowding
+    texts: Sequence[str]
+    measured: PairMeasures
+    keyed: Signatures | None
+    places: Sequence[int]
+    count: int
+
+    def __call__(self) -> Surroundings:
+        """Compare the hits that may be near-duplicates with the others, if a search for them would do so."""
+        texts, similarities = self.texts, self.measured.similarities
+        similar = np.flatnonzero(similarities >= self.crowding.least)
+        nearest = similar[np.argsort(-similarities[similar], kind="stable")].tolist()
+        copies = Counter(texts[place] for place in nearest)
+        numbers = {text: number for number, text in enumerate(copies)}
+        firsts = {texts[place]: place for place in reversed(nearest)}
+        distinct = np.array([firsts[text] for text in numbers], dtype=np.int64)
+        among = Surroundings.of_copies(np.array(list(copies.values()), dtype=np.int64))
+        pairs = self._pairs(distinct)
+        if pairs.size:
+            found = self.verifier.measures(texts, distinct[pairs], self.crowding.least)
+            among.add(pairs[0], pairs[1], found.similarities, self.crowding)
+        own = [numbers[texts[place]] for place in nearest]
+        around = Surroundings.of_copies(np.ones(self.count, dtype=np.int64))
+        around.best[self.places] = similarities
+        places = np.array(self.places, dtype=np.int64)[nearest]
+        around.crowd[places] = among.crowd[own] + 1
+        around.best[places] = np.maximum(among.best[own], similarities[nearest])
+        return around
+
+    def _pairs(self, distinct: Integers) -> Integers:
+        """Return the pairs to compare, by their positions in the places of distinct texts, the nearest first."""
+        some = distinct[:_MOST_COMPARED]
+        pairs = np.array(list(combinations(range(len(some)), 2)), dtype=np.int64).reshape(-1, 2).T
+        # What is around a hit that is too far from the text makes no difference.
+        least = self.criteria.similarity
+        assert least is not None
+        near = self.measured.similarities[some] >= least - self.crowding.lowering(least)
+        pairs = pairs[:, near[pairs[0]]]
+        if self.keyed is None or not (minhash := self.verifier.settings.minhash):
+            return pairs
+        return pairs[:, _are_compared(minhash, self.criteria, *self.keyed[some[pairs]])]
+
+
+def _are_compared(minhash: MinHash, criteria: Criteria, first: Signatures, second: Signatures) -> npt.NDArray[np.bool_]:
+    """Return which pairs share a key, and are plausible."""
+    agree = (first == second).reshape(len(first), minhash.bands, minhash.rows)
+    share: npt.NDArray[np.bool_] = agree.all(axis=2).any(axis=1)
+    return share & are_plausible(minhash, criteria, first, second)

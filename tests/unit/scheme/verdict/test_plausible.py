@@ -1,0 +1,123 @@
+"""Texts are compared only where signatures leave hope, and wherever pairs are compared these are the same texts."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from es_simhash import Deduplicator, Scheme, Verification
+from es_simhash.engines.embedded import EmbeddedEngine
+from es_simhash.index import Index
+from es_simhash.plans.hit_surroundings import HitSurroundings
+from es_simhash.plans.operations import GetDocuments
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import Layout, MinHash
+from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.plausible import are_plausible, lowest_estimate
+from es_simhash.scheme.verdict.verification import Crowding
+from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.sketches.minhash.estimate import standard_error
+from es_simhash.sketches.tradeoffs import band_probability
+from es_simhash.testing.corpus import corpus
+from tests.support.meddling import Meddler
+
+STRICT = Verification(0.95, measure="balanced", features="runs", numbers=0.0, crowding=None)
+BY_FEATURES = replace(STRICT, measure="jaccard", features="scheme")
+# Of an estimate of .6 by 128 values of 7 bits.
+ERROR = standard_error(0.6, 128, 7)
+SCHEMES = {
+    "default": Scheme(verification=BY_FEATURES),
+    "keys of a part": Scheme(minhash=MinHash(bands=42, rows=3), verification=BY_FEATURES),
+    "signatures": Scheme(layout=Layout(signature_bits=4), verification=BY_FEATURES),
+}
+
+
+@pytest.mark.parametrize(
+    ("verification", "least"),
+    [
+        (None, 0.6 - 3 * ERROR),
+        (Verification(0.6, measure="jaccard", features="scheme", crowding=None), 0.6 - 0.15 - 3 * ERROR),
+        (Verification(0.6, measure="jaccard", features="runs", crowding=None), 0.2),
+        (Verification(0.6, measure="balanced", features="scheme", crowding=None), 0.2),
+        (Verification(0.6, measure="balanced", features="runs", crowding=Crowding(least=0.3)), 0.15),
+        (Verification(0.6, measure="overlap", features="runs", crowding=None), -1.0),
+    ],
+)
+def test_the_bound_depends_on_how_texts_are_compared(verification: Verification | None, least: float) -> None:
+    assert lowest_estimate(Criteria(None, 0.6, verification), MinHash(), 7) == pytest.approx(least, abs=1e-3)
+
+
+@pytest.mark.parametrize("minhash", [MinHash(), MinHash(bands=42, rows=3), MinHash(bands=20, rows=6)])
+def test_keys_seldom_find_what_is_not_compared(minhash: MinHash) -> None:
+    least = lowest_estimate(Criteria(None, 0.95, STRICT), minhash, minhash.layout.value_bits)
+    assert band_probability(least, minhash.bands, minhash.rows) == pytest.approx(0.05)
+
+
+def test_signatures_are_compared_by_the_values_of_keys() -> None:
+    first = np.arange(128, dtype=np.uint32)
+    others = np.stack([np.where(np.arange(128) < count, first, first + 1) for count in (25, 26, 27, 128)])
+    # By chance, one of 128 values agrees.
+    assert [(count - 1) / 127 >= 0.2 for count in (25, 26, 27, 128)] == [False, False, True, True]
+    assert are_plausible(MinHash(), Criteria(None, 0.95, STRICT), first, others).tolist() == [False, False, True, True]
+
+
+def texts() -> dict[str, str]:
+    """Texts that share more or fewer words, all unequal."""
+    chosen = random.Random(3)
+    made = set[str]()
+    for document in corpus():
+        words = document["body"].split()
+        for share in (0.0, 0.05, 0.1, 0.15, 0.2, 0.3):
+            edited = [f"{chosen.random():.6f}" if chosen.random() < share else word for word in words]
+            made.add(" ".join(edited))
+    return {f"t{number}": text for number, text in enumerate(sorted(made))}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_a_search_a_check_and_a_file_compare_the_same_texts(scheme: Scheme, tmp_path: Path) -> None:
+    documents = texts()
+    with Deduplicator(scheme, threads=1).run(documents.items()) as duplicates:
+        counts = duplicates.counts
+    assert 0 < counts.verified < counts.compared
+
+    engine = Meddler(EmbeddedEngine(tmp_path))
+    index = Index("texts", engine, scheme=scheme, fields=["body"])
+    index.init()
+    index.add([{"_id": id_, "body": text} for id_, text in documents.items()], refresh=True)
+    candidates = sum(index.find(text).candidates for text in documents.values())
+    read = sum(len(each.ids) for each in engine.seen if isinstance(each, GetDocuments))
+    # Each text also finds itself.
+    assert candidates == len(documents) + 2 * counts.compared
+    assert read == len(documents) + 2 * counts.verified
+
+    index = Index("none", engine, scheme=scheme, fields=["body"])
+    index.init()
+    checked: list[Any] = list(index.check([{"_id": id_, "body": text} for id_, text in documents.items()]))
+    assert sum(each.earlier.candidates for each in checked) == counts.compared
+
+
+def test_hits_that_would_not_be_compared_are_no_crowd() -> None:
+    crowding = Crowding()
+    scheme = Scheme(verification=replace(STRICT, similarity=0.5, crowding=crowding))
+    assert scheme.verification
+    verifier = Verifier(scheme, scheme.verification)
+    hits = [corpus()[1]["body"], corpus()[1]["body"] + " And more."]
+    measured = PairMeasures.of_similarities(np.array([0.5, 0.45]))
+
+    def crowd(agreeing: int, least: float = 0.5) -> list[int]:
+        first = np.arange(128, dtype=np.uint32)
+        keyed = np.stack([first, np.where(np.arange(128) < agreeing, first, first + 1)])
+        criteria = Criteria(None, least, scheme.verification)
+        around = HitSurroundings(verifier, criteria, crowding, hits, measured, keyed, [0, 2], 3)()
+        return around.crowd.tolist()
+
+    assert crowd(3) == [1, 0, 1]  # no key
+    assert crowd(4) == [1, 0, 1]  # a key, but nothing else
+    assert crowd(40) == [2, 0, 2]
+    # Neither is near, whatever is around it.
+    assert crowd(40, 0.61) == [1, 0, 1]
