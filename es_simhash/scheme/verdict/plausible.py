@@ -33,12 +33,10 @@ def are_plausible(minhash: MinHash, criteria: Criteria, first: Signatures, secon
 def lowest_estimate(criteria: Criteria, minhash: MinHash, value_bits: int) -> float:
     """Return the lowest Jaccard similarity of texts that are compared, as estimated by the values that keys hold."""
     verification = criteria.verification
-    doubt = _DOUBT * standard_error(criteria.least, minhash.layout.size, value_bits)
-    if verification is None:
-        return criteria.least - doubt
-    if verification.measure not in ("jaccard", "balanced"):
-        return -1.0  # these may be high for any estimate
+    if verification is None or verification.measure not in ("jaccard", "balanced"):
+        return -1.0  # the others may be high for any estimate
     if verification.measure == "jaccard" and verification.features == "scheme":
+        doubt = _DOUBT * standard_error(criteria.least, minhash.layout.size, value_bits)
         return criteria.least - _BY_WEIGHTS - doubt
     return min(criteria.least / 2, _seldom_found(minhash))
 
