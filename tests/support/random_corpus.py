@@ -8,6 +8,16 @@ WORDS = (
     *("river", "stone", "window", "paper", "garden", "letter", "morning"),
     *("silver", "market", "winter", "bridge", "candle", "forest", "engine"),
 )
+# Words with what stands between them.
+LANGUAGES = (
+    (WORDS, " "),
+    (("河流", "石头", "窗户", "纸张", "花园", "信件", "早晨", "市场", "冬天", "桥梁", "森林", "机器"), ""),
+    (("川の", "石が", "まど", "紙を", "庭園", "手紙は", "あさ", "市場へ", "ふゆ", "カメラ", "もり", "機械"), ""),
+    (("강물은", "돌을", "창문", "종이", "정원에서", "편지", "아침", "시장", "겨울", "다리", "숲", "기계"), " "),
+    (("река", "камень", "окно", "бумага", "сад", "письмо", "утро", "рынок", "зима", "мост", "лес"), " "),
+    (("نهر", "حجر", "نافذة", "ورق", "حديقة", "رسالة", "صباح", "سوق", "شتاء", "جسر", "غابة"), " "),
+    (("แม่น้ำ", "หิน", "หน้าต่าง", "กระดาษ", "สวน", "จดหมาย", "เช้า", "ตลาด", "สะพาน"), ""),
+)
 
 
 def forms(chosen: random.Random, count: int) -> list[str]:
@@ -17,16 +27,18 @@ def forms(chosen: random.Random, count: int) -> list[str]:
 
 
 def corpus(seed: int) -> list[str]:
-    """Forms, texts with edited copies, equal texts, short and empty ones."""
+    """Forms, texts of several languages with edited copies, equal texts, short and empty ones."""
     chosen = random.Random(seed)
     texts = forms(chosen, chosen.randrange(12))
     for _ in range(chosen.randrange(1, 6)):
-        words = [chosen.choice(WORDS) + str(chosen.randrange(30)) for _ in range(40)]
+        vocabulary, between = chosen.choice(LANGUAGES)
+        are_numbered = chosen.random() < 0.5
+        words = [chosen.choice(vocabulary) + (str(chosen.randrange(30)) if are_numbered else "") for _ in range(40)]
         for _ in range(chosen.randrange(1, 5)):
             edited = list(words)
             for place in chosen.sample(range(40), chosen.choice([0, 1, 3, 8, 15])):
-                edited[place] = chosen.choice(WORDS)
-            texts.append(" ".join(edited))
+                edited[place] = chosen.choice(vocabulary)
+            texts.append(between.join(edited))
     texts += ["", "short", "short"][: chosen.randrange(4)]
     chosen.shuffle(texts)
     return texts
