@@ -62,10 +62,17 @@ def similar_pairs(
     memory, and up to ``most_postings`` counted one by one.
     """
     samples = sampled(feature_batches(settings, texts), most_features)
-    while samples and samples.postings > most_postings:
-        samples = samples.halved()
-    if samples is None:
-        return _by_keys(settings, texts, originals)
+    found = similar_among(samples, most_postings) if samples else None
+    return found or _by_keys(settings, texts, originals)
+
+
+def similar_among(samples: FeatureSamples, most_postings: int = _MOST_POSTINGS) -> SimilarPairs | None:
+    """Find the similar pairs of texts by samples of their features; return None if that would take too long."""
+    while samples.postings > most_postings:
+        fewer = samples.halved()
+        if fewer is None:
+            return None
+        samples = fewer
     pairs, jaccards, features = _counted(samples)
     levels = samples.levels[np.stack(positions(pairs))].max(axis=0)
     estimated = levels > 0

@@ -2,9 +2,9 @@
 
 The hashes of features are mixed to numbers that are as good as random. A sample of the level l has the features whose
 number begins with l zero bits: about one in 2**l. Where all features are too many, texts with the most of them get the
-lowest level at which they have no more than a limit, which is halved until the samples are few enough (Flajolet, "On
-adaptive sampling", 1990). Two texts are compared by their features of the higher level of both, which both samples
-have: with j of k features shared, their Jaccard similarity is about j / k, with the standard error
+lowest level at which they have no more than a limit: 4,096, or half of that and so on, the largest that suffices
+(Flajolet, "On adaptive sampling", 1990). Two texts are compared by their features of the higher level of both, which
+both samples have: with j of k features shared, their Jaccard similarity is about j / k, with the standard error
 sqrt(j / k * (1 - j / k) / k) (Broder, "On the resemblance and containment of documents", 1997).
 """
 
@@ -24,8 +24,8 @@ from es_simhash.text.hashing import poly64
 
 # The most features of all texts: of 10 MB of English, or of 20 million documents' worth of samples.
 MOST = 1 << 21
-# A sample has at least half as many features as the lowest limit, unless the text has fewer.
-_LEAST, _START = 1 << 8, 1 << 30
+# The limits to try; a sample has at least half as many features, unless the text has fewer.
+_LEAST, _LARGEST, _NONE = 1 << 8, 1 << 12, 1 << 60
 _BITS = 64
 
 
@@ -80,13 +80,13 @@ def standard_error(similarities: Similarities, features: Integers) -> float:
 def sampled(batches: Iterable[FeatureBatch], most: int = MOST) -> FeatureSamples | None:
     """Sample the distinct features of texts, ``most`` in all; None if there are too many texts for that."""
     made: list[FeatureSamples] = []
-    count, limit = 0, _START
+    count, limit = 0, _NONE
     for batch in batches:
         each = FeatureSamples(batch, np.zeros(len(batch.offsets) - 1, dtype=np.int64))
         made.append(_thinned(each, limit))
         count += len(made[-1].features.hashes)
         while count > most:
-            limit //= 2
+            limit = min(limit // 2, _LARGEST)
             if limit < _LEAST:
                 return None
             made = [_thinned(some, limit) for some in made]

@@ -43,6 +43,11 @@ class Member:
     cluster: str
     origin: Origin = Origin()
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The documents that are labelled."""
+        return (self.id,)
+
 
 @dataclass(frozen=True)
 class LabelledPair:
@@ -52,6 +57,11 @@ class LabelledPair:
     b: str
     are_duplicates: bool
     origin: Origin = Origin()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The documents that are labelled."""
+        return (self.a, self.b)
 
 
 Label: TypeAlias = "Member | LabelledPair"

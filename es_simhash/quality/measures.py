@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,14 +12,19 @@ from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.condense import sample_of_texts
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.quality.ceiling import similar_pairs
+from es_simhash.quality.ceiling import feature_batches, similar_among, similar_pairs
+from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import Similarities
-from es_simhash.scheme.verdict.verification import Measure, Verification
-from es_simhash.scheme.verdict.verifier import Verifier, compared, rarity_of
-from es_simhash.sketches.weighted_sets import shared_weights
+from es_simhash.scheme.verdict.verification import Measure
+from es_simhash.scheme.verdict.verifier import compared, rarity_of
+from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights
 
 MEASURES: tuple[Measure, ...] = ("jaccard", "overlap", "balanced")
+# The number of features of each text that are always held, however many texts there are.
+_OF_EACH = 320
+
+ByMeasure = Mapping[Measure, Similarities]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,35 +32,59 @@ class MeasuredPairs:
     """Pairs as numbers in ascending order, with a plain Jaccard similarity of at least 0.2.
 
     ``jaccards`` are plain, with equal weights: keys find pairs by these. ``similarities`` are keyed by measure, with
-    the weights "rarity", by the features that the scheme compares.
+    the weights "rarity", by the features that the scheme compares. They are estimates where all features of the texts
+    are too many (see `es_simhash.quality.feature_samples`).
     """
 
     pairs: Numbers
     jaccards: Similarities
-    similarities: Mapping[Measure, Similarities]
+    similarities: ByMeasure
 
 
-def measure_pairs(settings: Settings, texts: Sequence[str], originals: Integers) -> MeasuredPairs:
-    """Measure the similar pairs of texts; ``originals`` are the `first_positions` of the texts."""
-    near = similar_pairs(settings, texts, originals).predicted
-    similarities = _by_rarity(settings, texts, near.pairs)
+def measure_pairs(settings: Settings, texts: Iterable[str], originals: Integers) -> MeasuredPairs:
+    """Measure the similar pairs of texts, which are read several times.
+
+    ``originals`` are the `first_positions` of the texts.
+    """
+    compares = compared(settings, settings.verification)
+    samples = _samples_of(settings, texts, originals)
+    near = (similar_among(samples) or similar_pairs(settings, texts, originals, most_features=0)).predicted
     order = np.argsort(near.pairs)
-    return MeasuredPairs(
-        near.pairs[order], near.similarities[order], {name: each[order] for name, each in similarities.items()}
-    )
+    pairs, jaccards = near.pairs[order], near.similarities[order]
+    measuring = RarityMeasure(compares, texts, originals, samples if compares is settings else None)
+    return MeasuredPairs(pairs, jaccards, measuring.similarities(pairs))
 
 
-def _by_rarity(settings: Settings, texts: Sequence[str], pairs: Numbers) -> dict[Measure, Similarities]:
-    if not len(pairs):
-        return {name: np.empty(0, dtype=np.float64) for name in MEASURES}
-    settings = compared(settings, settings.verification)
-    table = rarity_of(settings, sample_of_texts(texts))
-    features = list(Verifier(settings, Verification.of_fingerprints(1.0, weights="rarity"), table).prepared(texts))
-    first, second = positions(pairs)
-    shared = shared_weights(features, first, second)
-    a, b = np.array([each.total for each in features])[np.stack([first, second])]
-    jaccards, overlaps = _share(shared, a + b - shared), _share(shared, np.minimum(a, b))
-    return {"jaccard": jaccards, "overlap": overlaps, "balanced": np.sqrt(jaccards * overlaps)}
+class RarityMeasure:
+    """Measures pairs of texts by the features of some settings, weighted by rarity; ``samples`` if they are known."""
+
+    def __init__(
+        self, settings: Settings, texts: Iterable[str], originals: Integers, samples: FeatureSamples | None = None
+    ) -> None:
+        self._samples = samples = samples or _samples_of(settings, texts, originals)
+        hashes, offsets = samples.features.hashes, samples.features.offsets
+        weights = rarity_of(settings, sample_of_texts(texts)).weights_of(hashes)
+        self._totals = samples.totals(weights)
+        self._sets = [
+            WeightedSet(hashes[start:end], weights[start:end], end - start, int(weights[start:end].sum()))
+            for start, end in pairwise(offsets.tolist())
+        ]
+
+    def similarities(self, pairs: Numbers) -> ByMeasure:
+        """Measure pairs, given as numbers."""
+        first, second = positions(pairs)
+        if not len(pairs):
+            return {name: np.empty(0, dtype=np.float64) for name in MEASURES}
+        shared = shared_weights(self._sets, first, second)
+        a, b = self._samples.totals_of(self._totals, first, second)
+        jaccards, overlaps = _share(shared, a + b - shared), _share(shared, np.minimum(a, b))
+        return {"jaccard": jaccards, "overlap": overlaps, "balanced": np.sqrt(jaccards * overlaps)}
+
+
+def _samples_of(settings: Settings, texts: Iterable[str], originals: Integers) -> FeatureSamples:
+    samples = sampled(feature_batches(settings, texts), max(MOST, _OF_EACH * len(originals)))
+    assert samples is not None  # the least samples have fewer features
+    return samples
 
 
 def _share(shared: Integers, whole: Integers) -> Similarities:

@@ -66,6 +66,13 @@ class StoredDocuments:
         """Yield each document, as (id, text)."""
         return zip(self._places, self.texts, strict=True)
 
+    def some(self, places: Integers) -> StoredDocuments:
+        """Return the documents at these positions, which ascend: new ones, or these if they are all."""
+        if len(places) == len(self):
+            return self
+        chosen = set(places.tolist())
+        return StoredDocuments.of((each for place, each in enumerate(self) if place in chosen), self._memory)
+
     @property
     def ids(self) -> list[str]:
         """The ids."""

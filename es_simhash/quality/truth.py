@@ -53,7 +53,7 @@ def truth_of(labels: Labels, ids: Sequence[str], on_reject: OnReject = lambda _:
     places = {id_: place for place, id_ in enumerate(ids)}
     known, unknown = list[Label](), dict[str, None]()
     for label in labels.labels:
-        missing = [id_ for id_ in _ids(label) if id_ not in places]
+        missing = [id_ for id_ in label.ids if id_ not in places]
         for id_ in missing:
             on_reject(label.origin.rejected("No document has this id. Add the document, or drop the label.", id_))
         unknown.update(dict.fromkeys(missing))
@@ -66,10 +66,6 @@ def truth_of(labels: Labels, ids: Sequence[str], on_reject: OnReject = lambda _:
         )
     read = _of_clusters if labels.kind == "clusters" else _of_pairs
     return read(known, places, tuple(unknown), on_reject)
-
-
-def _ids(label: Label) -> tuple[str, ...]:
-    return (label.id,) if isinstance(label, Member) else (label.a, label.b)
 
 
 def _of_clusters(

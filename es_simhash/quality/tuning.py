@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
+import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash.documents.rejected import OnReject
@@ -17,9 +19,10 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.buckets import script_of
 from es_simhash.quality.key_choice import Goal, KeyOption, Probe, choose, key_options
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.measures import MeasuredPairs, measure_pairs
+from es_simhash.quality.measures import MeasuredPairs, RarityMeasure, measure_pairs
 from es_simhash.quality.predictions import first_positions
-from es_simhash.quality.rule_search import SIMPLER, Agreements, Rule, RuleSearch, agreements_of
+from es_simhash.quality.rule_search import MEASURES, SIMPLER, Agreements, Rule, RuleSearch, Way
+from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.quality.synthetic_pairs import synthetic_pairs
 from es_simhash.quality.truth import Truth, truth_of
 from es_simhash.quality.tuning_text import capitalized, describe_keys, describe_rule, describe_tokens
@@ -31,9 +34,13 @@ from es_simhash.text.tokens.kinds import Chars, Tokens, Words
 
 # The features to try on labels; the first of equally good ones is chosen.
 FEATURES: tuple[Tokens, ...] = (Chars(5), Chars(4), Chars(3), Chars(8), Words(1), Words(2), Words(3))
+# The features by whose keys the default rule is tried, too; it compares runs of characters.
+_DEFAULT_FOR = (Chars(5), Chars(3))
 # The numbers of random texts to measure candidates and costs on, and of pairs to measure recall on.
 _TEXTS, _PAIRS = 700, 300
 _UNSEEN = 3.0
+# The most documents to compare, unless more are labelled.
+_DOCUMENTS = 10_000
 # All near pairs but this share are at least as similar as the scheme's MinHash says.
 _LEAST_SIMILAR = 0.01
 # Fewer pairs are too few to estimate that share.
@@ -67,7 +74,8 @@ class Tried:
 class Tuned:
     """The options that no other beats (``front``), and the position of the ``choice``.
 
-    ``tried`` has the rules by features, the best first; it is empty without labels. ``documents`` counts those read.
+    ``tried`` has the rules by features, the best first; it is empty without labels. ``documents`` counts those
+    compared, and ``doubts`` is the warning that labels are too few.
     """
 
     documents: int
@@ -76,6 +84,7 @@ class Tuned:
     choice: int
     why: str
     tried: Sequence[Tried] = ()
+    doubts: str = ""
 
     @property
     def texts(self) -> int:
@@ -94,13 +103,14 @@ class Tuned:
 
     @property
     def warning(self) -> str:
-        """The warning that false candidates were measured on too few texts; empty if on enough."""
+        """The warnings that the labels are too few, or the texts to measure false candidates on; empty if neither."""
         if self.unseen <= self.goal.candidates:
-            return ""
-        return (
+            return self.doubts
+        few = (
             f"False candidates were measured on {self.texts:,} texts: among {self.goal.documents:,} documents a query "
             f"may have up to {self.unseen:,.0f} more than shown. Expect that, or give more texts, up to {_TEXTS}."
         )
+        return f"{self.doubts} {few}".lstrip()
 
     @property
     def scheme(self) -> Scheme:
@@ -115,39 +125,57 @@ class Tuned:
 
 
 def tune_by_labels(
-    documents: Sequence[tuple[str, str]],
+    documents: Iterable[tuple[str, str]],
     labels: Labels,
     goal: Goal | None = None,
     base: Scheme | None = None,
     on_step: OnStep = lambda _: None,
     on_reject: OnReject = lambda _: None,
 ) -> Tuned:
-    """Find the scheme that fits the labels of documents, (id, text) pairs, best.
+    """Find the scheme that fits the labels of documents, (id, text) pairs that are read once, best.
 
-    ``base`` defines how texts are read; the corpus is as large as the sample, unless the ``goal`` says otherwise.
+    ``base`` defines how texts are read; the corpus is as large as the sample, unless the ``goal`` says otherwise. Of
+    documents without a label, at most some thousands count.
     """
-    texts = [text for _, text in documents]
-    goal, base = goal or Goal(len(texts)), _base(base)
-    truth = truth_of(labels, [id_ for id_, _ in documents], on_reject)
-    search, originals = RuleSearch(truth), first_positions(texts)
-    found: list[tuple[Tokens, MeasuredPairs]] = []
+    with ExitStack() as stack:
+        if isinstance(documents, StoredDocuments):
+            stored = documents
+        else:
+            stored = stack.enter_context(StoredDocuments.of(documents))
+        goal = goal or Goal(len(stored))
+        some = stored.some(_chosen(stored, labels))
+        if some is not stored:
+            stack.enter_context(some)
+        return _by_labels(some, labels, goal, _base(base), on_step, on_reject)
+
+
+def _chosen(documents: StoredDocuments, labels: Labels) -> Integers:
+    """Choose all labelled documents, and as many of the others as there may be."""
+    named = {id_ for label in labels.labels for id_ in label.ids}
+    are_labelled = np.array([id_ in named for id_ in documents.ids], dtype=np.bool_)
+    labelled, others = np.flatnonzero(are_labelled), np.flatnonzero(~are_labelled)
+    few = others[_spread(len(others), max(_DOCUMENTS - len(labelled), 0))]
+    return np.sort(np.concatenate([labelled, few]))
+
+
+def _by_labels(
+    documents: StoredDocuments, labels: Labels, goal: Goal, base: Scheme, on_step: OnStep, on_reject: OnReject
+) -> Tuned:
+    texts, originals = documents.texts, documents.originals
+    truth = truth_of(labels, documents.ids, on_reject)
+    search = RuleSearch(truth)
+    on_step("Comparing all texts by runs of characters")
+    agreements, by_runs = Agreements(base, texts), RarityMeasure(base.by_runs, texts, originals)
+    learnt = []
     for tokens in FEATURES:
         on_step(f"Comparing all texts by {describe_tokens(tokens)}")
-        found.append((tokens, measure_pairs(replace(base, tokens=tokens), texts, originals)))
-    on_step("Trying rules")
-    pairs = np.unique(np.concatenate([each.pairs for _, each in found]))
-    agreements = agreements_of(base, texts, pairs)
-    learnt = []
-    for tokens, each in found:
-        there = np.searchsorted(pairs, each.pairs)
-        agreed = {name: values[there] for name, values in agreements.items()}
-        learnt.append(_learnt(tokens, each, agreed, search.best(each, agreed), truth, goal))
+        found = measure_pairs(replace(base, tokens=tokens), texts, originals)
+        ways = [Way.of_measure(name, found.similarities) for name in MEASURES]
+        if tokens in _DEFAULT_FOR:
+            ways.insert(0, agreements.by_default(found.pairs, by_runs.similarities(found.pairs)["balanced"]))
+        learnt.append(_learnt(tokens, found, search.best(found.pairs, ways, agreements.of(found.pairs)), truth, goal))
     learnt.sort(key=lambda each: -each.tried.merit)
     best = learnt[0].tried
-    if not len(learnt[0].right):
-        raise InputError(
-            "No labelled duplicates have similar texts. Name the fields that hold the texts, or check the labels."
-        )
     on_step("Measuring keys")
     scheme = replace(
         base,
@@ -157,13 +185,20 @@ def tune_by_labels(
         minhash=MinHash(similarity=best.jaccard),
         verification=best.rule.verification,
     )
-    front = key_options(scheme, learnt[0].probe(texts), goal)
+    front = key_options(scheme, learnt[0].probe(scheme, documents), goal)
     choice = choose(front, goal)
     why = (
         f"{capitalized(describe_tokens(best.tokens))} with {describe_rule(best.rule.verification)} fit these labels "
         f"best (F1 {best.rule.f1:.3f} on parts of them held out of the choice), and {describe_keys(choice, goal)}."
     )
-    return Tuned(len(texts), goal, front, front.index(choice), why, [each.tried for each in learnt])
+    doubts = search.doubts
+    if len(truth.positives) and not len(learnt[0].right):
+        doubts = (
+            "No labelled duplicates have similar texts. Name the fields that hold the texts, or check the labels. "
+            f"{doubts}"
+        ).rstrip()
+    tried = [each.tried for each in learnt]
+    return Tuned(len(documents), goal, front, front.index(choice), why, tried, doubts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,32 +210,38 @@ class _Learnt:
     right: Numbers
     jaccards: Similarities
 
-    def probe(self, texts: Sequence[str]) -> Probe:
+    def probe(self, scheme: Scheme, documents: StoredDocuments) -> Probe:
         """Choose the texts and pairs to measure keys on."""
-        random = _spread(len(texts), _TEXTS)
+        random = _spread(len(documents), _TEXTS)
+        texts, alike = documents.texts_at(random.tolist()), _among(self.near, random)
+        if not len(self.right):
+            return _synthetic(scheme, texts, alike, self.tried.jaccard)
         # Any keys find copies, so copies say nothing about keys.
         unequal = self.jaccards < 1 if (self.jaccards < 1).any() else self.jaccards <= 1
         pairs = self.right[unequal][_spread(int(unequal.sum()), _PAIRS)]
         rows = np.unique(np.concatenate(positions(pairs)))
-        return Probe(
-            [texts[place] for place in random.tolist()],
-            _among(self.near, random),
-            [texts[place] for place in rows.tolist()],
-            pair_codes(*(np.searchsorted(rows, side) for side in positions(pairs))),
-            self.jaccards[unequal],
-        )
+        found = pair_codes(*(np.searchsorted(rows, side) for side in positions(pairs)))
+        return Probe(texts, alike, documents.texts_at(rows.tolist()), found, self.jaccards[unequal])
 
 
-def _learnt(tokens: Tokens, found: MeasuredPairs, agreed: Agreements, rule: Rule, truth: Truth, goal: Goal) -> _Learnt:
-    near = found.similarities[rule.verification.measure] >= rule.verification.similarity
-    for name, agreements in agreed.items():
-        near &= agreements >= getattr(rule.verification, name)
+def _learnt(
+    tokens: Tokens, found: MeasuredPairs, best: tuple[Rule, npt.NDArray[np.bool_]], truth: Truth, goal: Goal
+) -> _Learnt:
+    rule, near = best
     right = near & truth.are_positive(found.pairs)
     level = _level(found.jaccards[right], rule.verification.similarity)
     in_vain = int((found.jaccards[~near] >= level).sum())
     documents = len(truth.units)
     others = in_vain * 2 / max(documents * (documents - 1), 1) * goal.documents
     return _Learnt(Tried(tokens, rule, level, others), found.pairs[near], found.pairs[right], found.jaccards[right])
+
+
+def _synthetic(scheme: Scheme, texts: Sequence[str], alike: Numbers, level: float) -> Probe:
+    """Return texts to measure keys on, with altered copies of some at exactly this similarity."""
+    copies = synthetic_pairs(scheme, [texts[place] for place in _spread(len(texts), _PAIRS).tolist()], level)
+    if not len(copies.pairs):
+        raise InputError(f"No text has any {describe_tokens(scheme.tokens)}. Name the fields that hold texts.")
+    return Probe(texts, alike, copies.features, copies.pairs, copies.jaccards)
 
 
 def tune_by_similarity(
@@ -236,16 +277,8 @@ def tune_by_similarity(
         verification=Verification.of_fingerprints(similarity, weights="rarity"),
     )
     random = _spread(len(texts), _TEXTS)
-    copies = synthetic_pairs(scheme, [texts[place] for place in _spread(len(texts), _PAIRS).tolist()], level)
-    if not len(copies.pairs):
-        raise InputError(f"No text has any {describe_tokens(tokens)}. Name the fields that hold texts.")
-    probe = Probe(
-        [texts[place] for place in random.tolist()],
-        _among(near.pairs[alike], random),
-        copies.features,
-        copies.pairs,
-        copies.jaccards,
-    )
+    copies = _synthetic(scheme, texts, _among(near.pairs[alike], random), level)
+    probe = replace(copies, texts=[texts[place] for place in random.tolist()])
     front = key_options(scheme, probe, goal)
     choice = choose(front, goal)
     why = f"{capitalized(describe_keys(choice, goal, f'the pairs of the similarity {similarity:g}'))}."

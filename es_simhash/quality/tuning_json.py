@@ -27,6 +27,7 @@ def tuning_json(tuned: Tuned) -> Json:
             "candidates": tuned.goal.candidates,
         },
         "why": tuned.why,
+        "warning": tuned.warning,
         "choice": tuned.choice + 1,
         "options": [_option(option) for option in tuned.front],
         "rules": [_tried(tried) for tried in tuned.tried],

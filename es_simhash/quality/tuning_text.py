@@ -25,7 +25,10 @@ def describe_rule(verification: Verification) -> str:
     """Describe the minimum similarity and the conditions of a rule."""
     levels = [(_MEASURES.get(verification.measure, verification.measure), verification.similarity)]
     levels += [(name.replace("_", " "), getattr(verification, name)) for name in CONDITIONS]
-    return ", ".join(f"{name} ≥ {least:g}" for name, least in levels if least)
+    if verification.crowding:
+        levels = [("similarity", verification.similarity)]
+    described = ", ".join(f"{name} ≥ {least:g}" for name, least in levels if least)
+    return f"the default rule, {described}" if verification.crowding else described
 
 
 def describe_keys(option: KeyOption, goal: Goal, pairs: str = "such pairs") -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,8 +19,11 @@ from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.tuning import show_histogram, show_tuned
 
 if TYPE_CHECKING:
+    from es_simhash.cli.jobs.labelled_documents import OnProgress
     from es_simhash.cli.jobs.sample import Sampled
-    from es_simhash.documents.files import RejectFile
+    from es_simhash.documents.files import FileDocument, RejectFile
+    from es_simhash.engines.base import Engine
+    from es_simhash.quality.stored_documents import StoredDocuments
     from es_simhash.scheme.scheme import Scheme
 
 
@@ -122,6 +126,7 @@ def _tune(
     from es_simhash.documents.files import whole_file
     from es_simhash.quality.key_choice import Goal
     from es_simhash.quality.labels import read_labels
+    from es_simhash.quality.stored_documents import StoredDocuments
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.quality.tuning_json import tuning_json
 
@@ -131,11 +136,14 @@ def _tune(
     with ExitStack() as stack:
         scheme_out = stack.enter_context(whole_file(scheme_file)) if scheme_file else None
         read = read_labels(labels, rejects) if labels else None
-        base, sampled = _read(source, target, output, rejects, None if read else sample)
-        goal = Goal(max(documents or sampled.total, 1), recall, max_candidates)
         if read:
-            tuned = tune_by_labels(sampled.documents, read, goal, base, on_step, rejects)
+            stored = stack.enter_context(StoredDocuments())
+            base = _read_all(source, target, output, rejects, stored)
+            goal = Goal(max(documents or len(stored), 1), recall, max_candidates)
+            tuned = tune_by_labels(stored, read, goal, base, on_step, rejects)
         else:
+            base, sampled = _read(source, target, output, rejects, sample)
+            goal = Goal(max(documents or sampled.total, 1), recall, max_candidates)
             texts = [text for _, text in sampled.documents]
             tuned = tune_by_similarity(texts, similarity or 0.0, goal, base if source.scheme else None, on_step)
         if choose:
@@ -151,44 +159,55 @@ def _tune(
 
 
 def _read(
-    source: Source, target: Target, output: Output, rejects: RejectFile, size: int | None
+    source: Source, target: Target, output: Output, rejects: RejectFile, size: int
 ) -> tuple[Scheme | None, Sampled]:
-    """Read documents, all of them if ``size`` is None, and the scheme that the options or the index name."""
-    read = _read_index if source.index else _read_files
-    return read(source, target, output, rejects, size)
+    """Sample documents, and read the scheme that the options or the index name."""
+    from es_simhash.cli.jobs.sample import sample_of_files, sample_of_index
+
+    if source.index:
+        with _index(source, target, output) as (engine, name, fields, scheme, _):
+            return scheme, sample_of_index(engine, name, fields, source.filter, size, rejects)
+    with _files(source, output, rejects) as (found, on_read):
+        return scheme_named(source.scheme), sample_of_files(found, size, on_read)
 
 
-def _read_files(
-    source: Source, _target: Target, output: Output, rejects: RejectFile, size: int | None
-) -> tuple[Scheme | None, Sampled]:
-    from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
+def _read_all(
+    source: Source, target: Target, output: Output, rejects: RejectFile, stored: StoredDocuments
+) -> Scheme | None:
+    """Store all documents, and read the scheme that the options or the index name."""
     from es_simhash.cli.jobs.labelled_documents import gather_files
-    from es_simhash.cli.jobs.sample import Sampled, sample_of_files
-    from es_simhash.documents.files import total_bytes
+    from es_simhash.cli.jobs.sample import all_of_index
     from es_simhash.groups.canonical import canonical_named
-    from es_simhash.quality.stored_documents import StoredDocuments
 
-    scheme, absent, files = scheme_named(source.scheme), AbsentFields(source.fields), source.files
+    if source.index:
+        with _index(source, target, output) as (engine, name, fields, scheme, advance):
+            all_of_index(engine, name, stored, fields, source.filter, rejects, advance, PATIENCE)
+            return scheme
+    with _files(source, output, rejects) as (found, on_read):
+        gather_files(found, stored, canonical_named("first", ()), rejects, on_read)
+    return scheme_named(source.scheme)
+
+
+@contextmanager
+def _files(
+    source: Source, output: Output, rejects: RejectFile
+) -> Iterator[tuple[Iterator[tuple[FileDocument, str]], OnProgress]]:
+    """Open the files: yield their documents with their texts, and what is called with the number of those read."""
+    from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
+    from es_simhash.documents.files import total_bytes
+
+    absent, files = AbsentFields(source.fields), source.files
     with output.progress("Reading", total_bytes(files.paths)) as advance:
         found = read_texts(files.read(rejects), source.fields, rejects, absent)
-
-        def on_read(done: int) -> None:
-            advance(done, 0, files.bytes_read)
-
-        if size is None:
-            with StoredDocuments() as documents:
-                gather_files(found, documents, canonical_named("first", ()), rejects, on_read)
-                sampled = Sampled(list(documents), len(documents))
-        else:
-            sampled = sample_of_files(found, size, on_read)
+        yield found, lambda done: advance(done, 0, files.bytes_read)
     output.warn(absent.warning)
-    return scheme, sampled
 
 
-def _read_index(
-    source: Source, target: Target, output: Output, rejects: RejectFile, size: int | None
-) -> tuple[Scheme | None, Sampled]:
-    from es_simhash.cli.jobs.sample import all_of_index, sample_of_index
+@contextmanager
+def _index(
+    source: Source, target: Target, output: Output
+) -> Iterator[tuple[Engine, str, Sequence[str], Scheme | None, OnProgress]]:
+    """Open the index: yield its engine, its name, the fields of texts, the scheme, and what counts documents read."""
     from es_simhash.engines.base import run
     from es_simhash.plans.operations import GetMappings
     from es_simhash.plans.text_fields import check_text_fields
@@ -203,6 +222,4 @@ def _read_index(
             run(check_text_fields(mappings, documents), engine)
         else:
             scheme = scheme or documents.scheme
-        if size is not None:
-            return scheme, sample_of_index(engine, name, documents.fields, source.filter, size, rejects)
-        return scheme, all_of_index(engine, name, documents.fields, source.filter, rejects, advance, PATIENCE)
+        yield engine, name, documents.fields, scheme, advance

@@ -12,6 +12,7 @@ from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine
 from es_simhash.plans.operations import Count, Refresh, Sample
+from es_simhash.quality.stored_documents import StoredDocuments
 
 _ALL: Json = {"match_all": {}}
 
@@ -54,15 +55,14 @@ def sample_of_index(
 def all_of_index(
     engine: Engine,
     index: str,
+    stored: StoredDocuments,
     fields: Sequence[str],
     filter: Json | None,
     on_reject: OnReject,
     on_progress: OnProgress,
     patience: float,
-) -> Sampled:
-    """Return all documents, which labels need; if several indices have the same id, the first document."""
-    found: dict[str, str] = {}
+) -> None:
+    """Store all documents, which labels need; if several indices have the same id, the first document."""
     for hit, text in with_texts(hits_of(engine, index, filter or _ALL, list(fields), patience), fields, on_reject):
-        found.setdefault(hit["_id"], text)
-        on_progress(len(found))
-    return Sampled(list(found.items()), len(found))
+        stored.add(hit["_id"], text)
+        on_progress(len(stored))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -90,7 +90,8 @@ def content_numbers(contents: npt.NDArray[np.uint64]) -> Codes:
     return contents[:, 0].byteswap() >> np.uint64(16)
 
 
-def sample_of_texts(texts: Sequence[str]) -> list[str]:
-    """Return the texts that rarity is learnt from."""
-    contents = encoded(texts).contents()
-    return [texts[place] for place in sample_of(content_numbers(contents)).tolist()]
+def sample_of_texts(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts that rarity is learnt from, in their order; they are read twice."""
+    contents = [content_numbers(encoded(some).contents()) for some in fingerprinting.in_batches(texts, list)]
+    chosen = set(sample_of(np.concatenate([np.empty(0, np.uint64), *contents])).tolist())
+    return (text for place, text in enumerate(texts) if place in chosen)

@@ -44,13 +44,17 @@ def agreements_of(settings: Settings, verification: Verification, texts: Sequenc
     """Return how far each pair of texts, given as two rows of positions, agrees."""
     found = np.full(pairs.shape[1], MET, dtype=np.uint8)
     if verification.numbers:
-        numbers = _traits(settings, _numbers, texts)
-        found[:] = [_of_most_numbers(numbers[a], numbers[b]) for a, b in pairs.T.tolist()]
+        found = of_most_numbers(traits_of(settings, "numbers", texts), pairs)
     for name in CONDITIONS:
         least = getattr(verification, name)
         if least:
-            found[condition_values(settings, name, texts, pairs) < least] = DIFFER
+            found[condition_values(name, traits_of(settings, name, texts), pairs) < least] = DIFFER
     return found
+
+
+def of_most_numbers(numbers: Sequence[AbstractSet[str]], pairs: Integers) -> Agreements:
+    """Return whether most numbers of both texts of each pair are the same, given those of each text."""
+    return np.array([_of_most_numbers(numbers[a], numbers[b]) for a, b in pairs.T.tolist()], dtype=np.uint8)
 
 
 def _of_most_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> int:
@@ -61,15 +65,16 @@ def _of_most_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> int:
     return NUMBERS if common < _MANY else MANY_NUMBERS
 
 
-def condition_values(settings: Settings, name: str, texts: Sequence[str], pairs: Integers) -> npt.NDArray[np.float64]:
-    """Return how far each pair of texts agrees in what a condition compares."""
-    trait, agreement = CONDITIONS[name]
-    traits = _traits(settings, trait, texts)
+def condition_values(name: str, traits: Sequence[Any], pairs: Integers) -> npt.NDArray[np.float64]:
+    """Return how far each pair of texts agrees in what a condition compares, given that `traits_of` each text."""
+    _, agreement = CONDITIONS[name]
     return np.array([agreement(traits[a], traits[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
 
 
-def _traits(settings: Settings, trait: Trait, texts: Sequence[str]) -> list[Any]:
-    return [trait(settings.normalisation, text) for text in stripped(settings, texts)]
+def traits_of(settings: Settings, name: str, texts: Iterable[str]) -> list[Any]:
+    """Return what a condition compares of each text, which is read once."""
+    trait, _ = CONDITIONS[name]
+    return [trait(settings.normalisation, stripped(settings, [text])[0]) for text in texts]
 
 
 def _length(normalise: Normalisation, text: str) -> int:

@@ -85,14 +85,34 @@ def _by_texts(
     if crowding is None:
         return [("conditions", differ), ("below", ~(s >= least)), ("similar", s >= least)]
     needed = least - crowding.lowering(least) * (texts.agreements == MANY_NUMBERS)
-    more = crowding.step * np.log2(np.maximum(1.0, np.asarray(near.crowd) / NO_CROWD))
-    like_copies = (texts.agreements >= NUMBERS) | (s >= crowding.copies)
     return [
         ("conditions", differ),
         ("below", ~(s >= needed)),
-        ("apart", s >= needed + more),
-        ("nearest", like_copies & (s >= crowding.nearest * near.best)),
+        ("apart", s >= needed + _more(crowding, near)),
+        ("nearest", _are_nearest(crowding, texts, near)),
     ]
+
+
+def _more(crowding: Crowding, near: Near) -> Similarities:
+    """Return how much more the crowds around pairs ask for."""
+    more: Similarities = crowding.step * np.log2(np.maximum(1.0, np.asarray(near.crowd) / NO_CROWD))
+    return more
+
+
+def _are_nearest(crowding: Crowding, texts: PairMeasures, near: Near) -> npt.NDArray[np.bool_]:
+    like_copies = (texts.agreements >= NUMBERS) | (texts.similarities >= crowding.copies)
+    nearest: npt.NDArray[np.bool_] = like_copies & (texts.similarities >= crowding.nearest * near.best)
+    return nearest
+
+
+def highest_minimum(crowding: Crowding, texts: PairMeasures, near: Near) -> Similarities:
+    """Return the highest minimum similarity by which each pair is near by its texts; 0 or less if by none."""
+    found = texts.similarities - np.where(_are_nearest(crowding, texts, near), 0.0, _more(crowding, near))
+    # Numbers lower a minimum T by `Crowding.lowering`: what is needed is the higher of T - numbers and 2 T - 1.
+    lowered = np.minimum(found + crowding.numbers, (found + 1.0) / 2)
+    found = np.where(texts.agreements == MANY_NUMBERS, lowered, found)
+    highest: Similarities = np.where(texts.agreements == DIFFER, 0.0, found)
+    return highest
 
 
 def are_near(clauses: Clauses) -> npt.NDArray[np.bool_]:

@@ -9,13 +9,15 @@ import pytest
 from es_simhash import Chars, Scheme, Words
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.quality import tuning
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions, evaluate
 from es_simhash.quality.key_choice import Goal
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.tuning import Tuned, features_for, tune_by_labels, tune_by_similarity
+from es_simhash.quality.tuning_json import tuning_json
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.testing.corpus import corpus
+from es_simhash.testing.corpus import corpus, edited
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
 
@@ -68,15 +70,14 @@ def test_rules_come_in_the_order_of_their_merit_and_the_best_is_taken(by_labels:
     assert by_labels.scheme.minhash.similarity == best.jaccard
 
 
-def test_where_any_rule_is_right_there_is_no_condition() -> None:
+def test_where_any_rule_is_right_it_is_the_default() -> None:
     texts = [each["body"] for each in corpus(20)]
     documents = [(f"{number}{side}", text) for number, text in enumerate(texts) for side in "ab"]
     clusters = [[f"{number}a", f"{number}b"] for number in range(20)]
     tuned = tune_by_labels(documents, Labels.of_clusters(clusters))
     verification = tuned.scheme.verification
-    assert verification
-    assert not verification.has_conditions
-    assert verification.measure == "jaccard"
+    assert verification == Verification(tuned.tried[0].rule.verification.similarity)
+    assert all(not each.rule.conditions for each in tuned.tried if not each.rule.verification.crowding)
     assert tuned.scheme.tokens == Chars(5)
     assert tuned.tried[0].rule.f1 == 1
 
@@ -99,18 +100,92 @@ def test_another_row_may_be_chosen(by_labels: Tuned) -> None:
         by_labels.with_choice(98)
 
 
-@pytest.mark.parametrize(
-    ("labels", "error"),
-    [
-        (Labels.of_clusters([["0", "1"], ["2", "3"]]), "2 clusters of duplicates.*Label at least 5"),
-        (Labels.of_clusters([[f"{2 * n}", f"{2 * n + 1}"] for n in range(6)]), "duplicates have similar texts"),
-        (Labels.of_pairs({(f"{2 * n}", f"{2 * n + 1}"): True for n in range(6)}), "not of duplicates"),
-    ],
-)
-def test_labels_with_too_little_information_are_refused(labels: Labels, error: str) -> None:
+@pytest.mark.parametrize("labels", [Labels.of_clusters([["0", "1"], ["2", "3"]]), Labels.of_pairs({("0", "1"): False})])
+def test_fewer_than_five_labelled_pairs_are_refused(labels: Labels) -> None:
     documents = [(str(number), each["body"]) for number, each in enumerate(corpus(12))]
-    with pytest.raises(InputError, match=error):
+    with pytest.raises(InputError, match="Label at least 5 pairs"):
         tune_by_labels(documents, labels)
+
+
+def some_copies() -> list[tuple[str, str]]:
+    """Twelve texts, each with a copy in which words are changed."""
+    return [
+        (f"{number}{side}", text)
+        for number, each in enumerate(corpus(12))
+        for side, text in (("a", each["body"]), ("b", edited(each, 3)["body"]))
+    ]
+
+
+COPIES = {(f"{number}a", f"{number}b"): True for number in range(5)}
+OTHERS = {(f"{number}a", f"{number + 1}a"): False for number in range(5)}
+
+
+@pytest.mark.parametrize(
+    ("labels", "warning"),
+    [
+        (Labels.of_pairs(COPIES), "5 pairs of duplicates in 5 clusters, and 0 pairs of others"),
+        (Labels.of_pairs(OTHERS), "0 pairs of duplicates in 0 clusters, and 5 pairs of others"),
+        (
+            Labels.of_pairs({**dict([*COPIES.items()][:2]), **dict([*OTHERS.items()][:3])}),
+            "2 pairs of duplicates in 2 clusters, and 3 pairs of others",
+        ),
+        (Labels.of_clusters([["0a", "0b"], ["1a", "1b"], ["2a", "2b"], ["3a", "3b"], ["4a", "4b"]]), "in 5 clusters"),
+        (Labels.of_clusters([["0a", "0b", "1a", "1b"]]), "6 pairs of duplicates in 1 cluster"),
+        (Labels.of_clusters([[f"{n}a", f"{n + 1}a"] for n in range(0, 12, 2)]), "No labelled duplicates have similar"),
+    ],
+    ids=["near", "others", "both", "clusters", "a cluster", "unlike"],
+)
+def test_five_labelled_pairs_make_a_scheme_and_a_warning(labels: Labels, warning: str) -> None:
+    tuned = tune_by_labels(some_copies(), labels)
+    assert warning in tuned.warning
+    assert "Label some hundreds" in tuned.warning
+    assert tuning_json(tuned)["warning"] == tuned.warning
+    verification = tuned.scheme.verification
+    assert verification
+    assert 0.2 <= verification.similarity <= 1
+    if labels.kind == "pairs":
+        texts = dict(some_copies())
+        with Deduplicator(tuned.scheme, threads=1).run(texts.items()) as duplicates:
+            groups = list(duplicates.groups_of_ids())
+        assert sorted(map(sorted, groups)) == sorted([f"{number}a", f"{number}b"] for number in range(12))
+
+
+def test_enough_labels_raise_no_doubts(by_labels: Tuned) -> None:
+    assert by_labels.doubts == ""
+
+
+def test_a_crowd_is_a_condition_where_forms_are_as_similar_as_copies() -> None:
+    """Forms filled in with other words are more similar than two versions of any other text are."""
+    rng = random.Random(5)
+    documents, clusters = [], []
+    frames = [rng.choices(WORDS, k=100) for _ in range(4)]
+    for number in range(80):
+        own = rng.choices(WORDS, k=25) if number % 2 else rng.choices(WORDS, k=100)
+        words = [*frames[number % 8 // 2], *own] if number % 2 else own
+        share = 0.03 if number % 2 else 0.3
+        version = [word if rng.random() >= share else rng.choice(WORDS) for word in words]
+        documents += [(f"{number}a", " ".join(words)), (f"{number}b", " ".join(version))]
+        clusters.append([f"{number}a", f"{number}b"])
+    tuned = tune_by_labels(iter(documents), Labels.of_clusters(clusters))
+    best = tuned.tried[0].rule
+    assert best.verification == Verification(best.verification.similarity)
+    assert best.f1 > max(each.rule.f1 for each in tuned.tried if not each.rule.verification.crowding)
+    assert "the default rule" in tuned.why
+    given = EvaluationOptions(Bootstrap(0))
+    found = evaluate(documents, Labels.of_clusters(clusters), Deduplicator(tuned.scheme, threads=1), given)
+    assert (found.pairs.f1.value or 0) > best.f1 - 0.05
+
+
+def test_all_labelled_documents_count_and_some_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents, labels = forms(1)
+    others = [(f"other {number}", each["body"]) for number, each in enumerate(corpus(100))]
+    whole = tune_by_labels([*documents, *others], labels)
+    assert whole.documents == len(documents) + 100
+    monkeypatch.setattr(tuning, "_DOCUMENTS", len(documents) + 10)
+    some = tune_by_labels([*others[:50], *documents, *others[50:]], labels)
+    assert (some.documents, some.goal.documents) == (len(documents) + 10, len(documents) + 100)
+    monkeypatch.setattr(tuning, "_DOCUMENTS", 10)
+    assert tune_by_labels([*documents, *others], labels).documents == len(documents)
 
 
 def test_labelled_pairs_tune_as_well() -> None:

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, NUMBERS, PairMeasures
-from es_simhash.scheme.verdict.rule import CLAUSES, CROWDED, Clause, Near, are_near, are_settled, clauses
+from es_simhash.scheme.verdict.rule import (
+    CLAUSES,
+    CROWDED,
+    Clause,
+    Near,
+    are_near,
+    are_settled,
+    clauses,
+    highest_minimum,
+)
 from es_simhash.scheme.verdict.verification import Crowding, Verification
 
 CROWDING = Crowding(least=0.4, step=0.2, nearest=0.9, copies=0.85, numbers=0.1)
@@ -71,6 +80,21 @@ def test_what_is_settled_holds_whatever_else_is_around_the_other(
     [settled] = are_settled(criteria, Near(None, texts, np.array([best]), np.array([crowd])), found)
     later = clauses(criteria, Near(None, texts, np.array([min(1.0, best + 0.1)]), np.array([min(crowd, 3 + more)])))
     assert not settled or are_near(later)[0] == are_near(found)[0]
+
+
+@given(
+    *(st.floats(0.01, 1), st.floats(0, 1), st.integers(0, 500), st.floats(0.21, 0.99)),
+    st.sampled_from([DIFFER, MET, NUMBERS, MANY_NUMBERS]),
+)
+def test_pairs_are_near_up_to_the_highest_minimum(
+    s: float, best: float, crowd: int, least: float, agreement: int
+) -> None:
+    texts = PairMeasures(np.array([s]), np.array([agreement], dtype=np.uint8))
+    near = Near(None, texts, np.array([best]), np.array([crowd]))
+    [highest] = highest_minimum(CROWDING, texts, near).tolist()
+    criteria = Criteria(None, least, Verification(least, crowding=CROWDING))
+    [is_near] = are_near(clauses(criteria, near)).tolist()
+    assert abs(highest - least) < 1e-9 or is_near == (least < highest)
 
 
 def test_a_distance_within_the_maximum_decides_before_texts_do() -> None:
