@@ -17,7 +17,7 @@ from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.plausible import are_plausible
 from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.scheme.verdict.verification import Crowding
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verdict.verifier import CachedTexts
 from es_simhash.sketches.minhash.common import Signatures
 
 # How many of the hits that are most similar to a text are compared with each other.
@@ -28,14 +28,14 @@ _MOST_COMPARED = 32
 class HitSurroundings:
     """What is around the hits of a search: the text, and other hits that are as similar to it as a crowd is.
 
-    The texts are known of the hits at these ``places`` among ``count``; they were ``measured``, and ``keyed`` are the
-    values that their band keys hold.
+    The texts of the hits at these ``places`` among ``count`` are known: those at the positions ``hits`` of the cached
+    ones. They were ``measured``, and ``keyed`` are the values that their band keys hold.
     """
 
-    verifier: Verifier
+    cached: CachedTexts
+    hits: range
     criteria: Criteria
     crowding: Crowding
-    texts: Sequence[str]
     measured: PairMeasures
     keyed: Signatures | None
     places: Sequence[int]
@@ -43,7 +43,7 @@ class HitSurroundings:
 
     def __call__(self) -> Surroundings:
         """Compare the hits that may be near-duplicates with the others, if a search for them would do so."""
-        texts, similarities = self.texts, self.measured.similarities
+        texts, similarities = self.cached.texts[self.hits.start : self.hits.stop], self.measured.similarities
         similar = np.flatnonzero(similarities >= self.crowding.least)
         nearest = similar[np.argsort(-similarities[similar], kind="stable")].tolist()
         copies = Counter(texts[place] for place in nearest)
@@ -53,7 +53,7 @@ class HitSurroundings:
         among = Surroundings.of_copies(np.array(list(copies.values()), dtype=np.int64))
         pairs = self._pairs(distinct)
         if pairs.size:
-            found = self.verifier.measures(texts, distinct[pairs], self.crowding.least)
+            found = self.cached.measures(distinct[pairs] + self.hits.start, self.crowding.least)
             among.add(pairs[0], pairs[1], found.similarities, self.crowding)
         own = [numbers[texts[place]] for place in nearest]
         around = Surroundings.of_copies(np.ones(self.count, dtype=np.int64))
@@ -72,7 +72,7 @@ class HitSurroundings:
         assert least is not None
         near = self.measured.similarities[some] >= least - self.crowding.lowering(least)
         pairs = pairs[:, near[pairs[0]]]
-        if self.keyed is None or not (minhash := self.verifier.settings.minhash):
+        if self.keyed is None or not (minhash := self.cached.verifier.settings.minhash):
             return pairs
         return pairs[:, _are_compared(minhash, self.criteria, *self.keyed[some[pairs]])]
 

@@ -22,7 +22,7 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.plausible import are_plausible
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verifier import Verifier, is_by_rarity
+from es_simhash.scheme.verdict.verifier import CachedTexts, Verifier, is_by_rarity
 from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.text.idf import IdfTable
 
@@ -106,18 +106,19 @@ def compare_texts(
     texts += [other for each in wanting for other in each.others if other is not None]
     rows = np.repeat(np.arange(len(wanting)), [len(places) for places in known])
     pairs = np.stack([rows, np.arange(len(wanting), len(texts))])
-    measured = verifier.measures(texts, pairs, np.array(least))
+    cached = CachedTexts(verifier, texts)
+    measured = cached.measures(pairs, np.array(least))
     found: list[tuple[PairMeasures, HitSurroundings | None]] = []
     for number, (each, places) in enumerate(zip(wanting, known, strict=True)):
-        first, stop = starts[number], starts[number + 1]
+        first, stop = int(starts[number]), int(starts[number + 1])
         own = measured[slice(first - len(wanting), stop - len(wanting))]
         of_all = PairMeasures.of_similarities(np.full(len(each.others), np.nan))
         of_all.similarities[places], of_all.agreements[places] = own.similarities, own.agreements
         around = None
         if criteria.crowding and criteria.similarity is not None:
             keyed = None if each.keyed is None else each.keyed[places]
-            others, count = texts[first:stop], len(each.others)
-            around = HitSurroundings(verifier, criteria, criteria.crowding, others, own, keyed, places, count)
+            hits, count = range(first, stop), len(each.others)
+            around = HitSurroundings(cached, hits, criteria, criteria.crowding, own, keyed, places, count)
         found.append((of_all, around))
     return found
 

@@ -225,6 +225,21 @@ class Verifier:
         return WeightedSet(hashes, weights, len(hashes), int(np.count_nonzero(weights)))
 
 
+class CachedTexts:
+    """Texts in memory that are compared several times; the features of each are made once."""
+
+    def __init__(self, verifier: Verifier, texts: Sequence[str]) -> None:
+        numbers: dict[str, int] = {}
+        self._rows = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
+        self._cache = SetCache.of(verifier.prepared, list(numbers))
+        self.verifier = verifier
+        self.texts = texts
+
+    def measures(self, pairs: Integers, least: Similarities | float) -> PairMeasures:
+        """Measure each pair of texts, given as two rows of positions; see `Verifier.of_cached`."""
+        return self.verifier.of_cached(self._cache, self._rows[pairs], least)
+
+
 def _with_least(measures: PairMeasures, least: Similarities | float) -> PairMeasures:
     counts = (measures.similarities >= least) & (measures.similarities > 0)
     return PairMeasures(
