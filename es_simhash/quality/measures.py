@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,8 +17,8 @@ from es_simhash.quality.ceiling import feature_batches, similar_among, similar_p
 from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import Similarities
-from es_simhash.scheme.verdict.verification import Measure
-from es_simhash.scheme.verdict.verifier import compared, rarity_of
+from es_simhash.scheme.verdict.verification import Measure, Verification
+from es_simhash.scheme.verdict.verifier import compared, is_by_rarity, rarity_of
 from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights
 
 MEASURES: tuple[Measure, ...] = ("jaccard", "overlap", "balanced")
@@ -39,6 +40,25 @@ class MeasuredPairs:
     pairs: Numbers
     jaccards: Similarities
     similarities: ByMeasure
+
+
+def measured_by(settings: Settings) -> Verification | None:
+    """Return what a scheme verifies by, if pairs are measured by that: with weights by rarity."""
+    verification = settings.verification
+    if verification is None or verification.measure not in MEASURES or not is_by_rarity(settings, verification):
+        return None
+    return verification
+
+
+def jaccard_of(measure: Measure, similarity: float) -> float:
+    """Return the Jaccard similarity of two texts of one length that have this similarity by a measure.
+
+    With the Jaccard similarity j they overlap by 2 j / (1 + j).
+    """
+    if measure == "overlap":
+        return similarity / (2 - similarity)
+    square = similarity**2
+    return (square + math.sqrt(square**2 + 8 * square)) / 4 if measure == "balanced" else similarity
 
 
 def measure_pairs(settings: Settings, texts: Iterable[str], originals: Integers) -> MeasuredPairs:

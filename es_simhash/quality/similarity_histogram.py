@@ -11,11 +11,10 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.valley import valley_of
 from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
 from es_simhash.quality.ceiling import LEAST
-from es_simhash.quality.measures import MEASURES, measure_pairs
+from es_simhash.quality.measures import measure_pairs, measured_by
 from es_simhash.quality.predictions import first_positions
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import is_by_rarity, plain
+from es_simhash.scheme.verdict.verifier import plain
 
 EXAMPLES = 2
 _LEVELS = 10
@@ -66,7 +65,7 @@ def histogram(settings: Settings, documents: Sequence[tuple[str, str]], examples
     ids, texts = [id_ for id_, _ in documents], [text for _, text in documents]
     originals = first_positions(texts)
     found = measure_pairs(plain(settings), texts, originals)
-    verification = _by_rarity(settings)
+    verification = measured_by(settings)
     similarities = found.similarities[verification.measure if verification else "jaccard"]
     steps = np.floor(similarities * _LEVELS + 1e-9).astype(np.int64)
     first, second = positions(found.pairs)
@@ -84,14 +83,6 @@ def histogram(settings: Settings, documents: Sequence[tuple[str, str]], examples
     near = None if threshold is None else int((similarities >= threshold).sum())
     valley = valley_of(similarities[originals[first] != originals[second]])
     return Histogram(len(documents), levels, threshold, near, valley)
-
-
-def _by_rarity(settings: Settings) -> Verification | None:
-    """Return what the scheme verifies by, if pairs are measured by that."""
-    verification = settings.verification
-    if verification is None or verification.measure not in MEASURES or not is_by_rarity(settings, verification):
-        return None
-    return verification
 
 
 def _example(

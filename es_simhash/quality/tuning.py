@@ -19,7 +19,7 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.buckets import script_of
 from es_simhash.quality.key_choice import Goal, KeyOption, Probe, choose, key_options
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.measures import MeasuredPairs, RarityMeasure, measure_pairs
+from es_simhash.quality.measures import MeasuredPairs, RarityMeasure, jaccard_of, measure_pairs, measured_by
 from es_simhash.quality.predictions import first_positions
 from es_simhash.quality.rule_search import MEASURES, SIMPLER, Agreements, Rule, RuleSearch, Way
 from es_simhash.quality.stored_documents import StoredDocuments
@@ -251,7 +251,7 @@ def tune_by_similarity(
     base: Scheme | None = None,
     on_step: OnStep = lambda _: None,
 ) -> Tuned:
-    """Find a scheme for a minimum similarity: the Jaccard similarity of features weighted by rarity.
+    """Find a scheme for a minimum similarity by the default rule, or by that of the ``base`` if it weighs by rarity.
 
     Without a ``base``, features are chosen by the length of texts.
     """
@@ -261,20 +261,20 @@ def tune_by_similarity(
         raise InputError("There are no texts to tune by. Name the fields that hold them.")
     goal = goal or Goal(len(texts))
     tokens = base.tokens if base else features_for(texts)
-    settings = replace(_base(base), tokens=tokens)
+    rule = (base and measured_by(base)) or Verification()
+    settings = replace(_base(base), tokens=tokens, verification=rule)
     on_step("Comparing all texts of the sample")
     near = measure_pairs(settings, texts, first_positions(texts))
-    alike = near.similarities["jaccard"] >= similarity
-    level = _level(near.jaccards[alike], similarity)
-    if alike.sum() < _FEW:
-        level = similarity
+    alike = near.similarities[rule.measure] >= similarity
+    usual = jaccard_of(rule.measure, similarity)
+    level = usual if alike.sum() < _FEW else _level(near.jaccards[alike], usual)
     on_step("Measuring keys")
     scheme = replace(
         settings,
         name="tuned",
         simhash=None,
         minhash=MinHash(similarity=level),
-        verification=Verification.of_fingerprints(similarity, weights="rarity"),
+        verification=replace(rule, similarity=similarity),
     )
     random = _spread(len(texts), _TEXTS)
     copies = _synthetic(scheme, texts, _among(near.pairs[alike], random), level)

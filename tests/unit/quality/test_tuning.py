@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -14,9 +15,10 @@ from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions, evaluate
 from es_simhash.quality.key_choice import Goal
 from es_simhash.quality.labels import Labels
+from es_simhash.quality.measures import jaccard_of
 from es_simhash.quality.tuning import Tuned, features_for, tune_by_labels, tune_by_similarity
 from es_simhash.quality.tuning_json import tuning_json
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.testing.corpus import corpus, edited
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
@@ -210,7 +212,7 @@ def test_keys_for_a_similarity_find_as_much_as_is_asked_for() -> None:
     assert choice.expected_recall >= 0.99
     assert choice.recall >= 0.95
     assert choice.candidates == 0
-    assert tuned.scheme.verification == Verification.of_fingerprints(0.6, weights="rarity")
+    assert tuned.scheme.verification == Verification(0.6)
     assert "0.6" in tuned.why
     assert "10,000,000 documents" in tuned.why
     assert tuned.tried == ()
@@ -263,6 +265,17 @@ def test_the_number_of_unseen_candidates_is_an_upper_bound() -> None:
 def test_the_features_of_a_scheme_that_is_given_are_kept() -> None:
     scheme = tune_by_similarity(TEXTS, 0.8, base=Scheme(tokens=Words(2), html=True)).scheme
     assert (scheme.tokens, scheme.html) == (Words(2), True)
+    rule = Verification(0.5, measure="jaccard", lengths=0.3, features="scheme")
+    assert tune_by_similarity(TEXTS, 0.8, base=Scheme(verification=rule)).scheme.verification == replace(
+        rule, similarity=0.8
+    )
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "overlap", "balanced"])
+def test_keys_are_chosen_for_the_jaccard_similarity_of_texts_of_one_length(measure: Measure) -> None:
+    """Two sets of 100 features share 80 of them."""
+    similarity = {"jaccard": 80 / 120, "overlap": 0.8, "balanced": (80 / 120 * 0.8) ** 0.5}[measure]
+    assert jaccard_of(measure, similarity) == pytest.approx(80 / 120)
 
 
 def test_short_texts_get_shorter_features() -> None:
