@@ -61,6 +61,8 @@ def _show(output: Output, done: Initialised, dry_run: bool) -> None:
             say(f"{name}: {would}made, with {', '.join(added)}")
         elif added:
             say(f"{name}: {would}given {', '.join(added)}")
+        elif name in done.bodies:
+            say(f"{name}: has all fields already; its scheme {would}noted anew")
         else:
             say(f"{name}: has all fields already")
     if dry_run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from es_simhash.documents.documents import Documents
-from es_simhash.live.doctor import blocks, disk, engine, index_settings, mapping, rarity, rights, source, texts
+from es_simhash.live.doctor import blocks, comparison, disk, engine, index_settings, mapping, rights, source, texts
 from es_simhash.live.doctor.facts import Due, Facts, IndexFacts, gather
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import Plan
@@ -34,7 +34,8 @@ def _findings(index: str, facts: Facts) -> Iterator[Finding]:
     if facts.documents:
         yield from mapping.check_texts(facts, facts.documents)
         yield from disk.check_disks(facts, facts.documents.scheme)
-        yield from rarity.check_rarity(facts, facts.documents)
+        yield from comparison.check_rule(facts, facts.documents)
+        yield from comparison.check_rarity(facts, facts.documents)
     yield from rights.check_rights(facts)
 
 

@@ -50,6 +50,7 @@ CODES = {
     "privileges": Code("what the login may do with the index", ("ok", "stop"), True),
     "privileges-unknown": Code("what the login may do cannot be seen", ("note",)),
     "hidden-parts": Code("the login does not see all fields, or all documents", ("stop",), True),
+    "rule": Code("texts are compared by the rule of an earlier version", ("note",)),
     "rarity": Code("when it was learnt how rare features are", ("ok", "note")),
     "misread": Code("digits within words, as in misread scans, whose copies look unlike", ("warning",)),
     "boilerplate": Code("most of each text is in most others, too, so that searches compare nearly all", ("warning",)),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from es_simhash._core.json_paths import Json
+from es_simhash.cli.program import app
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
@@ -29,6 +32,7 @@ from es_simhash.plans.operations import (
     PutMapping,
 )
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.verification import Verification
 from tests import ROOT
 from tests.support.findings import levels, the_one
 
@@ -467,3 +471,29 @@ def test_a_misspelt_field_is_warned_of_and_a_sparse_one_is_not(embedded: Engine)
     embedded.perform(PutMapping("articles", {"properties": {"sparse": {"type": "text"}}}))
     found = Index("articles", embedded, fields=["body", "bdoy", "sparse"]).doctor()
     assert "'bdoy'" in the_one(found, "text-fields").message
+
+
+def test_an_index_of_an_earlier_rule_says_how_to_adopt_the_one_of_now(tmp_path: Path) -> None:
+    before = Scheme(verification=Verification.of_fingerprints(0.55, weights="rarity"))
+    with Index("old", tmp_path, scheme=before, fields=["title", "body"], prefix="copies") as index:
+        index.init()
+        assert "rule" not in [each.code for each in index.doctor()]
+        index.add([{"_id": "1", "title": "A storm", "body": "It hit the coast last night."}], refresh=True)
+        found = the_one(index.doctor(), "rule")
+    assert found.level == "note"
+    command = re.search("es-simhash (.+?)\\. The fingerprints stay", found.remedy)
+    assert command
+    result = CliRunner().invoke(app, [*command[1].split(), "--url", str(tmp_path)])
+    assert "its scheme noted anew" in result.output
+    with Index("old", tmp_path, prefix="copies") as index:
+        assert index.documents.scheme.verification == Verification()
+        assert index.documents.scheme.id == before.id
+        assert "rule" not in [each.code for each in index.doctor()]
+
+
+def test_a_rule_of_the_user_s_own_is_left_alone(tmp_path: Path) -> None:
+    own = Scheme(verification=Verification.of_fingerprints(0.7, weights="rarity"))
+    with Index("own", tmp_path, scheme=own, fields=["body"]) as index:
+        index.init()
+        index.add([{"_id": "1", "body": "It hit the coast last night."}], refresh=True)
+        assert "rule" not in [each.code for each in index.doctor()]

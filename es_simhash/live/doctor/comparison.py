@@ -1,19 +1,48 @@
-"""Checks of what was learnt of how rare features are, by which texts are compared."""
+"""Checks of how texts are compared: by which rule, and by what was learnt of how rare features are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from es_simhash.documents.documents import Documents
 from es_simhash.live.doctor.facts import Facts
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.index_rarity import noted_rarity
+from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash.scheme.presets import PRESETS
+from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.rarity import SAMPLE
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import is_by_rarity
 
 # An index that has grown by more than this factor may be about other things.
 _MUCH = 10
+# What the presets said before.
+_BY_FEATURES = Verification.of_fingerprints(0.55, weights="rarity")
+_FORMER = (_BY_FEATURES, replace(_BY_FEATURES, similarity=0.45, numbers=0.5), replace(_BY_FEATURES, similarity=0.4))
 _REMEDY = "Run es-simhash backfill --learn. Similarities will change a little."
+
+
+def check_rule(facts: Facts, documents: Documents) -> Iterator[Finding]:
+    """Check whether texts are compared as a preset with the same fingerprints said before the rule of now."""
+    scheme = documents.scheme
+    if scheme.verification not in _FORMER:
+        return
+    for there in facts.indices:
+        preset = next((name for name in PRESETS if Scheme.preset(name).id == scheme.id), None)
+        if preset and there.fingerprinted:
+            fields = "".join(f" --field {field}" for field in documents.fields)
+            prefix = "" if documents.prefix == DEFAULT_PREFIX else f" --prefix {documents.prefix}"
+            yield Finding(
+                "rule",
+                "note",
+                f"Texts of the index {there.name!r} are compared by an earlier rule, which misses more revisions and "
+                "takes more templates for copies.",
+                f"Adopt the rule of now: es-simhash init {there.name} --scheme {preset}{fields}{prefix}. "
+                "The fingerprints stay.",
+                there.name,
+            )
 
 
 def check_rarity(facts: Facts, documents: Documents) -> Iterator[Finding]:
