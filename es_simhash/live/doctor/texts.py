@@ -20,7 +20,7 @@ _DIGIT_WITHIN = re.compile(r"[A-Za-z]+[0-9][A-Za-z]+")
 _WORDS, _MISREAD, _MISREAD_TEXTS = 50, 0.03, 0.15
 _SENTENCE_END = re.compile(r"[\n.!?。！？]+")
 _SENTENCE, _SHARED_BY, _SHARED = 12, 0.5, 0.5
-# Among the commonest characters, none of which Japanese uses as it is written today.
+# Among the commonest characters; Japanese as it is written today uses none of them.
 _SIMPLIFIED = frozenset("们这说对发经还进过动长问间门开关头样东车见语请让认识从给为业产务员场应难电话书")
 _TRADITIONAL = frozenset("們這說對發經還麼嗎樣點給讓當從會來學國實關")
 _CHARACTERS, _SCRIPT_TEXTS = 3, 0.05

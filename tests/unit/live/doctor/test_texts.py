@@ -33,20 +33,20 @@ def misread(texts: Sequence[str], share: float) -> list[str]:
     return ["".join(MISREAD.get(each, each) if chosen.random() < share else each for each in text) for text in texts]
 
 
-def test_a_third_of_scans_misread_by_a_tenth_are_told() -> None:
+def test_a_third_of_scans_misread_by_a_tenth_are_reported() -> None:
     assert codes([*ENGLISH, *misread(ENGLISH[: len(ENGLISH) // 2], 0.1)]) == ["misread"]
 
 
-def test_scans_misread_by_a_hundredth_are_found_by_default_and_not_told() -> None:
+def test_scans_misread_by_a_hundredth_are_found_by_default_and_not_reported() -> None:
     assert codes([*ENGLISH, *misread(ENGLISH, 0.01)]) == []
 
 
-def test_what_most_of_each_text_shares_is_told() -> None:
+def test_what_most_of_each_text_shares_is_reported() -> None:
     assert codes([FRAME + text[:400] + FRAME for text in ENGLISH]) == ["boilerplate"]
     assert codes([FRAME + text for text in ENGLISH]) == []
 
 
-def test_texts_in_simplified_and_in_traditional_characters_are_told() -> None:
+def test_texts_in_simplified_and_in_traditional_characters_are_reported() -> None:
     assert codes([*CHINESE, *map(traditional, CHINESE[:2])]) == ["two-scripts"]
     assert codes([*CHINESE, *JAPANESE, *map(old, JAPANESE)]) == []
     assert codes([traditional(text) for text in CHINESE]) == []
@@ -62,7 +62,7 @@ def test_neither_code_nor_news_is_taken_for_noise() -> None:
     assert codes([each["body"] for each in corpus(60)]) == []
 
 
-def test_a_few_texts_tell_nothing() -> None:
+def test_a_few_texts_show_nothing() -> None:
     assert codes(misread(ENGLISH[:19], 0.2)) == []
 
 
