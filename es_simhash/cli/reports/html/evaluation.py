@@ -283,4 +283,6 @@ def _measure(verification: Verification) -> str:
     asked = "".join(
         f", {name.replace('_', ' ')} alike by at least {least:g}" for name, least in conditions.items() if least
     )
-    return f"{verification.measure} of the texts, with features weighted {weights}{asked}"
+    of = "runs of characters" if verification.features == "runs" else "features"
+    crowd = ", more in a crowd of like texts" if verification.crowding else ""
+    return f"{verification.measure} measure of the texts' {of}, weighted {weights}{asked}{crowd}"
