@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.labelled import Found, LabelledSet, Ranked
 from benchmarks.nodes import Json, Server
 from benchmarks.ways import MinHashShould, MoreLikeThis, Way
-from es_simhash import Chars, Scheme, SimHash, Verification, Words
+from es_simhash import Chars, Scheme, SimHash, Words
 from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs.candidates import pair_codes
@@ -24,7 +24,7 @@ from es_simhash.quality.evaluation import LEAST
 from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.predictions import predict_pairs
 from es_simhash.scheme.presets import PRESETS
-from es_simhash.scheme.verdict.verification import LEVELS, Crowding
+from es_simhash.scheme.verdict.verification import Level
 from es_simhash.sketches.hamming import distances
 
 SHARE, PAGE, AT_ONCE = 0.8, 50, 20
@@ -33,7 +33,6 @@ NEAR_BITS, FAR_BITS = 3, 16
 GOOGLE = Scheme(
     name="SimHash", tokens=Words(1), weights="tf", simhash=SimHash(64, 4, NEAR_BITS), minhash=None, verification=None
 )
-RULE = Scheme(verification=Verification(0.65, "balanced", numbers=0.5, crowding=Crowding(), features="runs"))
 
 Contender: TypeAlias = Callable[[LabelledSet], Found]
 
@@ -43,15 +42,17 @@ Contender: TypeAlias = Callable[[LabelledSet], Found]
 
 def levels() -> dict[str, Deduplicator]:
     """Return the deduplicator of each level, by its name; ``near`` is the default."""
-    return {f"es_simhash, {level}": Deduplicator(RULE, similarity=least) for level, least in LEVELS["balanced"].items()}
+    names: tuple[Level, ...] = ("near", "copies", "versions")
+    return {f"es_simhash, {level}": Deduplicator(Scheme(), similarity=level) for level in names}
 
 
 def ours(on: LabelledSet) -> dict[str, Contender]:
-    """List the levels and the presets."""
+    """List the levels, the default by estimates, and the presets."""
     is_chinese = [script_of(text) for text in on.texts[:100]].count("Han") > 50
     presets = [name for name in PRESETS if name != "default" and (is_chinese or not name.startswith("chinese"))]
     others = {f"es_simhash, preset {name}": Deduplicator(Scheme.preset(name)) for name in presets}
-    return {name: partial(_deduplicated, by) for name, by in {**levels(), **others}.items()}
+    estimating = {"es_simhash, near, by estimates": Deduplicator(Scheme(), estimate=True)}
+    return {name: partial(_deduplicated, by) for name, by in {**levels(), **estimating, **others}.items()}
 
 
 def _deduplicated(by: Deduplicator, on: LabelledSet) -> Found:

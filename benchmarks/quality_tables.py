@@ -29,17 +29,19 @@ def board(measured: Sequence[Measured]) -> Iterator[Table]:
     noisy = [known[name] for name in NOISE if name in known]
     clean = [known[name] for name in SETS if name in known]
     clean += [each for each in measured if each not in noisy and each not in clean]
-    yield _summary("F1 of pairs", clean)
-    yield _by_default("The sets, and the default on them", clean)
-    yield _summary("Noise: F1 of pairs", noisy)
-    yield _by_default("The sets with noise, and the default on them", noisy)
+    if clean:
+        yield _summary("F1 of pairs", clean)
+        yield _by_default("The sets, and the default on them", clean)
+    if noisy:
+        yield _summary("Noise: F1 of pairs", noisy)
+        yield _by_default("The sets with noise, and the default on them", noisy)
 
 
 def _summary(title: str, measured: Sequence[Measured]) -> Table:
     table = Table(title, ["", *(each.name for each in measured)])
-    for name in dict.fromkeys(name for each in measured for name in each.results):
-        results = (each.results.get(name) for each in measured)
-        table.add(name, *(_shown(result.f1.value if result else None) for result in results))
+    everywhere = [name for name in measured[0].results if all(name in each.results for each in measured)]
+    for name in everywhere:
+        table.add(name, *(_shown(each.results[name].f1.value) for each in measured))
     return table
 
 
