@@ -83,4 +83,4 @@ def _with_interval(score: Estimate) -> str:
 
 
 def _shown(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+    return "" if value is None else f"{value:.3f}".replace("-0.000", "0.000")
