@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from es_simhash._core.urls import is_url
 from es_simhash.engines.base import AsyncEngine, Engine
-from es_simhash.engines.connect_url import Distribution, Server, connect_to, connect_to_async
+from es_simhash.engines.connect_url import Server, connect_to, connect_to_async
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
+from es_simhash.engines.server_kind import Distribution
 from es_simhash.errors import InputError
 from es_simhash.plans.operations import Operation
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from es_simhash._core.urls import credentials, origin, split_url
 from es_simhash.engines.base import AsyncEngine, Engine
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
+from es_simhash.engines.server_kind import Distribution, apparent_kind
 from es_simhash.errors import ClientVersionError, EngineError, InputError, MissingExtraError, UnreachableError
 from es_simhash.plans.operations import GetInfo
-
-Distribution: TypeAlias = Literal["elasticsearch", "opensearch"]
 
 # The default of the Elasticsearch client.
 _CONNECTIONS = 10
@@ -54,7 +53,7 @@ def connect_to(server: Server, distribution: Distribution | None) -> Engine:
     """Return an engine for a server; ask it for its distribution unless that is given."""
     if distribution:
         return _engine(server, distribution, distribution)
-    guess = _installed()
+    guess = _guess(server)
     engine = _engine(server, guess)
     try:
         found = engine.perform(GetInfo()).distribution
@@ -71,7 +70,9 @@ async def connect_to_async(server: Server, distribution: Distribution | None) ->
     """Return an asynchronous engine for a server (see `connect_to`)."""
     if distribution:
         return _async_engine(server, distribution, distribution)
-    guess = _installed()
+    from asyncio import get_running_loop  # see `es_simhash.engines.base`
+
+    guess = await get_running_loop().run_in_executor(None, _guess, server)
     engine = _async_engine(server, guess)
     try:
         found = (await engine.perform(GetInfo())).distribution
@@ -84,10 +85,10 @@ async def connect_to_async(server: Server, distribution: Distribution | None) ->
     return _async_engine(server, found)
 
 
-def _installed() -> Distribution:
-    """Return the distribution of the installed client; with both, Elasticsearch's client identifies either server."""
+def _guess(server: Server) -> Distribution:
+    """Return the distribution whose client is to identify the server; with both, Elasticsearch's can do so, too."""
     if find_spec("elasticsearch"):
-        return "elasticsearch"
+        return (find_spec("opensearchpy") and apparent_kind(server.address)) or "elasticsearch"
     if find_spec("opensearchpy"):
         return "opensearch"
     raise MissingExtraError("elasticsearch (or, for OpenSearch, opensearch-py)", "elasticsearch")

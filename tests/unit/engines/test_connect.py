@@ -279,7 +279,7 @@ def test_a_client_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch
                 connect(opensearch.url)
         with monkeypatch.context() as patch:
             without(patch, "aiohttp")
-            with pytest.raises(MissingExtraError, match=r"aiohttp is not .* 'es-simhash\[elasticsearch\]'"):
+            with pytest.raises(MissingExtraError, match=r"aiohttp is not .* 'es-simhash\[opensearch\]'"):
                 connected(opensearch.url)
 
 
