@@ -90,10 +90,10 @@ class Way:
 
 
 class Agreements:
-    """How far pairs agree in what each condition compares; texts are read once for each condition."""
+    """How far pairs agree in what each condition compares; texts are read once."""
 
     def __init__(self, settings: Settings, texts: Iterable[str]) -> None:
-        self._traits = {name: traits_of(settings, name, texts) for name in CONDITIONS}
+        self._traits = traits_of(settings, CONDITIONS, texts)
 
     def of(self, pairs: Numbers) -> Mapping[str, npt.NDArray[np.float64]]:
         """Return the agreement of each pair, by the names of conditions."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -30,9 +31,10 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, NUMBERS, Agreements
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.similarity import jaccard
-from es_simhash.text.normalise import Normalisation, is_unassigned
+from es_simhash.text.normalise import is_unassigned
 
-Trait: TypeAlias = Callable[[Normalisation, str], Any]
+Normalise: TypeAlias = Callable[[str], str]
+Trait: TypeAlias = Callable[[Normalise, str], Any]
 Agreement: TypeAlias = Callable[[Any, Any], float]
 
 _DIGITS = re.compile(r"\d+")
@@ -44,11 +46,11 @@ def agreements_of(settings: Settings, verification: Verification, texts: Sequenc
     """Return how far each pair of texts, given as two rows of positions, agrees."""
     found = np.full(pairs.shape[1], MET, dtype=np.uint8)
     if verification.numbers:
-        found = of_most_numbers(traits_of(settings, "numbers", texts), pairs)
+        found = of_most_numbers(traits_of(settings, ["numbers"], texts)["numbers"], pairs)
     for name in CONDITIONS:
         least = getattr(verification, name)
         if least:
-            found[condition_values(name, traits_of(settings, name, texts), pairs) < least] = DIFFER
+            found[condition_values(name, traits_of(settings, [name], texts)[name], pairs) < least] = DIFFER
     return found
 
 
@@ -71,13 +73,19 @@ def condition_values(name: str, traits: Sequence[Any], pairs: Integers) -> npt.N
     return np.array([agreement(traits[a], traits[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
 
 
-def traits_of(settings: Settings, name: str, texts: Iterable[str]) -> list[Any]:
-    """Return what a condition compares of each text, which is read once."""
-    trait, _ = CONDITIONS[name]
-    return [trait(settings.normalisation, stripped(settings, [text])[0]) for text in texts]
+def traits_of(settings: Settings, names: Iterable[str], texts: Iterable[str]) -> dict[str, list[Any]]:
+    """Return what each of these conditions compares of each text; texts are read once."""
+    normalise = lru_cache(maxsize=1)(settings.normalisation)  # several conditions compare the whole text
+    traits: dict[str, list[Any]] = {name: [] for name in names}
+    for text in texts:
+        [own] = stripped(settings, [text])
+        for name, found in traits.items():
+            trait, _ = CONDITIONS[name]
+            found.append(trait(normalise, own))
+    return traits
 
 
-def _length(normalise: Normalisation, text: str) -> int:
+def _length(normalise: Normalise, text: str) -> int:
     return len(normalise(text))
 
 
@@ -85,7 +93,7 @@ def _of_lengths(a: int, b: int) -> float:
     return min(a, b) / max(a, b) if a or b else 1.0
 
 
-def _numbers(normalise: Normalisation, text: str) -> AbstractSet[str]:
+def _numbers(normalise: Normalise, text: str) -> AbstractSet[str]:
     return frozenset(number for run in _DIGITS.findall(normalise(text)) for number in _assigned(run))
 
 
@@ -100,7 +108,7 @@ def _of_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> float:
     return len(a & b) / min(len(a), len(b)) if a and b else 1.0
 
 
-def _first_line(normalise: Normalisation, text: str) -> AbstractSet[str]:
+def _first_line(normalise: Normalise, text: str) -> AbstractSet[str]:
     """Return the n-grams of the first line; of a shorter one, the line itself."""
     line = next(filter(None, map(normalise, text.splitlines())), "")
     return frozenset(line[i : i + _N] for i in range(max(len(line) - _N + 1, 1)))

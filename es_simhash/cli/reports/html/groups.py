@@ -34,7 +34,7 @@ def _sections(report: GroupReport) -> Iterator[Html]:
     if report.sizes:
         yield section("Groups by size", *_sizes(report))
     if report.similarities:
-        yield section("Similarity of pairs", *_similarities(report.similarities, report.setup))
+        yield section("Similarity of pairs", *_similarities(report.similarities, report.setup, report.counts.valley))
     if report.distances:
         yield section("Distance of pairs", *_distances(report))
     if report.timeline:
@@ -110,7 +110,7 @@ def _sizes(report: GroupReport) -> Iterator[Html]:
     yield chart(heads, columns, below([each.label for each in columns]))
 
 
-def _similarities(found: Similarities, setup: Setup) -> Iterator[Html]:
+def _similarities(found: Similarities, setup: Setup, valley: float | None) -> Iterator[Html]:
     drawn = sum(each.pairs for each in found.bins)
     sentences = [f"{counted(found.pairs, 'pair')}, {_origin(found)}. Near means {_near(setup)}."]
     if found.equal:
@@ -119,6 +119,8 @@ def _similarities(found: Similarities, setup: Setup) -> Iterator[Html]:
         sentences.append(
             f"{found.below:,} below {found.bins[0].least:g} are not drawn: they are near by their distance."
         )
+    if valley is not None:
+        sentences.append(f"Your texts part at {valley:g}: few pairs that share a key are about as similar.")
     yield element("p", " ".join(sentences))
     if drawn:
         digits = max(len(f"{each.least:g}") for each in found.bins) - 2

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -134,6 +135,13 @@ def test_similarities_say_where_they_are_from_and_what_is_not_drawn() -> None:
     assert (
         "1 pair, by their texts. Near means a similarity of at least 0.6, or a distance of up to 3 of 64 bits." in exact
     )
+
+
+def test_the_valley_is_shown_where_there_is_one() -> None:
+    made = whole()
+    assert "Your texts part" not in report_page(made)
+    parted = replace(made, counts=replace(made.counts, valley=0.34))
+    assert "Your texts part at 0.34: few pairs" in report_page(parted)
 
 
 def test_pairs_of_equal_texts_alone_need_no_chart() -> None:
