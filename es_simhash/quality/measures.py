@@ -61,8 +61,10 @@ def jaccard_of(measure: Measure, similarity: float) -> float:
     return (square + math.sqrt(square**2 + 8 * square)) / 4 if measure == "balanced" else similarity
 
 
-def measure_pairs(settings: Settings, texts: Iterable[str], originals: Integers) -> MeasuredPairs:
-    """Measure the similar pairs of texts, which are read several times.
+def measure_pairs(
+    settings: Settings, texts: Iterable[str], originals: Integers, most: int | None = None
+) -> MeasuredPairs:
+    """Measure the similar pairs of texts, which are read several times; if there are more than ``most``, the nearest.
 
     ``originals`` are the `first_positions` of the texts.
     """
@@ -71,6 +73,9 @@ def measure_pairs(settings: Settings, texts: Iterable[str], originals: Integers)
     near = (similar_among(samples) or similar_pairs(settings, texts, originals, most_features=0)).predicted
     order = np.argsort(near.pairs)
     pairs, jaccards = near.pairs[order], near.similarities[order]
+    if most is not None and len(pairs) > most:
+        nearest = jaccards > np.partition(jaccards, -most - 1)[-most - 1]
+        pairs, jaccards = pairs[nearest], jaccards[nearest]
     measuring = RarityMeasure(compares, texts, originals, samples if compares is settings else None)
     return MeasuredPairs(pairs, jaccards, measuring.similarities(pairs))
 

@@ -41,6 +41,8 @@ _TEXTS, _PAIRS = 700, 300
 _UNSEEN = 3.0
 # The most documents to compare, unless more are labelled.
 _DOCUMENTS = 10_000
+# The most pairs to try rules on, the nearest of all: by short n-grams any two long texts are similar.
+_NEAREST = 300_000
 # All near pairs but this share are at least as similar as the scheme's MinHash says.
 _LEAST_SIMILAR = 0.01
 # Fewer pairs are too few to estimate that share.
@@ -169,7 +171,7 @@ def _by_labels(
     learnt = []
     for tokens in FEATURES:
         on_step(f"Comparing all texts by {describe_tokens(tokens)}")
-        found = measure_pairs(replace(base, tokens=tokens), texts, originals)
+        found = measure_pairs(replace(base, tokens=tokens), texts, originals, _NEAREST)
         ways = [Way.of_measure(name, found.similarities) for name in MEASURES]
         if tokens in _DEFAULT_FOR:
             ways.insert(0, agreements.by_default(found.pairs, by_runs.similarities(found.pairs)["balanced"]))

@@ -56,7 +56,8 @@ def agreements_of(settings: Settings, verification: Verification, texts: Sequenc
 
 def of_most_numbers(numbers: Sequence[AbstractSet[str]], pairs: Integers) -> Agreements:
     """Return whether most numbers of both texts of each pair are the same, given those of each text."""
-    return np.array([_of_most_numbers(numbers[a], numbers[b]) for a, b in pairs.T.tolist()], dtype=np.uint8)
+    both = zip(*pairs.tolist(), strict=True)
+    return np.array([_of_most_numbers(numbers[a], numbers[b]) for a, b in both], dtype=np.uint8)
 
 
 def _of_most_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> int:
@@ -70,7 +71,8 @@ def _of_most_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> int:
 def condition_values(name: str, traits: Sequence[Any], pairs: Integers) -> npt.NDArray[np.float64]:
     """Return how far each pair of texts agrees in what a condition compares, given that `traits_of` each text."""
     _, agreement = CONDITIONS[name]
-    return np.array([agreement(traits[a], traits[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
+    both = zip(*pairs.tolist(), strict=True)
+    return np.array([agreement(traits[a], traits[b]) for a, b in both], dtype=np.float64)
 
 
 def traits_of(settings: Settings, names: Iterable[str], texts: Iterable[str]) -> dict[str, list[Any]]:
