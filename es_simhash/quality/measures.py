@@ -13,7 +13,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.condense import sample_of_texts
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.quality.ceiling import feature_batches, similar_among, similar_pairs
+from es_simhash.quality.ceiling import are_nearest, feature_batches, similar_among, similar_pairs
 from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import Similarities
@@ -70,11 +70,11 @@ def measure_pairs(
     """
     compares = compared(settings, settings.verification)
     samples = _samples_of(settings, texts, originals)
-    near = (similar_among(samples) or similar_pairs(settings, texts, originals, most_features=0)).predicted
+    near = (similar_among(samples, most=most) or similar_pairs(settings, texts, originals, most_features=0)).predicted
     order = np.argsort(near.pairs)
     pairs, jaccards = near.pairs[order], near.similarities[order]
-    if most is not None and len(pairs) > most:
-        nearest = jaccards > np.partition(jaccards, -most - 1)[-most - 1]
+    if most is not None:
+        nearest = are_nearest(jaccards, most)
         pairs, jaccards = pairs[nearest], jaccards[nearest]
     measuring = RarityMeasure(compares, texts, originals, samples if compares is settings else None)
     return MeasuredPairs(pairs, jaccards, measuring.similarities(pairs))
