@@ -26,6 +26,7 @@ from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import group_fields
+from es_simhash.scheme.verdict.rule import EQUAL
 
 _SINGLES = 1000
 
@@ -230,8 +231,7 @@ class Grouped:
     def _components(self) -> Iterator[list[int]]:
         """Yield the sets of two or more documents that links connect, without those left out.
 
-        In single linkage, documents left out connect nothing. Otherwise they may, since members are compared again, and
-        among documents with equal texts only the first has links.
+        In single linkage, documents left out connect nothing. Otherwise they may, since members are compared again.
         """
         union = self._linked.links.union
         if self._without and self._linked.linkage == "single":
@@ -242,13 +242,29 @@ class Grouped:
                 yield rest
 
     def _union_without(self) -> UnionFind:
-        union = UnionFind(len(self._linked.refs))
-        gone = np.array(sorted(self._without), dtype=np.int64)
+        union, instead = UnionFind(len(self._linked.refs)), self._copies_instead()
         links = ((pairs["first"], pairs["second"]) for pairs in self.pairs())
-        for first, second in chain(links, [self._linked.joined]):
-            stays = ~(np.isin(first, gone) | np.isin(second, gone))
-            union.union(first[stays], second[stays])
+        for pairs in chain(links, [self._linked.joined]):
+            first, second = (instead[side] for side in pairs)
+            stay = (first >= 0) & (second >= 0)
+            union.union(first[stay], second[stay])
         return union
+
+    def _copies_instead(self) -> Integers:
+        """Return each document that stays, and a copy that stays of those left out, or -1.
+
+        Among documents with equal texts only the first has links to others.
+        """
+        count = len(self._linked.refs)
+        copies, stays = UnionFind(count), np.ones(count, dtype=np.bool_)
+        for pairs in self.pairs():
+            equal = pairs[pairs["clause"] == EQUAL]
+            copies.union(equal["first"], equal["second"])
+        stays[list(self._without)] = False
+        firsts, staying = copies.groups().firsts, np.flatnonzero(stays)
+        copy = np.full(count, -1, dtype=np.int64)
+        copy[firsts[staying]] = staying
+        return np.where(stays, np.arange(count), copy[firsts])
 
     def _named(self, groups: list[list[int]], others: Sequence[str] = ()) -> list[str]:
         """Name groups, without using the names of others."""
