@@ -88,7 +88,7 @@ class FindRequest:
         """Return how texts are compared; None if they are not."""
         found = verification_of(settings, estimate=self.estimate, needs_texts=self.needs_texts)
         if found and self.idf is not None:
-            found = replace(found, features="scheme")  # of which the table is
+            found = replace(found, features="scheme")  # the table has these
         if found is None or self.measure in (None, found.measure):
             return found
         return replace(found, measure=self.measure, similarity=LEVELS[self.measure]["near"], crowding=None)
