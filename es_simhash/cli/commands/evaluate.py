@@ -95,7 +95,7 @@ def command(
         options = EvaluationOptions(
             Bootstrap(samples, seed), examples, rejects, lambda step: output.note(f"{step} …"), gathered.rank
         )
-        evaluation = evaluate(documents, read, Deduplicator(settings, **criteria), options)
+        evaluation = evaluate(documents, read, Deduplicator(settings, rarity=gathered.rarity, **criteria), options)
         if report_out:
             from es_simhash.cli.reports.html.evaluation import evaluation_page
 

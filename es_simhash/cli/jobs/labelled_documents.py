@@ -19,18 +19,21 @@ from es_simhash.groups.canonical import Canonical
 from es_simhash.index import Index
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.operations import GetMappings, Refresh
 from es_simhash.quality.stored_documents import StoredDocuments
+from es_simhash.scheme.verdict.rarity import Rarity
 
 OnProgress = Callable[[int], object]
 
 
 @dataclass
 class Gathered:
-    """Stored documents, and what the members of a group are ordered by."""
+    """Stored documents, what the members of a group are ordered by, and the ``rarity`` that the index keeps."""
 
     documents: StoredDocuments
     canonical: Canonical
+    rarity: Rarity | None = None
     _ranks: list[Any] = field(default_factory=list)
 
     def add(self, id_: str, text: str, document: Json) -> bool:
@@ -78,7 +81,8 @@ def gather_index(
 
     If several indices behind the name have the same id, the first document counts.
     """
-    gathered = Gathered(documents, canonical)
+    learnt = noted_rarity(index.engine.perform(GetMappings(index.name)), index.documents)
+    gathered = Gathered(documents, canonical, learnt.rarity if learnt else None)
     for hit, whole in with_texts(_hits(index, canonical, filter, patience), index.documents.fields, on_reject):
         text = whole
         for pattern in strip:

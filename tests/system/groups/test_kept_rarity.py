@@ -35,6 +35,11 @@ def similarities(settings: Scheme, rarity: Any) -> dict[tuple[str, ...], float]:
         return pairs_in(list(duplicates.pairs()), duplicates.ids_of)
 
 
+def shown_in(pairs: Path) -> dict[tuple[str, ...], float]:
+    rows = map(json.loads, pairs.read_text().splitlines())
+    return {tuple(sorted((each["first"], each["second"]))): each["similarity"] for each in rows}
+
+
 def write(path: Path, texts: dict[str, str]) -> str:
     path.write_text("\n".join(json.dumps({"id": name, "body": text}) for name, text in texts.items()))
     return str(path)
@@ -65,14 +70,18 @@ def test_files_go_by_the_table_of_an_index(
         in_index = pairs_in(list(grouped.pairs()), lambda places: [ref.id for ref in grouped.refs(places)])
     assert by_table.items() <= in_index.items()
 
-    pairs, files = tmp_path / "pairs.jsonl", write(tmp_path / "part.jsonl", PART)
+    pairs = tmp_path / "pairs.jsonl"
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text("\n".join(json.dumps({"cluster": name[1:], "ids": [name]}) for name in PART))
+    some = json.dumps({"ids": {"values": list(PART)}})
+    given = ("--labels", str(labels), "--filter", some, "--samples", "0", "--pairs", str(pairs))
+    run("evaluate", "--index", index.name, *given, cwd=tmp_path)
+    assert shown_in(pairs) == by_table
+
+    files = write(tmp_path / "part.jsonl", PART)
     done = run("dedup", files, "--rarity", str(kept), "--pairs", str(pairs), cwd=tmp_path)
     assert "from 50 of 50 documents" in done.err
-    shown = {
-        tuple(sorted((each["first"], each["second"]))): each["similarity"]
-        for each in map(json.loads, pairs.read_text().splitlines())
-    }
-    assert shown == by_table
+    assert shown_in(pairs) == by_table
 
 
 def test_what_files_were_learnt_from_serves_other_files(tmp_path: Path) -> None:
