@@ -33,6 +33,7 @@ from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.verification import Level
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -149,7 +150,13 @@ class AsyncIndex:
                 yield matches
 
     async def explain(
-        self, a: str, b: str, *, by: By | None = None, distance: int | None = None, similarity: float | None = None
+        self,
+        a: str,
+        b: str,
+        *,
+        by: By | None = None,
+        distance: int | None = None,
+        similarity: float | Level | None = None,
     ) -> Explanation:
         """See `Index.explain`."""
         return await self._run(

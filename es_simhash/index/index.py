@@ -28,6 +28,7 @@ from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.verification import Level
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -158,7 +159,13 @@ class Index:
             yield from self._run(self._plans.find_many(kind, chunk, chosen, first))
 
     def explain(
-        self, a: str, b: str, *, by: By | None = None, distance: int | None = None, similarity: float | None = None
+        self,
+        a: str,
+        b: str,
+        *,
+        by: By | None = None,
+        distance: int | None = None,
+        similarity: float | Level | None = None,
     ) -> Explanation:
         """Explain why two documents of the index are near-duplicates, or why they are not.
 

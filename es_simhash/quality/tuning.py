@@ -29,7 +29,7 @@ from es_simhash.quality.tuning_text import capitalized, describe_keys, describe_
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash
 from es_simhash.scheme.verdict.measures import Similarities
-from es_simhash.scheme.verdict.verification import Verification, check_similarity
+from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of
 from es_simhash.text.tokens.kinds import Chars, Tokens, Words
 
 # The features to try on labels; the first of equally good ones is chosen.
@@ -248,7 +248,7 @@ def _synthetic(scheme: Scheme, texts: Sequence[str], alike: Numbers, level: floa
 
 def tune_by_similarity(
     texts: Sequence[str],
-    similarity: float,
+    similarity: float | Level,
     goal: Goal | None = None,
     base: Scheme | None = None,
     on_step: OnStep = lambda _: None,
@@ -257,13 +257,13 @@ def tune_by_similarity(
 
     Without a ``base``, features are chosen by the length of texts.
     """
-    check_similarity(similarity)
+    rule = (base and measured_by(base)) or Verification()
+    similarity = similarity_of(similarity, rule.measure)
     texts = [text for text in texts if text]
     if not texts:
         raise InputError("There are no texts to tune by. Name the fields that hold them.")
     goal = goal or Goal(len(texts))
     tokens = base.tokens if base else features_for(texts)
-    rule = (base and measured_by(base)) or Verification()
     settings = replace(_base(base), tokens=tokens, verification=rule)
     on_step("Comparing all texts of the sample")
     near = measure_pairs(settings, texts, first_positions(texts))

@@ -25,6 +25,7 @@ from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import By, Criteria, Filter
 from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.verification import Level
 from es_simhash.scheme.verdict.verifier import similarities_to
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimate
@@ -149,7 +150,7 @@ class Scheme(Settings):
         *,
         by: By | None = None,
         distance: int | None = None,
-        similarity: float | None = None,
+        similarity: float | Level | None = None,
         prefix: str = DEFAULT_PREFIX,
     ) -> Json:
         """Return a clause that matches all possible near-duplicates, to drop into a search request of your own."""
@@ -161,7 +162,7 @@ class Scheme(Settings):
         *,
         by: By | None = None,
         distance: int | None = None,
-        similarity: float | None = None,
+        similarity: float | Level | None = None,
         filter: Filter = None,
         exclude: Sequence[str] = (),
         size: int = 100,
@@ -182,7 +183,7 @@ class Scheme(Settings):
         *,
         by: By | None = None,
         distance: int | None = None,
-        similarity: float | None = None,
+        similarity: float | Level | None = None,
         prefix: str = DEFAULT_PREFIX,
     ) -> Matches:
         """Return the matches among the candidates of a search's reply, nearest first."""

@@ -11,7 +11,7 @@ import click
 from es_simhash._core.environment import PATIENCE
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
-from es_simhash.cli.options.index import scheme_named, wanted_documents
+from es_simhash.cli.options.index import SIMILARITY, scheme_named, wanted_documents
 from es_simhash.cli.options.source import Source, source_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from es_simhash.engines.base import Engine
     from es_simhash.quality.stored_documents import StoredDocuments
     from es_simhash.scheme.scheme import Scheme
+    from es_simhash.scheme.verdict.verification import Level
 
 
 @click.command(name="tune", cls=EngineVerb)
@@ -51,7 +52,9 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, dir_okay=False),
     help="Choose the scheme that best separates the labels in this file (see: es-simhash help evaluate).",
 )
-@click.option("--similarity", type=float, metavar="S", help="Minimum similarity of pairs (see --histogram).")
+@click.option(
+    "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum similarity (see --histogram), or a level."
+)
 @click.option(
     "--documents",
     type=click.IntRange(1),
@@ -114,7 +117,7 @@ def _tune(
     rejects: RejectFile,
     *,
     labels: str | None,
-    similarity: float | None,
+    similarity: float | Level | None,
     documents: int | None,
     recall: float,
     max_candidates: float | None,

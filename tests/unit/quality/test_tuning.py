@@ -218,6 +218,10 @@ def test_keys_for_a_similarity_find_as_much_as_is_asked_for() -> None:
     assert tuned.tried == ()
 
 
+def test_a_similarity_to_tune_for_may_be_given_by_its_level() -> None:
+    assert tune_by_similarity(TEXTS, "versions").scheme.verification == Verification.at("versions")
+
+
 def test_blocks_stand_beside_bands_where_texts_are_to_be_almost_equal() -> None:
     front = tune_by_similarity(TEXTS, 0.97, Goal(1_000_000)).front
     blocks = [each for each in front if each.scheme.simhash]
