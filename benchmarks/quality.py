@@ -6,7 +6,8 @@ One setting for all sets, untuned, as `dedup` runs it; in brackets 95% intervals
 rule were chosen on the set; results were seen, but chose nothing; or never, before the last choice.
 CORE and NEWS-COPY, beside published results: `python -m benchmarks core FILE…`, `news_copy FILE…`.
 
-- Exact Jaccard similarity of the character 5-grams of all pairs, *at the threshold that is best on the labels*.
+- Exact Jaccard similarity of the character 5-grams of all pairs (by samples where these are over 2 million), *at the
+  threshold that is best on the labels*.
 - MinHash as in most recipes: datasketch's `MinHashLSH`, 128 permutations, Jaccard similarity 0.8, candidates compared
   by estimates; runs of three lower-case words, and character 5-grams.
 - SimHash of 64 bits as in Google's paper: words weighted by frequency, within 3 bits.
