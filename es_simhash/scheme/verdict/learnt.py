@@ -9,6 +9,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.errors import SchemeMismatchError
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.verifier import are_runs
 
 
 @dataclass(frozen=True)
@@ -52,5 +53,4 @@ def is_of(form: Any, scheme: Scheme) -> bool:
 
 def _of(scheme: Scheme) -> Json:
     """Return which features are learnt; without ``features``, those of the fingerprints."""
-    by_runs = scheme.verification is not None and scheme.verification.features == "runs"
-    return {"scheme": scheme.id, "features": "runs" if by_runs else None}
+    return {"scheme": scheme.id, "features": "runs" if are_runs(scheme, scheme.verification) else None}

@@ -78,8 +78,12 @@ def plain(settings: Settings) -> Settings:
 
 def compared(settings: Settings, verification: Verification | None) -> Settings:
     """Return the settings whose features are compared where texts are verified so."""
-    by_runs = verification and verification.features == "runs" and not isinstance(settings.tokens, Custom)
-    return settings.by_runs if by_runs else settings
+    return settings.by_runs if are_runs(settings, verification) else settings
+
+
+def are_runs(settings: Settings, verification: Verification | None) -> bool:
+    """Return whether runs of characters are compared; a caller's own tokens are compared themselves."""
+    return bool(verification and verification.features == "runs" and not isinstance(settings.tokens, Custom))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from es_simhash import Documents, Scheme, Verification
+from es_simhash import Custom, Documents, Scheme, Verification
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.index_rarity import note_rarity, noted_rarity
 from es_simhash.plans.operations import PutMapping
@@ -35,3 +35,10 @@ def test_what_was_learnt_of_other_features_does_not_count() -> None:
 def test_notes_of_the_scheme_s_own_features_are_as_they_always_were() -> None:
     [note] = (each for name, each in mapping_of(BY_TOKENS)["_meta"]["es_simhash"].items() if "rarity" in name)
     assert set(note) == {"scheme", "when", "rarity"}
+
+
+def test_notes_of_a_caller_s_own_tokens_name_no_runs() -> None:
+    own = replace(BY_RUNS, tokens=Custom("blanks", str.split))
+    [note] = (each for name, each in mapping_of(own)["_meta"]["es_simhash"].items() if "rarity" in name)
+    assert "features" not in note
+    assert rarity_of(own, TEXTS) != rarity_of(BY_RUNS, TEXTS)
