@@ -27,13 +27,13 @@ _REMEDY = "Run es-simhash backfill --learn. Similarities will change a little."
 def check_rule(facts: Facts, documents: Documents) -> Iterator[Finding]:
     """Check whether texts are compared as a preset with the same fingerprints said before the rule of now."""
     scheme = documents.scheme
-    if scheme.verification not in _FORMER:
+    preset = next((name for name in PRESETS if Scheme.preset(name).id == scheme.id), None)
+    if preset is None or scheme.verification not in _FORMER:
         return
+    fields = "".join(f" --field {field}" for field in documents.fields)
+    prefix = "" if documents.prefix == DEFAULT_PREFIX else f" --prefix {documents.prefix}"
     for there in facts.indices:
-        preset = next((name for name in PRESETS if Scheme.preset(name).id == scheme.id), None)
-        if preset and there.fingerprinted:
-            fields = "".join(f" --field {field}" for field in documents.fields)
-            prefix = "" if documents.prefix == DEFAULT_PREFIX else f" --prefix {documents.prefix}"
+        if there.fingerprinted:
             yield Finding(
                 "rule",
                 "note",

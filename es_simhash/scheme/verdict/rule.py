@@ -35,7 +35,7 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, NUMBERS, PairMeasures, Similarities
 from es_simhash.scheme.verdict.verification import Crowding
 
-Clause: TypeAlias = Literal["equal", "bits", "similar", "alike", "nearest", "apart", "crowded", "below", "conditions"]
+Clause: TypeAlias = Literal["equal", "bits", "similar", "nearest", "apart", "crowded", "below", "conditions"]
 CLAUSES: tuple[Clause, ...] = get_args(Clause)
 EQUAL = CLAUSES.index("equal")
 CROWDED = CLAUSES.index("crowded")
