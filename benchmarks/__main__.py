@@ -1,6 +1,7 @@
 """Run benchmarks, print their tables, and write them to docs/benchmarks.md, docs/quality.md or benchmarks/design.md.
 
 ``python -m benchmarks`` runs all, ``python -m benchmarks layouts bulk`` two of them; other sections stay as they are.
+A section is written only if others leave the machine alone (`benchmarks.machine_load`).
 ``python -m benchmarks pictures`` and ``scale`` measure nothing: they make the pictures and docs/scale.md from
 docs/benchmarks.md, as does every run that changes it. ``python -m benchmarks core FILE…`` and ``news_copy FILE…`` score
 published datasets, for those who have their files, and print the published results beside ours.
@@ -11,15 +12,16 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-from collections.abc import Callable, Collection, Iterable
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from inspect import cleandoc
+from inspect import cleandoc, signature
 from pathlib import Path
 
-from benchmarks import plots, scale
+from benchmarks import machine_load, plots, scale
 from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.nodes import SERVERS
 from benchmarks.peers import PEERS
@@ -67,12 +69,10 @@ TITLES = {"every_language": "Every language", "single_texts": "Single texts"}
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}
 # Published datasets, which are read from files that follow the name.
 PUBLISHED = ("core", "news_copy")
-# Sections that can run on a share of their documents.
-SHARED = tuple(name for name in SECTIONS if name not in {"fingerprints", "self_join"})
 
 
 def main() -> None:
-    """Run the named benchmarks, or all of them."""
+    """Run the named benchmarks, or all of them; exit with 1 if a busy machine kept one from being published."""
     options = _parser().parse_args()
     if options.names and options.names[0] in PUBLISHED:
         _score(*options.names)
@@ -80,13 +80,21 @@ def main() -> None:
     if options.corpora:
         os.environ[CORPORA_VARIABLE] = options.corpora
     names = options.names or list(SECTIONS)
-    for name in names:
-        if name not in DERIVED:
-            _measure(name, options.share)
-    is_changed = any(name in SECTIONS and SECTIONS[name].page != QUALITY_PAGE for name in names)
+    is_published = options.share is None and not options.print
+    measured = [name for name in names if name not in DERIVED]
+    written = [name for name in measured if _measure(name, _arguments(options), is_published)]
+    is_changed = any(SECTIONS[name].page != QUALITY_PAGE for name in written)
     for name, write in DERIVED.items():
-        if name in names or (is_changed and options.share is None):
+        if name in names or is_changed:
             write(DOCS)
+    if is_published and written != measured:
+        sys.exit(1)
+
+
+def _arguments(options: argparse.Namespace) -> dict[str, object]:
+    """Collect what a benchmark is asked for in another way than it does by itself."""
+    asked = {"share": options.share, "sizes": options.sizes}
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 def _score(name: str, *files: str) -> None:
@@ -97,17 +105,29 @@ def _score(name: str, *files: str) -> None:
         print(table.markdown())
 
 
-def _measure(name: str, share: float | None) -> None:
-    """Run one benchmark, on a share of its documents if it can; write its section if it ran on all of them."""
+def _measure(name: str, arguments: Mapping[str, object], is_published: bool) -> bool:
+    """Run one benchmark with those arguments that it takes; return whether its section was written."""
     module = import_module(f"benchmarks.{name}")
     run: Callable[..., Iterable[Table]] = module.run
-    section = [f"{_about(name, module.__doc__ or '')}\n"]
-    print(f"## {_title(name)}\n\n{section[0]}", flush=True)
-    for table in run() if share is None or name not in SHARED else run(share):
-        section.append(table.markdown())
-        print(section[-1], flush=True)
-    if share is None and len(section) > 1:
-        _write(name, "\n".join(section))
+    own = {key: value for key, value in arguments.items() if key in signature(run).parameters}
+    watch = machine_load.Watch.begun()
+    if is_published and watch.is_busy:
+        print(machine_load.refusal(name, watch), file=sys.stderr)
+        return False
+    print(f"## {_title(name)}\n", flush=True)
+    tables = []
+    for table in run(**own):
+        watch.part_ended()
+        tables.append(table.markdown())
+        print(tables[-1], flush=True)
+    about = _about(name, module.__doc__ or "", watch)
+    print(about, flush=True)
+    if is_published and watch.is_busy:
+        print(machine_load.refusal(name, watch), file=sys.stderr)
+    if not is_published or watch.is_busy or not tables:
+        return False
+    _write(name, "\n".join([f"{about}\n", *tables]))
+    return True
 
 
 def _write(name: str, section: str) -> None:
@@ -130,9 +150,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"one of: {', '.join([*SECTIONS, *DERIVED])}; or one of {', '.join(PUBLISHED)}, and its files",
     )
-    parser.add_argument(
-        "--share", type=float, help=f"try {', '.join(SHARED)} on this share of their documents; write nothing"
-    )
+    parser.add_argument("--share", type=float, help="take this share of the documents, where it can; write nothing")
+    parser.add_argument("--sizes", type=int, nargs="+", help="measure these numbers of documents, where there are some")
+    parser.add_argument("--print", action="store_true", help="write nothing; a busy machine will do")
     parser.add_argument("--corpora", help=f"folder with real texts to measure on as well ({CORPORA_VARIABLE})")
     return parser
 
@@ -141,8 +161,8 @@ def _title(name: str) -> str:
     return TITLES.get(name, name.replace("_", "-").capitalize())
 
 
-def _about(name: str, docstring: str) -> str:
-    """Describe the measurement, its day, and what differs from the machine and the versions above all sections."""
+def _about(name: str, docstring: str, watch: machine_load.Watch) -> str:
+    """Describe the measurement, its day and load, and what differs from the versions above all sections."""
     section = SECTIONS[name]
     packages = ("numpy", "es-simhash-native", *section.packages)
     used = [_processor(), f"Python {platform.python_version()}", *map(_package, packages)]
@@ -150,7 +170,7 @@ def _about(name: str, docstring: str) -> str:
     used += [f"{RELEASES[server].engine} {RELEASES[server].version}" for server in section.servers]
     heading = " ".join(_heading(section.page).split())
     differing = ", ".join(each for each in used if each not in heading)
-    return f"{cleandoc(docstring)}\n\nRun on {date.today()}{f' with {differing}' if differing else ''}."
+    return f"{cleandoc(docstring)}\n\nRun on {date.today()}{f' with {differing}' if differing else ''}; {watch}."
 
 
 def _package(name: str) -> str:

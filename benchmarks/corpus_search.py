@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from statistics import mean
 
 import numpy as np
 
-from benchmarks.measuring import Latency, in_turns
+from benchmarks.measuring import Latency, in_turns_but_slow
 from benchmarks.nodes import Json, Server
 from benchmarks.planted import EDITS, Pair, plant
 from benchmarks.ways import Ours, Way
@@ -17,6 +18,8 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash.sketches.hamming import distances
 
 COUNTED = 300
+# What takes longer is timed on fewer queries.
+SLOW_MS = 50
 SCHEME = Scheme()
 SIMILARITY = SCHEME.minhash.similarity if SCHEME.minhash else 1.0
 
@@ -37,9 +40,14 @@ class Corpus:
         batches = [batch.simhashes for batch in SCHEME.fingerprint_batches(own)]
         return cls(name, own, pairs, np.concatenate([batch for batch in batches if batch is not None]))
 
-    def documents(self, count: int | None = None) -> list[Json]:
+    def documents(self, count: int | None = None) -> Iterator[Json]:
         """Make actions that index the texts, or the first ``count``."""
-        return [{"_id": str(i), "_source": {"body": text}} for i, text in enumerate(self.texts[:count])]
+        return ({"_id": str(i), "_source": {"body": text}} for i, text in enumerate(islice(self.texts, count)))
+
+    @property
+    def queries(self) -> list[str]:
+        """The originals of the planted pairs."""
+        return [self.texts[pair.original] for pair in self.pairs]
 
 
 @dataclass
@@ -65,7 +73,7 @@ def fill(server: Server, contenders: Sequence[Way], corpus: Corpus) -> dict[str,
     """Make the indices; return their sizes in bytes."""
     for index, way in by_index(contenders).items():
         way.create(index)
-        server.load(index, way.actions(index, corpus.documents()))
+        server.fill(index, way.actions(index, corpus.documents()))
         server.merge(index)
     return {index: server.size(index) for index in by_index(contenders)}
 
@@ -73,18 +81,17 @@ def fill(server: Server, contenders: Sequence[Way], corpus: Corpus) -> dict[str,
 # --- latency ---
 
 
-def latencies_of(contenders: Sequence[Way], texts: Sequence[str], rounds: int) -> dict[str, Latency]:
+def latencies_of(server: Server, contenders: Sequence[Way], texts: Sequence[str], rounds: int) -> dict[str, Latency]:
     """Measure how long each way takes to find; the first half of the texts warms up."""
-    half = len(texts) // 2
-    return in_turns({way.name: way.find for way in contenders}, texts[half:], rounds, texts[:half])
+    half, ways = len(texts) // 2, {way.name: way.find for way in contenders}
+    return in_turns_but_slow(ways, texts[half:], rounds, texts[:half], SLOW_MS, server.cpu)
 
 
 # --- recall and precision ---
 
 
 def what_is_found(way: Way, corpus: Corpus) -> Found:
-    texts = [corpus.texts[pair.original] for pair in corpus.pairs]
-    originals = [pair.original for pair in corpus.pairs]
+    texts, originals = corpus.queries, [pair.original for pair in corpus.pairs]
     ids = [set(map(int, way.find(text))) - {place} for text, place in zip(texts, originals, strict=True)]
     found = Found(ids, mean(map(way.candidates, texts[:COUNTED])))
     found.recalls = [_recall_at(edits, ids, corpus.pairs) for edits in EDITS]

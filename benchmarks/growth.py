@@ -13,7 +13,7 @@ from benchmarks.corpus_search import Corpus, fill, latencies_of, what_is_found
 from benchmarks.million import COLUMNS, Million, on_elasticsearch
 from benchmarks.nodes import Server, running
 from benchmarks.tables import Table
-from benchmarks.ways import BitVectors, MinHashShould, MoreLikeThis, Ours
+from benchmarks.ways import COMPARED, ESTIMATES, BitVectors, MinHashShould, MoreLikeThis, Ours
 
 SIZES = (10_000, 100_000, 1_000_000)
 FINGERPRINTS = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -52,15 +52,14 @@ def _texts(sizes: Sequence[int]) -> Table:
 
 def _add(table: Table, server: Server, corpus: Corpus) -> None:
     contenders = [
-        Ours(server, "es_simhash, MinHash"),
-        Ours(server, "es_simhash, MinHash, texts compared", is_exact=True),
+        Ours(server, ESTIMATES),
+        Ours(server, COMPARED, is_exact=True),
         MoreLikeThis(server),
         MinHashShould(server, "30%"),
         BitVectors(server),
     ]
     sizes = fill(server, contenders, corpus)
-    texts = [corpus.texts[pair.original] for pair in corpus.pairs[: 2 * TIMED]]
-    latencies = latencies_of(contenders, texts, ROUNDS)
+    latencies = latencies_of(server, contenders, corpus.queries[: 2 * TIMED], ROUNDS)
     count = len(corpus.texts)
     for way in contenders:
         found, p50 = what_is_found(way, corpus), latencies[way.name].p50

@@ -2,57 +2,110 @@
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
+from benchmarks import intervals
+from benchmarks.intervals import Estimate, Times
+
 Query = TypeVar("Query")
+# Queries that one way answers before it is another's turn.
+BLOCK = 10
 
 
-@dataclass
+@dataclass(frozen=True)
 class Latency:
-    """Times of the queries of each round, in milliseconds."""
+    """Times of the queries in milliseconds, and the CPU time of a call: ours and the server's."""
 
-    rounds: list[list[float]] = field(default_factory=list)
+    times: Times
+    client: float
+    server: float
 
     @property
     def p50(self) -> float:
-        """Median over the rounds of their medians."""
-        return statistics.median(map(statistics.median, self.rounds))
+        """The median."""
+        return float(np.median(self.times))
 
     @property
     def p90(self) -> float:
-        """Median over the rounds of their 90th percentiles."""
-        return statistics.median(statistics.quantiles(times, n=10)[8] for times in self.rounds)
+        """The 90th percentile."""
+        return float(np.quantile(self.times, 0.9))
+
+    def within(self, share: float) -> Estimate:
+        """Return the time that this share of the calls stays within."""
+        return intervals.quantile(self.times, share)
+
+    def over(self, other: Latency, share: float = 0.5) -> Estimate:
+        """Return the ratio to another way's time for the same queries."""
+        return intervals.ratio(self.times, other.times, share)
 
     def shared_by(self, count: int) -> Latency:
         """Return the time per query of batches of ``count``."""
-        return Latency([[time / count for time in times] for times in self.rounds])
+        return Latency(self.times / count, self.client / count, self.server / count)
 
 
 def in_turns(
-    ways: Mapping[str, Callable[[Query], object]], queries: Sequence[Query], rounds: int, warm_up: Sequence[Query]
+    ways: Mapping[str, Callable[[Query], object]],
+    queries: Sequence[Query],
+    rounds: int,
+    warm_up: Sequence[Query],
+    server_cpu: Callable[[], float] = lambda: math.nan,
 ) -> dict[str, Latency]:
-    """Run each query in all ways, in an order that changes from query to query, after a warm-up."""
+    """Run each query in all ways, some queries at a time, in an order that changes each time, after a warm-up."""
     shuffle = random.Random(1).shuffle
-    latencies = {name: Latency() for name in ways}
-    for number, chosen in enumerate([warm_up, *[queries] * rounds]):
-        times: dict[str, list[float]] = {name: [] for name in ways}
-        order = list(ways.items())
-        for query in chosen:
+    order = list(ways.items())
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    client, server = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, 0.0)
+    _warm_up(ways, warm_up)
+    for _ in range(rounds):
+        for first in range(0, len(queries), BLOCK):
             shuffle(order)
             for name, ask in order:
-                start = time.perf_counter()
-                ask(query)
-                times[name].append((time.perf_counter() - start) * 1e3)
-        if number:
-            for name, latency in latencies.items():
-                latency.rounds.append(times[name])
-    return latencies
+                own, theirs = time.process_time(), server_cpu()
+                times[name] += [_milliseconds(ask, query) for query in queries[first : first + BLOCK]]
+                client[name] += time.process_time() - own
+                server[name] += server_cpu() - theirs
+    calls = rounds * len(queries) / 1e3
+    return {
+        name: Latency(np.reshape(times[name], (rounds, -1)), client[name] / calls, server[name] / calls)
+        for name in ways
+    }
+
+
+def in_turns_but_slow(
+    ways: Mapping[str, Callable[[Query], object]],
+    queries: Sequence[Query],
+    rounds: int,
+    warm_up: Sequence[Query],
+    slow: float,
+    server_cpu: Callable[[], float],
+) -> dict[str, Latency]:
+    """Run the queries in turns, and the first fifth of them in ways that take longer than ``slow`` milliseconds."""
+    late = {name for name, typical in _warm_up(ways, warm_up).items() if typical > slow}
+    few = queries[: math.ceil(len(queries) / 5)]
+    quick = in_turns({name: ways[name] for name in ways if name not in late}, queries, rounds, [], server_cpu)
+    others = in_turns({name: ways[name] for name in late}, few, rounds, [], server_cpu)
+    return {name: (others if name in late else quick)[name] for name in ways}
+
+
+def _warm_up(ways: Mapping[str, Callable[[Query], object]], queries: Sequence[Query]) -> dict[str, float]:
+    """Run queries in all ways; return the median time of the later half of them."""
+    times = {name: [_milliseconds(ask, query) for query in queries] for name, ask in ways.items()}
+    return {name: statistics.median(taken[len(taken) // 2 :]) for name, taken in times.items() if taken}
+
+
+def _milliseconds(ask: Callable[[Query], object], query: Query) -> float:
+    start = time.perf_counter()
+    ask(query)
+    return (time.perf_counter() - start) * 1e3
 
 
 def seconds(work: Callable[[], object]) -> tuple[float, float]:

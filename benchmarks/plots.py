@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.log_plot import Axis, Curve, LogPlot
 from benchmarks.svg import THEMES, path, shown
-from benchmarks.tables import Table, Tables, tables_of
+from benchmarks.tables import Table, Tables, number, tables_of
 
 _PREFIX = "benchmarks-"
 _SHOWN = re.compile(rf"\n<picture>\n.*{_PREFIX}.*\n.*\n</picture>\n")
@@ -99,11 +99,6 @@ class Picture:
     def files(self) -> dict[str, str]:
         """Draw its files; return them by their paths below the page."""
         return {path(_PREFIX + self.name, theme): self.drawn.svg(theme) for theme in THEMES}
-
-
-def number(cell: str) -> float:
-    """Parse the number in a cell."""
-    return float(cell.replace(",", ""))
 
 
 def pictures(tables: Tables) -> list[Picture]:

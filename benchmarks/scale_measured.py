@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from benchmarks.tables import Tables, tables_of
+from benchmarks.tables import Tables, number, tables_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Cell:
 
 def _number(text: str, cell: Cell) -> float:
     try:
-        return float(text.replace(",", ""))
+        return number(text)
     except ValueError:
         raise LookupError(f"{cell.what} is {text!r} in the benchmarks, not a number. Run {cell.command}.") from None
 

@@ -43,6 +43,11 @@ def side_by_side(title: str, labelled: Iterable[tuple[str, Table]], note: str = 
     return Table(title, columns, note, [[*cells, *[""] * (len(columns) - len(cells))] for cells in rows.values()])
 
 
+def number(cell: str) -> float:
+    """Parse the number in a cell, without its interval; ValueError if there is none."""
+    return float(cell.partition(" (")[0].replace(",", ""))
+
+
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 

@@ -14,6 +14,7 @@ from es_simhash.plans.find_options import FindOptions
 
 TEXT: Json = {"body": {"type": "text"}}
 PAGE = 10
+ESTIMATES, COMPARED = "es_simhash, MinHash", "es_simhash, MinHash, texts compared"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -24,7 +25,7 @@ class Way(ABC):
     """
 
     name: str
-    index: ClassVar[str]
+    index: str
     servers: ClassVar[tuple[str, ...]] = ("elasticsearch", "opensearch")
 
     def __init__(self, server: Server) -> None:
@@ -100,6 +101,10 @@ class MoreLikeThis(Way):
 
     name = "more_like_this"
     index = "plain"
+
+    def __init__(self, server: Server, index: str = index) -> None:
+        super().__init__(server)
+        self.index = index
 
     def create(self, index: str) -> None:
         """Make a plain index."""
@@ -183,13 +188,20 @@ def _page(query: Json) -> Json:
     return {"query": query, "size": PAGE, "_source": False, "track_total_hits": False}
 
 
+def ours(server: Server) -> list[Way]:
+    """List our ways."""
+    return [
+        Ours(server, ESTIMATES),
+        Ours(server, COMPARED, is_exact=True),
+        Ours(server, "es_simhash, SimHash within 3 bits", 3),
+        Ours(server, "es_simhash, SimHash within 5 bits", 5),
+    ]
+
+
 def ways(server: Server) -> list[Way]:
     """List the ways that a server supports."""
     every: list[Way] = [
-        Ours(server, "es_simhash, MinHash"),
-        Ours(server, "es_simhash, MinHash, texts compared", is_exact=True),
-        Ours(server, "es_simhash, SimHash within 3 bits", 3),
-        Ours(server, "es_simhash, SimHash within 5 bits", 5),
+        *ours(server),
         MoreLikeThis(server),
         MinHashMatch(server),
         MinHashShould(server, "30%"),

@@ -1,0 +1,123 @@
+"""What others do on the machine while a benchmark runs, read from /proc: its numbers count only on a quiet one.
+
+Others are all but this process, those that it started (nodes among them) and the kernel's threads, which work for all.
+What a hypervisor took for other machines counts as theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROC = Path("/proc")
+MOST = 0.1
+"""Others may use this share of the processors."""
+LOOK_SECONDS = 5.0
+_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+_KERNEL = "kthreadd"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """CPU seconds since the machine started: of all and of ours, at a time."""
+
+    at: float
+    everyone: float
+    ours: float
+    processors: int
+
+    @classmethod
+    def of(cls, at: float, stat: str, processes: Iterable[str], pid: int) -> Reading:
+        """Read the texts of /proc/stat and of each /proc/PID/stat."""
+        first, *others = (line.split() for line in stat.splitlines() if line.startswith("cpu"))
+        user, nice, system, _, _, _, _, stolen = map(int, first[1:9])
+        return cls(at, (user + nice + system + stolen) / _TICKS, _ours(processes, pid), len(others))
+
+    @classmethod
+    def now(cls) -> Reading:
+        """Read this machine's."""
+        processes = []
+        for path in PROC.glob("[0-9]*/stat"):
+            try:
+                processes.append(path.read_text(encoding="utf-8", errors="replace"))
+            except OSError:  # it has ended; who waited for it has its seconds
+                continue
+        stat = (PROC / "stat").read_text(encoding="ascii")
+        return cls.of(time.monotonic(), stat, processes, os.getpid())
+
+    def others_since(self, before: Reading) -> float:
+        """Return the share of the processors that others used."""
+        seconds = (self.everyone - before.everyone) - (self.ours - before.ours)
+        return max(0.0, seconds / (self.at - before.at) / self.processors)
+
+
+def _ours(processes: Iterable[str], pid: int) -> float:
+    """Sum the seconds of a process, its descendants, and the kernel's threads."""
+    parents, seconds, roots = dict[int, int](), dict[int, float](), {pid}
+    for line in processes:
+        head, _, tail = line.rpartition(")")
+        number, _, name = head.partition(" (")
+        fields = tail.split()
+        parents[int(number)] = int(fields[1])
+        # Its own, and those of its children that have ended.
+        seconds[int(number)] = sum(map(int, fields[11:15])) / _TICKS
+        if name == _KERNEL:
+            roots.add(int(number))
+    return sum(taken for each, taken in seconds.items() if not roots.isdisjoint(_line_of(each, parents)))
+
+
+def _line_of(pid: int, parents: dict[int, int]) -> list[int]:
+    """List a process and its ancestors."""
+    line = []
+    while pid in parents and pid not in line:
+        line.append(pid)
+        pid = parents[pid]
+    return line
+
+
+@dataclass
+class Watch:
+    """Readings before a run, and after each of its parts."""
+
+    before: float
+    """Share of the processors that others used just before."""
+    average: float
+    """The machine's load average then, what we ran before included."""
+    readings: list[Reading] = field(default_factory=list)
+
+    @classmethod
+    def begun(cls, seconds: float = LOOK_SECONDS) -> Watch:
+        """Look for some seconds, in which we do nothing; the run begins."""
+        first = Reading.now()
+        time.sleep(seconds)
+        last = Reading.now()
+        return cls(last.others_since(first), os.getloadavg()[0], [last])
+
+    def part_ended(self) -> None:
+        """Note that a part of the run has ended."""
+        self.readings.append(Reading.now())
+
+    @property
+    def parts(self) -> Sequence[float]:
+        """The share of the processors that others used in each part."""
+        return [later.others_since(earlier) for earlier, later in zip(self.readings, self.readings[1:], strict=False)]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether others used too much, before or in any part."""
+        return max(self.before, *self.parts, 0.0) > MOST
+
+    def __str__(self) -> str:
+        during = f", {max(self.parts):.0%} at most while a table was measured" if self.parts else ""
+        return f"load average {self.average:.1f}; others used {self.before:.0%} of the processors before{during}"
+
+
+def refusal(name: str, watch: Watch) -> str:
+    """Say why a section is not published."""
+    return (
+        f"The machine is too busy to publish {name}: {watch}; {MOST:.0%} are allowed. "
+        "Stop what else runs and try again, or take --print to see numbers that are not written."
+    )

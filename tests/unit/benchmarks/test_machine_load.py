@@ -1,0 +1,152 @@
+"""What others do on the machine does not count as a benchmark's work, and keeps its numbers from being published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import machine_load
+from benchmarks.machine_load import Reading, Watch
+from benchmarks.tables import Table
+
+BENCHMARK = 100
+# Hundredths of seconds.
+STAT = "cpu  {user} 20 30 9000 50 7 8 {stolen} 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\ncpu1 1 1 1 1 1 1 1 1 0 0\nintr 5\n"
+
+
+def process(pid: int, parent: int, ticks: tuple[int, int, int, int], name: str = "java (a) b") -> str:
+    user, system, of_children, system_of_children = ticks
+    return f"{pid} ({name}) S {parent} 0 0 0 -1 0 0 0 0 0 {user} {system} {of_children} {system_of_children} 20 0 9\n"
+
+
+def reading(at: float, user: int, *processes: str, stolen: int = 0) -> Reading:
+    return Reading.of(at, STAT.format(user=user, stolen=stolen), processes, BENCHMARK)
+
+
+@pytest.fixture(autouse=True)
+def hundred_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_load, "_TICKS", 100)
+
+
+def test_a_process_its_descendants_and_the_kernel_are_ours() -> None:
+    read = reading(
+        0,
+        1000,
+        process(1, 0, (500, 0, 0, 0)),
+        process(2, 0, (1, 0, 0, 0), "kthreadd"),
+        process(50, 2, (10, 0, 0, 0), "kworker/0:1"),
+        process(BENCHMARK, 1, (100, 200, 300, 400)),
+        process(101, BENCHMARK, (1000, 0, 0, 0)),
+        process(102, 101, (2000, 0, 0, 0)),
+        process(103, 1, (7000, 0, 0, 0)),
+    )
+    assert read.ours == pytest.approx((1 + 10 + 1000 + 1000 + 2000) / 100)
+    assert read.processors == 2
+
+
+def test_time_of_the_machine_that_is_not_ours_is_that_of_others() -> None:
+    before = reading(10, 1000, process(BENCHMARK, 1, (100, 0, 0, 0)))
+    # Five seconds of two processors: four were busy and one was stolen; three of the busy ones were ours.
+    after = reading(15, 1400, process(BENCHMARK, 1, (400, 0, 0, 0)), stolen=100)
+    assert after.others_since(before) == pytest.approx(0.2)
+    assert reading(15, 1400, process(BENCHMARK, 1, (600, 0, 0, 0))).others_since(before) == 0
+
+
+def test_a_child_that_has_ended_stays_ours() -> None:
+    running = reading(0, 1000, process(BENCHMARK, 1, (0, 0, 0, 0)), process(101, BENCHMARK, (500, 0, 0, 0)))
+    ended = reading(5, 1100, process(BENCHMARK, 1, (0, 0, 600, 0)))
+    assert ended.others_since(running) == 0
+
+
+def test_this_machine_can_be_read() -> None:
+    read = Reading.now()
+    assert 0 < read.ours < read.everyone
+    assert read.processors > 0
+
+
+def watch(before: float, *others: float) -> Watch:
+    """Return a watch over parts of a second in which others used these shares of one processor."""
+    readings, seconds = [Reading(0, 0, 0, 1)], 0.0
+    for at, share in enumerate(others, 1):
+        seconds += share
+        readings.append(Reading(at, seconds, 0, 1))
+    return Watch(before, 0.5, readings)
+
+
+def test_a_machine_is_busy_if_others_were_before_or_in_any_part() -> None:
+    assert not watch(0.01, 0.05, 0.02).is_busy
+    assert watch(0.5, 0.05).is_busy
+    assert watch(0.01, 0.05, 0.5, 0.0).is_busy
+    assert str(watch(0.01, 0.05, 0.02)) == (
+        "load average 0.5; others used 1% of the processors before, 5% at most while a table was measured"
+    )
+
+
+# ---- what becomes of a section
+
+
+class Written:
+    """Sections written instead of published, and what others used of the processors while one was measured."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, before: float, during: float = 0.0) -> None:
+        watched = watch(before)
+        self.sections: list[str] = []
+        self.derived: list[str] = []
+        self.asked: dict[str, object] = {}
+
+        def run(share: float = 1.0) -> Iterator[Table]:
+            self.asked["share"] = share
+            yield Table("A table", ["", "ms"], rows=[["row", "1.00"]])
+
+        monkeypatch.setattr("benchmarks.memory.run", run)
+        monkeypatch.setattr(Watch, "begun", lambda: watched)
+        monkeypatch.setattr(watched, "part_ended", lambda: watched.readings.append(Reading(1, during, 0, 1)))
+        monkeypatch.setattr(command, "_write", lambda name, section: self.sections.append(section))
+        monkeypatch.setattr(command, "DERIVED", {"pictures": lambda docs: self.derived.append("pictures")})
+
+    def main(self, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+        monkeypatch.setattr("sys.argv", ["benchmarks", "memory", *arguments])
+        try:
+            command.main()
+        except SystemExit as ended:
+            return int(str(ended.code))
+        return 0
+
+
+def test_a_section_measured_on_a_quiet_machine_is_written_with_its_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Written(monkeypatch, 0.01, 0.02)
+    assert written.main(monkeypatch) == 0
+    [section] = written.sections
+    assert "load average 0.5; others used 1% of the processors before, 2% at most" in section
+    assert "| row | 1.00 |" in section
+    assert written.derived == ["pictures"]
+
+
+def test_a_busy_machine_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = Written(monkeypatch, 0.5)
+    assert written.main(monkeypatch) == 1
+    assert (written.sections, written.derived, written.asked) == ([], [], {})
+    assert "too busy to publish memory" in capsys.readouterr().err
+
+
+def test_a_machine_that_becomes_busy_keeps_the_section_from_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Written(monkeypatch, 0.01, 0.9)
+    assert written.main(monkeypatch) == 1
+    assert (written.sections, written.derived, written.asked) == ([], [], {"share": 1.0})
+
+
+@pytest.mark.parametrize("arguments", [["--print"], ["--share", "0.5"]])
+def test_a_busy_machine_prints_what_is_not_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    written = Written(monkeypatch, 0.5)
+    assert written.main(monkeypatch, *arguments) == 0
+    assert (written.sections, written.derived) == ([], [])
+    assert written.asked == {"share": 0.5 if "0.5" in arguments else 1.0}
+    printed = capsys.readouterr().out
+    assert "| row | 1.00 |" in printed
+    assert "others used 50% of the processors" in printed
