@@ -115,7 +115,7 @@ def _with_text_replies(client: Elasticsearch, request: Request) -> Elasticsearch
 
 def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
     """Return the arguments of the client's `perform_request`; the client adds "compatible-with" to the headers."""
-    headers = {"accept": "application/json"}
+    headers = {"accept": "application/json", **request.headers}
     if body is not None:
         headers["content-type"] = content_type(request)
     return {

@@ -122,7 +122,7 @@ def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
         "method": request.method,
         "url": request.path,
         "params": dict(request.params),
-        "headers": {"content-type": content_type(request)},
+        "headers": {"content-type": content_type(request), **request.headers},
         "body": body,
     }
 

@@ -63,7 +63,7 @@ def install_pipeline(index: str, documents: Documents, default: bool) -> Plan[In
     if default:
         settings = yield GetSettings(index)
         yield from _check_defaults(settings, shown.name, documents.prefix)
-    yield PutResource(_path(shown.name), shown.body)
+    yield PutResource(path_of_pipeline(shown.name), shown.body)
     yield from _set_defaults(settings, shown.name)
     return IngestPipeline(shown.name, True, sorted(settings), shown.body)
 
@@ -84,7 +84,7 @@ def remove_pipeline(index: str, prefix: str) -> Plan[PipelineRemoved]:
     defaults = sorted(each for each, found in settings.items() if found.get(_DEFAULT) == name)
     yield from _set_defaults(defaults, None)
     if there:
-        yield DeleteResource(_path(name))
+        yield DeleteResource(path_of_pipeline(name))
     return PipelineRemoved(name, there, defaults)
 
 
@@ -114,11 +114,11 @@ def _check_engine(index: str) -> Plan[None]:
 def _is_there(index: str, prefix: str) -> Plan[bool]:
     """Return whether the server has the pipeline; raise if another pipeline has its name."""
     name = name_of(index, prefix)
-    there: Json | None = (yield GetResource(_path(name))).get(name)
+    there: Json | None = (yield GetResource(path_of_pipeline(name))).get(name)
     if there and there.get("description") != description(index, prefix):
         raise IndexStateError(
             f"The server has a pipeline {name!r} that does not belong to {index!r} under {prefix!r}. "
-            f"Rename or delete it (DELETE {_path(name)}), or choose another prefix."
+            f"Rename or delete it (DELETE {path_of_pipeline(name)}), or choose another prefix."
         )
     return there is not None
 
@@ -129,7 +129,7 @@ def _check_defaults(settings: dict[str, Json], name: str, prefix: str) -> Plan[N
         other = found.get(_DEFAULT)
         if other in (*_NONE, name):
             continue
-        there = (yield GetResource(_path(other))).get(other) or {}
+        there = (yield GetResource(path_of_pipeline(other))).get(other) or {}
         if not is_ours(there.get("description"), prefix):
             call = json.dumps({"pipeline": {"name": name}})
             raise IndexStateError(
@@ -154,5 +154,6 @@ def _check_unused(settings: dict[str, Json], name: str, kinds: tuple[str, ...]) 
                 )
 
 
-def _path(name: str) -> str:
+def path_of_pipeline(name: str) -> str:
+    """Return the path of a pipeline on a server."""
     return f"/_ingest/pipeline/{quote(name, safe='')}"

@@ -78,6 +78,28 @@ class TestOpenSearch(IndexSuite, BackfillSuite):
             yield client
 
 
+class TestElasticsearchInCluster(BackfillSuite):
+    """Backfills by the server itself."""
+
+    in_cluster = True
+
+    @pytest.fixture
+    def engine(self, elasticsearch_node: Node) -> Any:
+        with Elasticsearch(elasticsearch_node.url) as client:
+            yield client
+
+
+class TestOpenSearchInCluster(BackfillSuite):
+    """Backfills by the server itself."""
+
+    in_cluster = True
+
+    @pytest.fixture
+    def engine(self, opensearch_node: Node) -> Any:
+        with OpenSearch(opensearch_node.url) as client:
+            yield client
+
+
 class TestElasticsearch8(IndexSuite, BackfillSuite):
     """By the client of OpenSearch, which all servers take, where that of Elasticsearch 9 is installed: 8 refuses it."""
 

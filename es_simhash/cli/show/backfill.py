@@ -69,6 +69,7 @@ class BackfillOutput:
         totals = self.totals_file.totals(progress)
         done = {**counts(progress), **rates(progress), **_megabytes_per_second(progress)}
         done["seconds"] = round(progress.seconds, 3)
+        done["deferred"] = progress.deferred
         done["unsettled"] = progress.unsettled
         done["learnt"] = learnt_as_json(progress.learnt)
         self.output.result(
@@ -79,6 +80,9 @@ class BackfillOutput:
             f"meanwhile, {progress.rejected:,} rejected; {progress.conflicts:,} conflicts with others' changes"
         )
         self.output.note(f"{self.so_far(progress)} in {progress.seconds:,.1f} s.")
+        if progress.deferred:
+            deferred = counted(progress.deferred, "document was", "documents were")
+            self.output.note(f"{deferred} left to this command by the server's pipeline, and done here.")
         show_learnt(self.output, progress.learnt)
         warn_of_left_out(self.output, progress)
         if progress.unsettled:

@@ -30,6 +30,17 @@ LONGEST_TEXT = 200_000
 
 _OURS = "es_simhash: fingerprints of "
 
+# Whether a backfill in the cluster does a document: the object has nothing that would be lost, as is certain where it
+# has only our names, and a fingerprint of the scheme or a deferred one. All others are left to the client, which knows.
+_IS_CERTAIN = """
+for (def name : ctx.keySet()) { if (name.startsWith(params.prefix + '.')) return false; }
+def own = ctx[params.prefix];
+if (own == null || own instanceof List && own.isEmpty()) return true;
+if (!(own instanceof Map)) return false;
+for (def name : own.keySet()) { if (!params.names.contains(name)) return false; }
+return own.isEmpty() || own.scheme == params.scheme || own.scheme == null && own.status == params.deferred;
+"""
+
 
 def name_of(index: str, prefix: str = DEFAULT_PREFIX) -> str:
     """Return the name of the pipeline of an index."""
@@ -50,6 +61,30 @@ def pipeline(index: str, documents: Documents) -> Json:
         "on_failure": [deferred],
     }
     return {"description": description(index, documents.prefix), "processors": [{"script": script}]}
+
+
+def backfill_name(index: str, prefix: str) -> str:
+    """Return the name of the pipeline by which a backfill in the cluster does an index; no `name_of` is like it."""
+    return f"es-simhash_backfill-{prefix}.{index}"
+
+
+def backfill_pipeline(index: str, documents: Documents) -> Json:
+    """Return the body of that pipeline, which leaves documents alone that have anything of others in our object."""
+    if problems := "; ".join(_problems(documents.scheme)):
+        raise SchemeError(
+            f"The cluster cannot compute the scheme {documents.scheme.name!r}: {problems}. "
+            "Run the backfill without --in-cluster (in_cluster=True)."
+        )
+    body = pipeline(index, documents)
+    [processor] = body["processors"]
+    parameters = {
+        "prefix": documents.prefix,
+        "names": documents.all_names,
+        "scheme": documents.scheme.id,
+        "deferred": DEFERRED,
+    }
+    processor["script"]["if"] = {"lang": "painless", "source": _IS_CERTAIN, "params": parameters}
+    return body
 
 
 def description(index: str, prefix: str) -> str:

@@ -22,6 +22,7 @@ from es_simhash.plans.operations import (
     Action,
     ActionResult,
     Bulk,
+    CancelTask,
     CheckFiles,
     CloseReader,
     Count,
@@ -36,6 +37,7 @@ from es_simhash.plans.operations import (
     GetMappings,
     GetResource,
     GetSettings,
+    GetTask,
     HitPage,
     MultiSearch,
     OpenReader,
@@ -49,6 +51,7 @@ from es_simhash.plans.operations import (
     Sample,
     Search,
     UpdateAliases,
+    UpdateByQuery,
 )
 
 Result = TypeVar("Result")
@@ -94,6 +97,9 @@ class EmbeddedEngine:
             GetResource: _servers_only,
             PutResource: _servers_only,
             DeleteResource: _servers_only,
+            UpdateByQuery: _servers_only,
+            GetTask: _servers_only,
+            CancelTask: _servers_only,
             CheckFiles: self._check_files,
         }
 
@@ -211,7 +217,7 @@ def _index_of(operation: Operation[Any]) -> str:
 
 def _servers_only(operation: Operation[Any]) -> None:
     raise EngineError(
-        f"The embedded engine has no {type(operation).__name__}: it has neither settings nor aliases. "
+        f"The embedded engine has no {type(operation).__name__}: it has neither settings, aliases nor tasks. "
         "Leave that out, or use a server."
     )
 

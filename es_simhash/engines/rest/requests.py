@@ -15,6 +15,7 @@ from es_simhash.engines.rest.reply_checks import typed
 from es_simhash.errors import EngineError, IndexStateError, InputError
 from es_simhash.plans.operations import (
     Bulk,
+    CancelTask,
     CheckFiles,
     CloseReader,
     Count,
@@ -28,6 +29,7 @@ from es_simhash.plans.operations import (
     GetMappings,
     GetResource,
     GetSettings,
+    GetTask,
     MultiSearch,
     OpenReader,
     Operation,
@@ -40,6 +42,7 @@ from es_simhash.plans.operations import (
     Search,
     TextSource,
     UpdateAliases,
+    UpdateByQuery,
     is_several,
 )
 from es_simhash.scheme.mapping import number_of_fields
@@ -52,7 +55,8 @@ class Request:
     """One HTTP request; a list as the body stands for lines (NDJSON).
 
     A request that is not ``repeatable`` must be sent once only: a client's own retry could write a document twice, or
-    report its own change as a conflict. Hits of ``texts`` may be read as `TextHit`.
+    report its own change as a conflict. Hits of ``texts`` may be read as `TextHit`. A task that begins is shown with
+    the ``mark``.
     """
 
     method: str
@@ -61,6 +65,12 @@ class Request:
     body: Json | list[Json] | None = None
     repeatable: bool = True
     texts: TextSource | None = None
+    mark: str | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers beside those of the client."""
+        return {"x-opaque-id": self.mark} if self.mark else {}
 
 
 @dataclass(frozen=True)
@@ -121,7 +131,11 @@ def doing(operation: Operation[Any]) -> str:
     """Describe an operation and its index, as the beginning of a sentence."""
     body = getattr(operation, "body", {})
     new_fields = number_of_fields(body.get("mappings") if isinstance(operation, CreateIndex) else body)
-    names = {"index": repr(_index_of(operation)), "path": getattr(operation, "path", "")}
+    names = {
+        "index": repr(_index_of(operation)),
+        "path": getattr(operation, "path", ""),
+        "id": getattr(operation, "id", ""),
+    }
     return _DOING[type(operation)].format(**names, fields=new_fields)
 
 
@@ -148,6 +162,9 @@ _DOING: Mapping[type[Operation[Any]], str] = {
     GetResource: "Reading {path}",
     PutResource: "Storing {path}",
     DeleteResource: "Deleting {path}",
+    UpdateByQuery: "Updating {index} in the cluster",
+    GetTask: "Reading the task {id}",
+    CancelTask: "Cancelling the task {id}",
     CheckFiles: "Checking the files of {index}",
 }
 
@@ -162,7 +179,7 @@ def path_of(index: str, *endpoint: str) -> str:
         raise InputError(f"The index name {index!r} is not valid text. Choose another.") from None
 
 
-def one_index(operation: CreateIndex | PutMapping | DeleteIndex | OpenReader) -> str:
+def one_index(operation: CreateIndex | PutMapping | DeleteIndex | OpenReader | UpdateByQuery) -> str:
     if is_several(operation.index):
         raise IndexStateError(f"{doing(operation)} needs one index, not several. Name each of them in turn.")
     return operation.index

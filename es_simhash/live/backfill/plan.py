@@ -41,11 +41,11 @@ def _begun_and_ended(part: Part, documents: Documents, options: BackfillOptions,
         yield from _unwatched(part, documents, options, progress)
         return
     index = part.index
-    watch = Watch(index, part.changes, progress, progress.written, options.patience)
+    watch = Watch(index, part.changes, progress, progress.changes, options.patience)
     before = begun((yield GetMappings(index))[index], documents)
     if before:
         own = (yield from fingerprints(index, documents)) - before.fingerprints
-        watch = replace(watch, seen=before.changes, written=progress.written - own)
+        watch = replace(watch, seen=before.changes, made=progress.changes - own)
     else:
         yield from begin(index, documents, part.changes)
     ends = options.is_alone and not (before and options.filters)
@@ -117,12 +117,12 @@ def _most(options: BackfillOptions) -> int:
 
 @dataclass
 class Watch:
-    """A watch for changes by others: the changes ``seen`` so far, and the number of documents ``written`` by then."""
+    """A watch for changes by others: the changes ``seen`` so far, and the number of those ``made`` by this job."""
 
     index: str
     seen: list[int]
     progress: Progress
-    written: int
+    made: int
     patience: float
 
     def look(self) -> Plan[int]:
@@ -130,7 +130,7 @@ class Watch:
         changes = yield from make_visible(self.index, self.patience)
         others = self._others(changes)
         if changes:
-            self.seen, self.written = changes.safe, self.progress.written
+            self.seen, self.made = changes.safe, self.progress.changes
         return others
 
     def others(self) -> Plan[int]:
@@ -140,4 +140,4 @@ class Watch:
     def _others(self, changes: Changes | None) -> int:
         # Our own changes have all been acknowledged, so they are among the last ones. Some that were not safe yet at
         # the last look count twice: then there is one look too many, never one too few.
-        return changes.since(self.seen) - (self.progress.written - self.written) if changes else 0
+        return changes.since(self.seen) - (self.progress.changes - self.made) if changes else 0

@@ -7,6 +7,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, leave, run
 from es_simhash.errors import EngineError
+from es_simhash.live.backfill.cluster_runner import ClusterRunner
 from es_simhash.live.backfill.fingerprinting import Fingerprinting
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.plan import passes, settings_for
@@ -24,10 +25,11 @@ class Backfill:
 
     Indices without our fields are left out, unless the caller ``brings_fields`` to them before it runs. Settings that
     are changed meanwhile are set back; if the engine is then away (``is_set_back`` is false), the next run does that
-    first. Another thread can end the run by ``stop``.
+    first. Another thread can end the run by ``stop``. If it ends early, a task may go on, ``abandoned``.
     """
 
     is_set_back = True
+    abandoned: str | None = None
 
     def __init__(
         self,
@@ -57,12 +59,13 @@ class Backfill:
         parts = self.survey.parts
         indices = [part.index for part in parts]
         tally = Tally(self.progress, on_progress, on_reject)
-        runner = Runner(self._engine, Fingerprinting(self._documents), self._options, tally, self._stop)
+        runner = self._runner(tally)
         try:
             for part in parts:
                 run(settings_for(part, self._options), runner)
             run(passes(parts, self._documents, self._options, self.progress), runner)
         except BaseException:
+            self.abandoned = runner.abandoned if isinstance(runner, ClusterRunner) else None
             self.is_set_back = not self._options.settings or leave(all_set_back(indices), self._engine)
             raise
         try:
@@ -71,6 +74,11 @@ class Backfill:
             self.is_set_back = False
         run(self._learning(), runner)
         return self.progress
+
+    def _runner(self, tally: Tally) -> Runner:
+        if self._options.in_cluster:
+            return ClusterRunner(self._engine, self._documents, self._options, tally, self._stop)
+        return Runner(self._engine, Fingerprinting(self._documents), self._options, tally, self._stop)
 
     def _learning(self) -> Plan[None]:
         """Learn how rare features are: on request, or after a run over everything if that was never done."""

@@ -21,6 +21,7 @@ class Progress:
 
     Of ``total`` documents, ``done`` are ``written``, ``current``, ``gone`` or ``rejected``. ``conflicts`` with changes
     of others and ``refusals`` of an overloaded engine were met on the way. The indices ``left_out`` were not touched.
+    The server ``deferred`` documents to the client, which made their fingerprints afterwards, or rejected them.
     ``unfit`` copies were written without a fingerprint. If others kept changing texts, ``unsettled`` counts their
     changes after the last look. ``learnt`` is how rare features are, if the job has learnt that, or why it could not.
     """
@@ -31,6 +32,7 @@ class Progress:
     current: int = 0
     gone: int = 0
     rejected: int = 0
+    deferred: int = 0
     unfit: int = 0
     unsettled: int = 0
     conflicts: int = 0
@@ -49,6 +51,11 @@ class Progress:
     def done(self) -> int:
         """The number of documents done; one written again, because others changed it, counts again."""
         return self.written + self.current + self.gone + self.rejected
+
+    @property
+    def changes(self) -> int:
+        """The number of changes that the job has made."""
+        return self.written + self.deferred
 
     @property
     def seconds(self) -> float:
@@ -76,6 +83,7 @@ class Tally:
         with self._lock:
             now = self.progress
             now.written += outcome.written
+            now.deferred += outcome.deferred
             if not again:
                 now.current += outcome.current
                 now.gone += outcome.gone

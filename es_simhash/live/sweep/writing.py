@@ -22,12 +22,14 @@ _ROUNDS = 10
 class Outcome:
     """The results for some documents: ``written``, ``current``, ``gone`` or rejected; and what was met on the way.
 
-    ``missing`` lists the gone ones that were noticed by writing them.
+    The server has ``deferred`` some: it wrote them without a fingerprint, which the client makes later. ``missing``
+    lists the gone ones that were noticed by writing them.
     """
 
     written: int = 0
     current: int = 0
     gone: int = 0
+    deferred: int = 0
     conflicts: int = 0
     refusals: int = 0
     characters: int = 0
