@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
+from collections.abc import Iterable
 from datetime import datetime, timezone
+from threading import Lock
 from typing import TypeAlias
 
 from es_simhash._core.environment import PATIENCE
@@ -22,12 +24,38 @@ from es_simhash.scheme.verdict.rarity import SAMPLE
 from es_simhash.scheme.verdict.verifier import is_by_rarity, rarity_of
 
 _READ_AT_ONCE = 200
+# A number that no content hash is.
+_BEYOND = 1 << 64
 
 # What was learnt, or why nothing could be noted; None if there was no need.
 Learnt: TypeAlias = LearntRarity | EngineError | None
 
-# The documents of the sample so far, by the numbers that their content hashes are.
-_Lowest = dict[int, DocumentRef]
+
+class LowestContents:
+    """The documents with the lowest content hashes of those that were ``met``, which several threads may add to."""
+
+    def __init__(self) -> None:
+        self.met = 0
+        self._found: dict[int, DocumentRef] = {}
+        self._bound = _BEYOND + 1
+        self._lock = Lock()
+
+    def add(self, documents: Iterable[tuple[object, DocumentRef]]) -> None:
+        """Add documents, each with its content hash."""
+        with self._lock:
+            for content, ref in documents:
+                self.met += 1
+                number = _number(content)
+                if number < self._bound and number not in self._found:
+                    # Nothing else of the document is kept, such as its text.
+                    self._found[number] = DocumentRef(ref.index, ref.id, ref.routing, {})
+            if len(self._found) > 2 * SAMPLE:
+                lowest = sorted(self._found)[:SAMPLE]
+                self._found, self._bound = {number: self._found[number] for number in lowest}, lowest[-1]
+
+    def refs(self) -> list[DocumentRef]:
+        """Return the documents of the sample."""
+        return [self._found[number] for number in sorted(self._found)[:SAMPLE]]
 
 
 def now() -> str:
@@ -35,31 +63,35 @@ def now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
-def learn(name: str, documents: Documents, when: str, patience: float = PATIENCE) -> Plan[LearntRarity]:
+def learn(
+    name: str, documents: Documents, when: str, patience: float = PATIENCE, known: LowestContents | None = None
+) -> Plan[LearntRarity]:
     """Learn from the fingerprinted documents behind a name, and note it in each of the indices that have fields.
 
-    ``when`` is the present time, in ISO 8601.
+    ``when`` is the present time, in ISO 8601. The documents are read, unless as many as there are ``known`` already.
     """
     own = entries((yield GetMappings(name)), documents.prefix)
     indices = [index for index, entry in sorted(own.items()) if entry]
-    lowest: _Lowest = {}
-    among = 0
-    for index in indices:
-        lowest, read = yield from _with_those_of(index, documents, patience, lowest)
-        among += read
-    texts = yield from _texts(documents, lowest, patience)
+    lowest = known
+    if lowest is None or lowest.met != (yield from fingerprinted(name, documents)):
+        lowest = LowestContents()
+        for index in indices:
+            yield from _add_those_of(index, documents, patience, lowest)
+    texts = yield from _texts(documents, lowest.refs(), patience)
     if not texts:
         raise IndexStateError(
             f"No document of {name!r} has a current fingerprint, so there is nothing to learn from. "
             "Run: es-simhash backfill."
         )
-    learnt = LearntRarity(rarity_of(documents.scheme, texts), when, among)
+    learnt = LearntRarity(rarity_of(documents.scheme, texts), when, lowest.met)
     for index in indices:
         yield from note_rarity(index, documents, learnt)
     return learnt
 
 
-def learn_once(name: str, documents: Documents, when: str, patience: float = PATIENCE) -> Plan[Learnt]:
+def learn_once(
+    name: str, documents: Documents, when: str, patience: float = PATIENCE, known: LowestContents | None = None
+) -> Plan[Learnt]:
     """Learn, unless that was done before or there are few documents, which are compared as they are.
 
     What is noted in some of the indices behind the name is noted in the others, too. What goes wrong is returned: such
@@ -68,12 +100,14 @@ def learn_once(name: str, documents: Documents, when: str, patience: float = PAT
     if not is_by_rarity(documents.scheme, documents.scheme.verification):
         return None
     try:
-        return (yield from _learn_if_missing(name, documents, when, patience))
+        return (yield from _learn_if_missing(name, documents, when, patience, known))
     except EngineError as error:
         return error
 
 
-def _learn_if_missing(name: str, documents: Documents, when: str, patience: float) -> Plan[LearntRarity | None]:
+def _learn_if_missing(
+    name: str, documents: Documents, when: str, patience: float, lowest: LowestContents | None
+) -> Plan[LearntRarity | None]:
     mappings = yield GetMappings(name)
     own = {index: mappings[index] for index, entry in entries(mappings, documents.prefix).items() if entry}
     known = noted_rarity(own, documents)
@@ -83,38 +117,32 @@ def _learn_if_missing(name: str, documents: Documents, when: str, patience: floa
     for index in lacking:
         yield from check_may_note(index)
     if known is None:
-        return (yield from learn(name, documents, when, patience))
+        return (yield from learn(name, documents, when, patience, lowest))
     for index in lacking:
         yield from note_rarity(index, documents, known)
     return None
 
 
-def _with_those_of(index: str, documents: Documents, patience: float, lowest: _Lowest) -> Plan[tuple[_Lowest, int]]:
-    """Take in the documents of one more index, and count them."""
+def _add_those_of(index: str, documents: Documents, patience: float, lowest: LowestContents) -> Plan[None]:
+    """Read the documents of one more index."""
     field = f"{documents.prefix}.content"
     query: Json = {"bool": {"filter": [{"term": {f"{documents.prefix}.scheme": documents.scheme.id}}]}}
-    reading, read = Reading(index, query, [field], None, patience), 0
+    reading = Reading(index, query, [field], None, patience)
     while hits := (yield from reading.next()):
-        read += len(hits)
-        for hit in hits:
-            content = ((hit.get("_source") or {}).get(documents.prefix) or {}).get("content")
-            lowest.setdefault(_number(content), DocumentRef.of(hit))
-        if len(lowest) > 2 * SAMPLE:
-            lowest = {number: lowest[number] for number in sorted(lowest)[:SAMPLE]}
-    return lowest, read
+        sources = ((hit.get("_source") or {}).get(documents.prefix) or {} for hit in hits)
+        lowest.add((own.get("content"), DocumentRef.of(hit)) for own, hit in zip(sources, hits, strict=True))
 
 
 def _number(content: object) -> int:
-    """Return a content hash as a number; one that none can be, beyond all others."""
+    """Return a content hash as a number; what is none, as one beyond all others."""
     try:
         return int.from_bytes(urlsafe_b64decode(str(content)), "big")
     except ValueError:
-        return 1 << 64
+        return _BEYOND
 
 
-def _texts(documents: Documents, lowest: _Lowest, patience: float) -> Plan[list[str]]:
-    """Read the texts of the sample that are still those of the fingerprints."""
-    refs = [lowest[number] for number in sorted(lowest)[:SAMPLE]]
+def _texts(documents: Documents, refs: list[DocumentRef], patience: float) -> Plan[list[str]]:
+    """Read the texts of documents that are still those of the fingerprints."""
     source = [*documents.fields, f"{documents.prefix}.content"]
     texts: list[str] = []
     for index in sorted({ref.index for ref in refs}):

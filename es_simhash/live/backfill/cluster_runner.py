@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeVar, cast
 
 from es_simhash._core.prefetch import Stop
-from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.live.backfill.fingerprinting import Fingerprinting
 from es_simhash.live.backfill.in_cluster import ClusterUpdate
@@ -26,10 +25,10 @@ class ClusterRunner(Runner):
     abandoned: str | None = None
 
     def __init__(
-        self, engine: Engine, documents: Documents, options: BackfillOptions, tally: Tally, stop: Stop | None = None
+        self, engine: Engine, work: Fingerprinting, options: BackfillOptions, tally: Tally, stop: Stop | None = None
     ) -> None:
-        super().__init__(engine, Fingerprinting(documents), options, tally, stop)
-        self._documents, self._backfill = documents, options
+        super().__init__(engine, work, options, tally, stop)
+        self._documents, self._backfill = work.documents, options
 
     def perform(self, operation: Operation[Result]) -> Result:
         """Carry out an operation, or a pass."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
+from es_simhash.live.learning import LowestContents
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
@@ -58,9 +59,10 @@ class ReadDocument(DocumentRef):
 
 @dataclass(frozen=True)
 class Fingerprinting:
-    """The work: each document gets the fields of its text."""
+    """The work: each document gets the fields of its text; the ``lowest`` contents are there to learn from."""
 
     documents: Documents
+    lowest: LowestContents = field(default_factory=LowestContents)
 
     @property
     def source(self) -> TextSource:
@@ -72,12 +74,14 @@ class Fingerprinting:
         """Fingerprint the documents whose fields are not those of their texts."""
         documents, prepared = self.documents, Prepared()
         due: list[ReadDocument] = []
+        done: list[tuple[object, DocumentRef]] = []
         for document in (ReadDocument.parse(documents, hit) for hit in hits):
             prepared.characters += len(document.text)
             if document.problem is not None:
                 prepared.rejected.append(document.rejected(document.problem))
             elif document.is_current(documents.scheme.id):
                 prepared.current += 1
+                done.append((document.fields["content"], document))
             else:
                 due.append(document)
         for document, fields in zip(due, documents.fields_of([each.text for each in due]), strict=True):
@@ -85,6 +89,8 @@ class Fingerprinting:
                 prepared.rejected.append(document.rejected(fields.problem))
             else:
                 prepared.updates.append((document, document.update(documents, fields)))
+                done.append((fields["content"], document))
+        self.lowest.add(done)
         return prepared
 
     def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:

@@ -13,7 +13,7 @@ from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.plan import passes, settings_for
 from es_simhash.live.backfill.survey import survey
 from es_simhash.live.doctor.finding import Finding
-from es_simhash.live.learning import learn, learn_once, now
+from es_simhash.live.learning import LowestContents, learn, learn_once, now
 from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
 from es_simhash.live.sweep.runner import Runner
 from es_simhash.live.sweep.temporary_settings import all_set_back
@@ -59,7 +59,8 @@ class Backfill:
         parts = self.survey.parts
         indices = [part.index for part in parts]
         tally = Tally(self.progress, on_progress, on_reject)
-        runner = self._runner(tally)
+        work = Fingerprinting(self._documents)
+        runner = self._runner(work, tally)
         try:
             for part in parts:
                 run(settings_for(part, self._options), runner)
@@ -72,18 +73,19 @@ class Backfill:
             run(all_set_back(indices), runner)
         except EngineError:
             self.is_set_back = False
-        run(self._learning(), runner)
+        run(self._learning(work.lowest), runner)
         return self.progress
 
-    def _runner(self, tally: Tally) -> Runner:
+    def _runner(self, work: Fingerprinting, tally: Tally) -> Runner:
         if self._options.in_cluster:
-            return ClusterRunner(self._engine, self._documents, self._options, tally, self._stop)
-        return Runner(self._engine, Fingerprinting(self._documents), self._options, tally, self._stop)
+            return ClusterRunner(self._engine, work, self._options, tally, self._stop)
+        return Runner(self._engine, work, self._options, tally, self._stop)
 
-    def _learning(self) -> Plan[None]:
+    def _learning(self, known: LowestContents) -> Plan[None]:
         """Learn how rare features are: on request, or after a run over everything if that was never done."""
         options = self._options
+        given = self._index, self._documents, now(), options.patience, known
         if options.learn:
-            self.progress.learnt = yield from learn(self._index, self._documents, now(), options.patience)
+            self.progress.learnt = yield from learn(*given)
         elif options.is_alone and not options.filters:
-            self.progress.learnt = yield from learn_once(self._index, self._documents, now(), options.patience)
+            self.progress.learnt = yield from learn_once(*given)

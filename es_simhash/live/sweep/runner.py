@@ -9,6 +9,7 @@ from functools import partial
 from itertools import count, takewhile
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
 from es_simhash.engines.base import Engine, StoppableEngine, run
@@ -56,7 +57,8 @@ class Runner(StoppableEngine):
     def perform(self, operation: Operation[Result]) -> Result:
         """Carry out an operation, or a pass."""
         if isinstance(operation, Pass):
-            _Passing(self._engine, self._work, self._options, self._pace, self._tally, self.stop).run(operation)
+            with rarely_collected():
+                _Passing(self._engine, self._work, self._options, self._pace, self._tally, self.stop).run(operation)
             return cast("Result", None)
         return super().perform(operation)
 

@@ -25,6 +25,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,7 @@ UNIT = 256
 KEY_BITS = 24
 _LEVELS = 15
 _LEVELS_A_DOUBLING = 1.5
+_KEYS_AT_ONCE = 1 << 20
 _OTHERS = 100  # assumed documents without any feature of the sample
 
 
@@ -64,16 +66,18 @@ class Rarity:
     @classmethod
     def learn(cls, batches: Iterable[FeatureBatch]) -> Rarity:
         """Learn from the features of the documents of a sample; documents without features do not count."""
-        documents, counts = 0, np.zeros(1 << KEY_BITS, dtype=np.uint32)
+        documents, counts = 0, np.zeros(1 << KEY_BITS, dtype=np.uint16)
         for batch in batches:
             documents += int(np.count_nonzero(np.diff(batch.offsets)))
+            if documents > np.iinfo(counts.dtype).max:
+                counts = counts.astype(np.uint32)
             keys = distinct(FeatureBatch(_keys(batch.first_words), batch.offsets)).hashes
-            np.add.at(counts, keys.view(np.int64), np.uint32(1))
-        common = np.flatnonzero(counts > max(1.0, documents / COMMON))
+            np.add.at(counts, keys.view(np.int64), counts.dtype.type(1))
+        common = _above(counts, max(1, documents // COMMON))
         # Of equally frequent ones, the lowest keys come first.
         order = np.argsort(counts[common].max(initial=0) - counts[common], kind="stable")
         most = np.sort(common[order[:MOST]])
-        return cls(documents, most.astype(np.uint32), _level(counts[most]))
+        return cls(documents, most.astype(np.uint32), _level(counts[most].astype(np.uint32)))
 
     @classmethod
     def given(cls, table: Rarity | Json | None) -> Rarity | None:
@@ -151,6 +155,12 @@ class Rarity:
 def _keys(hashes: Codes) -> Codes:
     """Return the keys of features."""
     return hashes >> np.uint64(64 - KEY_BITS)
+
+
+def _above(counts: npt.NDArray[np.unsignedinteger[Any]], most: int) -> Integers:
+    """Return the keys with more than ``most``, part by part, since a mask of all keys would take megabytes."""
+    parts = range(0, len(counts), _KEYS_AT_ONCE)
+    return np.concatenate([start + np.flatnonzero(counts[start : start + _KEYS_AT_ONCE] > most) for start in parts])
 
 
 def _level(counts: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:

@@ -25,6 +25,7 @@ from es_simhash.plans.operations import (
     GetMappings,
     Operation,
     PutMapping,
+    ReadPage,
     Refresh,
     Sample,
 )
@@ -73,6 +74,15 @@ def test_a_backfill_learns_unless_that_was_done_before(engine: Engine, names: Ca
     assert isinstance(again, LearntRarity)
     assert again.among == 60
     assert again.rarity != learnt.rarity
+
+
+def test_what_a_backfill_has_written_is_not_read_again_to_learn(engine: Engine, names: Callable[[], str]) -> None:
+    index, meddler = filled(engine, names(), count=50), Meddler(engine)
+    learnt = Index(index.name, meddler).backfill(BackfillOptions(parallel=2)).learnt
+    assert isinstance(learnt, LearntRarity)
+    assert [f"{DOCUMENTS.prefix}.content"] not in [each.source for each in meddler.seen if isinstance(each, ReadPage)]
+    again = index.learn()
+    assert (again.rarity, again.among) == (learnt.rarity, learnt.among)
 
 
 def test_few_documents_and_parts_of_an_index_are_not_learnt_from(engine: Engine, names: Callable[[], str]) -> None:

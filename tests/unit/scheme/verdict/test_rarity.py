@@ -79,6 +79,12 @@ def test_it_keeps_the_most_frequent_features_and_of_those_as_frequent_the_lowest
     assert table.keys.tolist() == [*range(MOST - 100), *range(20_000, 20_100)]
 
 
+def test_any_number_of_documents_is_counted() -> None:
+    half = batch([[7 << 40]] * 32_770)
+    found = Rarity.learn([half, half])
+    assert (found.documents, found.keys.tolist(), found.levels.tolist()) == (65_540, [7], [15])
+
+
 def test_the_form_never_changes() -> None:
     table = Rarity.learn([batch([[1 << 40, 300 << 40, 70_000 << 40]] * 4 + [[300 << 40, 5 << 40], [5 << 40]])])
     assert table.to_json() == GOLDEN
