@@ -35,6 +35,9 @@ class Spans:
         """Return all tokens as strings."""
         data = self.units.astype("<u2").tobytes()
         spans = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+        text = data.decode("utf-16-le")
+        if len(text) == len(self.units):  # no character of two units
+            return [text[start:end] for start, end in spans]
         return [data[2 * start : 2 * end].decode("utf-16-le") for start, end in spans]
 
     def lists(self) -> list[list[str]]:

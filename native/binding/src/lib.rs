@@ -32,7 +32,7 @@ mod es_simhash_native {
     #[pymodule_export]
     use crate::self_join::{near_pairs, sharing};
     #[pymodule_export]
-    use crate::text::normalise;
+    use crate::text::{normalise, words};
     #[pymodule_export]
     use crate::texts::Refused;
     #[pymodule_export]
@@ -47,5 +47,5 @@ mod es_simhash_native {
     /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.native` knows old builds.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
-    const __interface__: &str = "e4d8adcab099";
+    const __interface__: &str = "6c82df4e2eb4";
 }

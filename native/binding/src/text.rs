@@ -2,8 +2,9 @@
 
 use es_simhash_kernels::stop;
 use es_simhash_kernels::text::normalise::{Steps, normalise as append_normalised};
+use es_simhash_kernels::text::words::joined;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString};
 
 use crate::texts::Texts;
 use crate::work;
@@ -26,4 +27,13 @@ pub fn normalise(texts: &Bound<'_, PyList>, steps: (bool, bool, bool)) -> PyResu
         };
         read.iter().map(normalise_one).collect::<Result<_, _>>()
     })
+}
+
+/// Return the words of a text with a space between each two; those of more than `longest` characters are cut into such.
+#[pyfunction]
+pub fn words(text: &Bound<'_, PyString>, longest: usize) -> PyResult<String> {
+    let strings = Texts::one(text);
+    let mut arena = Vec::new();
+    let read = strings.read(text.py(), &mut arena)?;
+    work::run(text.py(), read[0].len(), || joined(read[0], longest))
 }

@@ -16,7 +16,7 @@ from es_simhash.text.tokens.spans import Spans, spans_from_lists
 from es_simhash.text.tokens.word_break import properties_table
 from es_simhash.text.tokens.words import word_spans
 from es_simhash.text.units import batch
-from tests.unit.native.made import by_kernels, rows
+from tests.unit.native.made import by_kernels, kernels, rows
 from tests.unit.text.test_words import HARD, SIMPLE, is_alphanumeric, official_cases
 from tools import native_word_break
 
@@ -77,3 +77,19 @@ def test_the_neighbours_of_every_character_belong_to_it_as_they_do_by_numpy() ->
 
 def test_the_table_of_properties_is_made_anew_the_same() -> None:
     assert native_word_break.rust() == native_word_break.TARGET.read_text(encoding="ascii")
+
+
+@pytest.mark.parametrize("longest", [1, 3, 255])
+@given(text=mixed)
+def test_words_are_joined_by_spaces_and_cut_at_whole_characters(text: str, longest: int) -> None:
+    expected = [
+        word[start : start + longest]
+        for word in word_spans(batch([text])).strings()
+        for start in range(0, len(word), longest)
+    ]
+    assert kernels.words(text, longest) == " ".join(expected)
+
+
+def test_a_lone_surrogate_is_refused() -> None:
+    with pytest.raises(kernels.Refused):
+        kernels.words("a\ud800", 255)

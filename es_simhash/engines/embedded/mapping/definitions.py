@@ -8,6 +8,7 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.mapping import values
+from es_simhash.engines.embedded.mapping.analyzers import ANALYZERS
 from es_simhash.errors import MappingError
 
 KNOWN_TYPES = values.INDEXED
@@ -102,10 +103,10 @@ def _checked_subfields(path: str, fields: object) -> Json:
 
 def _check_parameters(path: str, definition: Mapping[str, Any]) -> None:
     analyzer = definition.get("analyzer")
-    if analyzer is not None and (definition["type"] != "text" or analyzer not in tuple(values.ANALYZERS)):
+    if analyzer is not None and (definition["type"] != "text" or analyzer not in tuple(ANALYZERS)):
         raise MappingError(
             f"The embedded engine cannot analyze the field {path!r} by {analyzer!r}. "
-            f"Choose from {', '.join(values.ANALYZERS)}, for fields of type text."
+            f"Choose from {', '.join(ANALYZERS)}, for fields of type text."
         )
     ignore_above = definition.get("ignore_above", 0)
     if isinstance(ignore_above, bool) or not isinstance(ignore_above, int):

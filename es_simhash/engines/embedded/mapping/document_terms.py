@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 from es_simhash._core.json_paths import Json
 from es_simhash._core.native import by_kernels
 from es_simhash.engines.embedded.mapping import values
+from es_simhash.engines.embedded.mapping.analyzers import ANALYZERS
 from es_simhash.engines.embedded.mapping.index_mapping import Field, IndexMapping
 
 # The path of a value, and the value, which is neither null nor an array.
@@ -113,8 +114,8 @@ def _add_terms(field: Field, value: Any, exact: list[str], words: list[str]) -> 
     if field.ignore_above is not None and len(term) > field.ignore_above:
         return False
     if field.indexed and field.analyzer:
-        if tokens := values.ANALYZERS[field.analyzer](term):
-            words.append(field.term_prefix + (" " + field.term_prefix).join(tokens))
+        if found := ANALYZERS[field.analyzer](term):
+            words.append(field.term_prefix + found.replace(" ", " " + field.term_prefix))
     elif field.indexed:
         _check_length(field, term)
         exact.append(field.term_prefix + term)

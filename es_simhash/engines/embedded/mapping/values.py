@@ -1,4 +1,4 @@
-"""Values as terms: how each type is written, and how each analyzer splits a text.
+"""Values as terms: how each type is written.
 
 Numbers and dates are written as sixteen hexadecimal digits that sort like the values, so that ranges of values are
 ranges of terms. A value that does not fit its type raises ValueError with the reason.
@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import struct
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 
 from es_simhash._core.dates import milliseconds
-from es_simhash.text.tokens.words import words
 
 # Lucene's, and so Elasticsearch's, limit.
 MAX_KEYWORD_BYTES = 32_766
@@ -134,31 +132,3 @@ def _shown(value: object) -> str:
         return "an object"
     shown = repr(value)
     return shown if len(shown) <= 80 else shown[:77] + "..."
-
-
-# Longer tokens are split, as by Elasticsearch's tokenizers.
-_MAX_TOKEN_LENGTH = 255
-# Texts whose words are found without Unicode's rules.
-_PLAIN = re.compile(r"[A-Za-z0-9 ]*")
-
-
-def whitespace(text: str) -> list[str]:
-    """Split a text at white space."""
-    return _in_pieces(text.split())
-
-
-def standard(text: str) -> list[str]:
-    """Split a text at Unicode's default word boundaries, in lower case; each ideograph is a word."""
-    if _PLAIN.fullmatch(text):
-        return _in_pieces(text.lower().split())
-    return [word.lower() for word in _in_pieces(words(text))]
-
-
-def _in_pieces(tokens: list[str]) -> list[str]:
-    if max(map(len, tokens), default=0) <= _MAX_TOKEN_LENGTH:
-        return tokens
-    starts = ((token, start) for token in tokens for start in range(0, len(token), _MAX_TOKEN_LENGTH))
-    return [token[start : start + _MAX_TOKEN_LENGTH] for token, start in starts]
-
-
-ANALYZERS: dict[str, Callable[[str], list[str]]] = {"standard": standard, "whitespace": whitespace}

@@ -8,6 +8,7 @@ from sys import float_info
 from typing import Any
 
 from es_simhash.engines.embedded.mapping import values
+from es_simhash.engines.embedded.mapping.analyzers import ANALYZERS
 from es_simhash.engines.embedded.mapping.index_mapping import Field
 from es_simhash.errors import EngineError
 
@@ -97,7 +98,10 @@ def _written(field: Field, wanted: Sequence[Any]) -> list[str]:
 def tokens(field: Field, value: Any) -> list[str]:
     """Return the tokens of a value in a field."""
     written = token(field, value)
-    return values.ANALYZERS[field.analyzer](written) if field.analyzer else [written]
+    if field.analyzer is None:
+        return [written]
+    found = ANALYZERS[field.analyzer](written)
+    return found.split(" ") if found else []
 
 
 def _check_boost(kind: str, body: Mapping[str, Any]) -> None:

@@ -1,11 +1,14 @@
 //! Words by Unicode's default word boundaries (defined in `es_simhash.text.tokens.words`).
 
+mod joined;
 mod properties;
 mod rules;
 mod simple;
 mod tables;
 
 use super::spans::Spans;
+
+pub use joined::joined;
 
 /// What one thread finds words in.
 #[derive(Default)]
