@@ -8,13 +8,16 @@ the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from typing import Protocol
 
 from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import readable_simhash
 from es_simhash.errors import EngineError, UnreachableError
+from es_simhash.plans.document_sizes import DocumentSizes, Part
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import MultiSearch, Plan, Search
 from es_simhash.scheme.query import Criteria
@@ -39,9 +42,12 @@ class ServerFilter(Enum):
 
 
 class CandidateSearch(Protocol):
-    """A search that has candidates."""
+    """A search that has candidates in an index of these ``documents``."""
 
-    def body(self, size: int, *, scored: bool, filtered: bool) -> Json:
+    @property
+    def documents(self) -> Documents: ...
+
+    def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
         """Return the search request for the first candidates; with ``filtered``, a script drops those too far away."""
         ...
 
@@ -69,35 +75,52 @@ def _meets_many(bits: int, blocks: int, shared: int) -> bool:
     return tradeoffs.block_candidates(bits, blocks, shared, _DOCUMENTS) > _FETCHED
 
 
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates of a search; unless these are ``complete``, there are more. Each has this ``part``."""
+
+    hits: list[Json] = field(default_factory=list)
+    complete: bool = True
+    part: Part = Part.FINGERPRINTS
+
+
 def all_candidates(
-    index: str, searches: Sequence[CandidateSearch], most: int, server_filter: ServerFilter
-) -> Plan[list[tuple[list[Json], bool]]]:
-    """Return up to ``most`` candidates of each search, and whether these are all.
+    index: str,
+    searches: Sequence[CandidateSearch],
+    most: int,
+    server_filter: ServerFilter,
+    sizes: DocumentSizes,
+    with_texts: bool,
+) -> Plan[list[Candidates]]:
+    """Return up to ``most`` candidates of each search, ``with_texts`` where these come at little cost.
 
     A list as long as requested may have been cut off: the query is repeated for a longer one, unless that can make no
     difference. So each list comes from one moment of the index, and none is pieced together.
     """
-    replies: list[tuple[list[Json], bool]] = [([], True)] * len(searches)
-    unfinished, length = list(range(len(searches))), _FIRST_LIST
+    found = [Candidates()] * len(searches)
+    unfinished, length, is_first = list(range(len(searches))), _FIRST_LIST, True
     while unfinished:
-        size, is_first = min(length, most), length == _FIRST_LIST
+        part = sizes.part(sizes.candidates if is_first else length, with_texts=with_texts)
+        size = sizes.fitting(part, min(length, most))
         filtered = server_filter is ServerFilter.ALWAYS or (server_filter is ServerFilter.LATER and not is_first)
         scored = not is_first or size == most
-        bodies = [searches[i].body(size, scored=scored, filtered=filtered) for i in unfinished]
+        bodies = [searches[i].body(size, part, scored=scored, filtered=filtered) for i in unfinished]
         try:
-            found = yield from _search(index, bodies)
+            replies = yield from _search(index, bodies)
         except EngineError as error:
             if not filtered or isinstance(error, UnreachableError):
                 raise
             server_filter = ServerFilter.NEVER
             continue
-        for i, reply in zip(unfinished, found, strict=True):
+        for i, reply in zip(unfinished, replies, strict=True):
             hits = reply["hits"]["hits"]
-            replies[i] = hits, len(hits) < size
-        cut_off = [i for i in unfinished if not replies[i][1]] if size < most else []
-        unfinished = [i for i in cut_off if not searches[i].cannot_be_outdone(replies[i][0])]
-        length *= _GROWTH
-    return replies
+            found[i] = Candidates(hits, len(hits) < size, part)
+            if is_first:
+                sizes.note(searches[i].documents, hits, part)
+        cut_off = [i for i in unfinished if not found[i].complete] if size < most else []
+        unfinished = [i for i in cut_off if not searches[i].cannot_be_outdone(found[i].hits)]
+        length, is_first = length * _GROWTH, False
+    return found
 
 
 def _search(index: str, bodies: Sequence[Json]) -> Plan[list[Json]]:

@@ -12,6 +12,7 @@ from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import InputError
+from es_simhash.plans.document_sizes import DocumentSizes
 from es_simhash.plans.find import find_fingerprinted
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.index_rarity import IndexRarity
@@ -55,6 +56,7 @@ class SeenDocuments:
     documents: Documents
     options: FindRequest
     rarity: IndexRarity
+    sizes: DocumentSizes
     count: int = 0
     _hits: list[Json] = field(default_factory=list)
     _texts: list[str] = field(default_factory=list)
@@ -121,7 +123,7 @@ def check(
     known, prints = [wanted[position] for position in made], [fingerprint for fingerprint, _ in made.values()]
     criteria = seen.options.criteria(own.scheme)
     compare = yield from verifier(index, own, seen.options, criteria, seen.rarity)
-    in_index = yield from find_fingerprinted(index, own, known, prints, seen.options, compare)
+    in_index = yield from find_fingerprinted(index, own, known, prints, seen.options, compare, seen.sizes)
     checked = []
     for each, result, (position, (fingerprint, stored)) in zip(known, in_index, made.items(), strict=True):
         earlier, around = seen.measured(each, fingerprint, compare), None

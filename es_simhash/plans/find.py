@@ -9,7 +9,8 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.source_filter import SourceFilter
-from es_simhash.plans.candidates import all_candidates, server_filter
+from es_simhash.plans.candidates import Candidates, all_candidates, server_filter
+from es_simhash.plans.document_sizes import DocumentSizes, Part
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
@@ -33,13 +34,18 @@ from es_simhash.scheme.verdict.verifier import Verifier
 
 
 def find_many(
-    index: str, documents: Documents, wanted: Sequence[QueryDocument], options: FindRequest, rarity: IndexRarity
+    index: str,
+    documents: Documents,
+    wanted: Sequence[QueryDocument],
+    options: FindRequest,
+    rarity: IndexRarity,
+    sizes: DocumentSizes,
 ) -> Plan[list[Matches]]:
     """Return the matches of each document; empty texts have none."""
     prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
     criteria = options.criteria(documents.scheme)
     compare = yield from verifier(index, documents, options, criteria, rarity)
-    results = yield from find_fingerprinted(index, documents, wanted, prints, options, compare)
+    results = yield from find_fingerprinted(index, documents, wanted, prints, options, compare, sizes)
     return [result.matches() for result in results]
 
 
@@ -50,6 +56,7 @@ def find_fingerprinted(
     prints: Sequence[Fingerprint],
     options: FindRequest,
     verifier: Verifier | None,
+    sizes: DocumentSizes,
 ) -> Plan[list[SearchResult]]:
     """Compare the candidates of documents that are fingerprinted already; a ``verifier`` also compares their texts."""
     criteria = options.criteria(documents.scheme)
@@ -59,32 +66,33 @@ def find_fingerprinted(
     ]
     nonempty = [search for search in searches if not search.is_empty]
     when = server_filter(options, documents.scheme, criteria)
-    replies = yield from all_candidates(index, nonempty, options.max_candidates, when)
-    found = [search.compared(hits) for search, (hits, _) in zip(nonempty, replies, strict=True)]
+    if nonempty:
+        yield from sizes.read(index, documents)
+    replies = yield from all_candidates(index, nonempty, options.max_candidates, when, sizes, verifier is not None)
+    found = [search.compared(reply.hits) for search, reply in zip(nonempty, replies, strict=True)]
     measured = [Measured(compared) for compared in found]
     if verifier is not None:
-        measured = yield from _verified(verifier, nonempty, found)
+        measured = yield from _verified(verifier, nonempty, found, replies)
     results = iter(
-        SearchResult(search, each, complete)
-        for search, each, (_, complete) in zip(nonempty, measured, replies, strict=True)
+        SearchResult(search, each, reply.complete)
+        for search, each, reply in zip(nonempty, measured, replies, strict=True)
     )
     return [SearchResult(search, NOTHING, True) if search.is_empty else next(results) for search in searches]
 
 
-def _verified(verifier: Verifier, searches: Sequence[TextSearch], found: Sequence[Compared]) -> Plan[list[Measured]]:
+def _verified(
+    verifier: Verifier, searches: Sequence[TextSearch], found: Sequence[Compared], replies: Sequence[Candidates]
+) -> Plan[list[Measured]]:
     """Measure the texts of the candidates that may be similar enough."""
     if not searches:
         return []
-    hits = [
-        compared.hits[place]
-        for search, compared in zip(searches, found, strict=True)
-        for place in plausible_hits(verifier.settings, search.criteria, search.fingerprint, compared).nonzero()[0]
-    ]
+    here: list[Json] = []
+    elsewhere: list[Json] = []
+    for search, compared, reply in zip(searches, found, replies, strict=True):
+        plausible = plausible_hits(verifier.settings, search.criteria, search.fingerprint, compared).nonzero()[0]
+        (here if search.has_texts(reply.part) else elsewhere).extend(compared.hits[i] for i in plausible.tolist())
     documents = searches[0].documents
-    if searches[0].options.candidates == "more_like_this":  # the hits include the texts
-        texts = texts_in_hits(documents, hits)
-    else:
-        texts = yield from texts_of_hits(documents, hits)
+    texts = texts_in_hits(documents, here) | (yield from texts_of_hits(documents, elsewhere))
     wanting = [
         Comparison(
             search.wanted.text,
@@ -113,12 +121,12 @@ class TextSearch:
         """Whether the text is empty, so that nothing can be found by it."""
         return self.fingerprint.status == "empty"
 
-    def body(self, size: int, *, scored: bool, filtered: bool) -> Json:
+    def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
         """Return the search request for candidates; with ``filtered``, a script drops those too far away."""
         candidates = self._candidates(scored)
         if filtered:
             candidates = query.restricted(candidates, self._may_be_near(), ())
-        return query.body(candidates, size=size, source=self._source, filter=self.options.filter)
+        return query.body(candidates, size=size, source=self._source(part), filter=self.options.filter)
 
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
         """Return whether enough hits have the identical text: no other hit can be nearer."""
@@ -128,16 +136,20 @@ class TextSearch:
 
     def compared(self, hits: Sequence[Json]) -> Compared:
         """Compare the fingerprints of candidates."""
-        own, hits = self.documents, [hit for hit in hits if not self.wanted.is_self(hit)]
-        read = {(hit["_index"], hit["_id"]): hit for hit in hits}
-        if self.options.candidates == "more_like_this":
-            # These hits have no fingerprints yet.
-            sources = own.add_fields_to_all(hit["_source"] for hit in hits)
-            hits = [{**hit, "_source": source} for hit, source in zip(hits, sources, strict=True)]
-        compared = rerank.compare(
+        others = hits if self.wanted.id is None else [hit for hit in hits if not self.wanted.is_self(hit)]
+        if self.options.candidates == "keys":
+            return self._compared(others)
+        # These hits have no fingerprints yet.
+        sources = self.documents.add_fields_to_all(hit["_source"] for hit in others)
+        read = {(hit["_index"], hit["_id"]): hit for hit in others}
+        compared = self._compared([{**hit, "_source": source} for hit, source in zip(others, sources, strict=True)])
+        return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])
+
+    def _compared(self, hits: Sequence[Json]) -> Compared:
+        own = self.documents
+        return rerank.compare(
             own.scheme, own.scheme.id, self.fingerprint, hits, prefix=own.prefix, text=self.wanted.text
         )
-        return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])
 
     def _candidates(self, scored: bool) -> Json:
         if self.options.candidates == "more_like_this":
@@ -152,15 +164,19 @@ class TextSearch:
         assert simhash is not None
         return hamming_script.may_be_within(own.prefix, own.scheme.simhash, own.scheme.id, simhash, distance)
 
-    @property
-    def _source(self) -> list[str] | bool:
-        """The parts of documents to fetch: those that are compared, and those that the caller requested."""
-        if self.options.source is True:
+    def _source(self, part: Part) -> list[str] | bool:
+        """Return what to fetch of documents: the part that is compared, and what the caller requested."""
+        if self.options.source is True or part is Part.WHOLE:
             return True
         source = query.name_list(self.options.source or ())
         if self.options.candidates == "keys":
-            return source + query.compared_fields(self.documents.scheme, self.documents.prefix)
-        return source + list(self.documents.fields)
+            source += query.compared_fields(self.documents.scheme, self.documents.prefix)
+        return source + list(self.documents.fields) if self.has_texts(part) else source
+
+    def has_texts(self, part: Part) -> bool:
+        """Return whether hits with this part of documents have their texts."""
+        is_asked = self.options.source is True or self.options.candidates == "more_like_this"
+        return is_asked or part is not Part.FINGERPRINTS
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, EngineError, InputError, MappingError, TextError
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
+from es_simhash.plans.document_sizes import DocumentSizes
 from es_simhash.plans.find import find_many
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.index_rarity import IndexRarity
@@ -82,6 +83,7 @@ class IndexPlans:
         self._opened: OpenedIndex | None = None
         self._preview: Documents | None = None
         self._rarity = IndexRarity()
+        self._sizes = DocumentSizes()
 
     def init(self, create: Json | None, dry_run: bool) -> Plan[Initialised]:
         """Add the fields to the index."""
@@ -175,7 +177,7 @@ class IndexPlans:
         from es_simhash.plans.explain.explain_pair import explain_pair
 
         documents = yield from self.documents()
-        return (yield from explain_pair(self.name, documents, ids, options, self._rarity))
+        return (yield from explain_pair(self.name, documents, ids, options, self._rarity, self._sizes))
 
     def find(self, kind: str, item: Any, options: FindRequest) -> Plan[Matches]:
         """Find the near-duplicates of one ``text``, indexed document (by ``id``), or ``doc`` outside the index."""
@@ -193,11 +195,11 @@ class IndexPlans:
             wanted = [QueryDocument.of_text(documents, item) for item in items]
         else:
             wanted = list(query_documents(documents, items, first).values())
-        return (yield from find_many(self.name, documents, wanted, options, self._rarity))
+        return (yield from find_many(self.name, documents, wanted, options, self._rarity, self._sizes))
 
     def seen(self, options: FindRequest) -> Plan[SeenDocuments]:
         """Return the documents of a list that is to be checked, none so far."""
-        return SeenDocuments((yield from self.documents()), options, rarity=self._rarity)
+        return SeenDocuments((yield from self.documents()), options, self._rarity, self._sizes)
 
     def _documents_for(self, options: FindRequest) -> Plan[Documents]:
         """Return the documents to search; without fields in the index, the caller's description has to do."""

@@ -14,9 +14,12 @@ from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.errors import AccessError
 from es_simhash.plans.mapping_notes import note, noted
 from es_simhash.plans.operations import Count, GetMappings, Plan, Sample
+from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.learnt import LearntRarity, is_of
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
-from es_simhash.scheme.verdict.verifier import rarity_of
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.text.idf import IdfTable
 
 
 @dataclass
@@ -28,6 +31,7 @@ class IndexRarity:
 
     _found: LearntRarity | None = None
     is_read: bool = False
+    _last: Verifier | None = None
 
     def table(self, index: str, documents: Documents) -> Plan[Rarity | None]:
         """Return the weights of features; None while the index has no texts."""
@@ -52,6 +56,18 @@ class IndexRarity:
         if len(hits) == SAMPLE:
             self._found = LearntRarity(table, None)
         return table
+
+    def verifier(self, settings: Settings, verification: Verification, weights: IdfTable | Rarity | None) -> Verifier:
+        """Return what compares texts: the last one if it fits, since its tables take a while to prepare."""
+        wanted = Verifier(settings, verification, weights)
+        if self._last is None or not _are_same(self._last, wanted):
+            self._last = wanted
+        return self._last
+
+
+def _are_same(first: Verifier, second: Verifier) -> bool:
+    is_of_same = first.settings is second.settings and first.weights is second.weights
+    return is_of_same and first.verification == second.verification
 
 
 def fingerprinted(index: str, documents: Documents) -> Plan[int]:

@@ -41,7 +41,7 @@ def verifier(
     weights: IdfTable | Rarity | None = options.idf
     if weights is None and is_by_rarity(documents.scheme, verification):
         weights = yield from rarity.table(index, documents)
-    return Verifier(documents.scheme, verification, weights)
+    return rarity.verifier(documents.scheme, verification, weights)
 
 
 def plausible_hits(
@@ -106,8 +106,8 @@ def compare_texts(
     texts += [other for each in wanting for other in each.others if other is not None]
     rows = np.repeat(np.arange(len(wanting)), [len(places) for places in known])
     pairs = np.stack([rows, np.arange(len(wanting), len(texts))])
+    measured = verifier.measures(texts, pairs, np.array(least))
     cached = CachedTexts(verifier, texts)
-    measured = cached.measures(pairs, np.array(least))
     found: list[tuple[PairMeasures, HitSurroundings | None]] = []
     for number, (each, places) in enumerate(zip(wanting, known, strict=True)):
         first, stop = int(starts[number]), int(starts[number + 1])
@@ -126,6 +126,8 @@ def compare_texts(
 def minimum_similarities(criteria: Criteria, distances: Sequence[int | None]) -> list[float]:
     """Return the similarity from which each hit counts: 0 for those that are near enough in bits anyway."""
     least = 0.0 if criteria.similarity is None else criteria.least
+    if criteria.distance is None:
+        return [least] * len(distances)
     return [0.0 if criteria.are_met(distance, None) else least for distance in distances]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 from es_simhash._core.json_paths import Json
@@ -76,7 +77,7 @@ class Criteria:
         """How the surroundings of texts count; None if they do not."""
         return self.verification.crowding if self.verification else None
 
-    @property
+    @cached_property
     def least(self) -> float:
         """The lowest similarity that plays any part."""
         assert self.similarity is not None

@@ -210,37 +210,39 @@ def matches_of(
     compared = measured.compared
     if around is None and criteria.crowding:
         around = Around.of(measured.similarities, criteria.crowding)
-    near = _near(measured, around)
+    near = _near(measured, criteria, around)
     found = clauses(criteria, near)
     found[np.array(compared.same_texts, dtype=np.bool_) & are_near(found)] = EQUAL
     settled = are_settled(criteria, replace(near, crowd=around.crowd if around else 0), found)
     shown, known = measured.texts.meeting.tolist(), measured.is_exact.tolist()
+    hits = compared.hits
     matches = [
         Match(
-            hit["_index"],
-            hit["_id"],
+            hits[place]["_index"],
+            hits[place]["_id"],
             compared.distances[place],
             None if math.isnan(shown[place]) else shown[place],
             is_exact=known[place],
             same_text=compared.same_texts[place],
-            source=hit["_source"] if with_source else None,
+            source=hits[place]["_source"] if with_source else None,
             standard_error=None if known[place] else compared.standard_errors[place],
             clause=CLAUSES[found[place]],
             is_settled=bool(settled[place]),
         )
-        for place, hit in enumerate(compared.hits)
-        if found[place] < CROWDED
+        for place in np.flatnonzero(are_near(found)).tolist()
     ]
     matches.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
     crowded = int(np.count_nonzero(found == CROWDED))
-    candidates = len(compared.hits) + compared.foreign
+    candidates = len(hits) + compared.foreign
     return Matches(tuple(matches), candidates, complete, compared.foreign, status, around, crowded)
 
 
-def _near(measured: Measured, around: Around | None) -> Near:
+def _near(measured: Measured, criteria: Criteria, around: Around | None) -> Near:
     """Return how near the hits are, by the surroundings of the text and, as far as they are known, of the hits."""
-    distances = [np.inf if each is None else each for each in measured.compared.distances]
-    near = Near(np.array(distances, dtype=np.float64), measured.texts)
+    near = Near(None, measured.texts)
+    if criteria.distance is not None:
+        distances = [np.inf if each is None else each for each in measured.compared.distances]
+        near = replace(near, distances=np.array(distances, dtype=np.float64))
     if around is None:
         return near
     if measured.surroundings is None or around.crowd <= NO_CROWD:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
+from es_simhash.plans.document_sizes import DocumentSizes
 from es_simhash.plans.explain.explanation import Explanation, explain
 from es_simhash.plans.explain.field_states import ComparedDocument, ExaminedDocument, examine
 from es_simhash.plans.explain.shared_keys import clauses
@@ -24,7 +25,12 @@ _SAME_IDS = 10
 
 
 def explain_pair(
-    index: str, documents: Documents, ids: tuple[str, str], options: FindRequest, rarity: IndexRarity
+    index: str,
+    documents: Documents,
+    ids: tuple[str, str],
+    options: FindRequest,
+    rarity: IndexRarity,
+    sizes: DocumentSizes,
 ) -> Plan[Explanation]:
     """Explain why two documents of an index are near-duplicates, or why they are not."""
     if ids[0] == ids[1]:
@@ -34,12 +40,17 @@ def explain_pair(
     named = yield from _named_by_engine(index, documents, first, second)
     criteria = options.criteria(documents.scheme)
     compare = yield from verifier(index, documents, options, criteria, rarity)
-    around = None if compare is None else (yield from _around(index, documents, pair, options, compare))
+    around = None if compare is None else (yield from _around(index, documents, pair, options, compare, sizes))
     return explain(documents.scheme, criteria, (first, second), named, compare, around)
 
 
 def _around(
-    index: str, documents: Documents, pair: Sequence[ComparedDocument], options: FindRequest, verifier: Verifier
+    index: str,
+    documents: Documents,
+    pair: Sequence[ComparedDocument],
+    options: FindRequest,
+    verifier: Verifier,
+    sizes: DocumentSizes,
 ) -> Plan[tuple[Around, Around] | None]:
     """Search for what is around both documents, if that counts."""
     criteria = options.criteria(documents.scheme)
@@ -47,7 +58,7 @@ def _around(
         return None
     wanted = [QueryDocument(each.text, {}, each.name, each.index) for each in pair]
     prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
-    results = yield from find_fingerprinted(index, documents, wanted, prints, options, verifier)
+    results = yield from find_fingerprinted(index, documents, wanted, prints, options, verifier, sizes)
     first, second = (Around.of(result.measured.similarities, criteria.crowding) for result in results)
     return first, second
 

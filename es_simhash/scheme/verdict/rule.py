@@ -84,13 +84,19 @@ def _by_texts(
     s, differ = texts.similarities, texts.agreements == DIFFER
     if crowding is None:
         return [("conditions", differ), ("below", ~(s >= least)), ("similar", s >= least)]
-    needed = least - crowding.lowering(least) * (texts.agreements == MANY_NUMBERS)
+    needed = _needed(least, crowding, texts)
     return [
         ("conditions", differ),
         ("below", ~(s >= needed)),
         ("apart", s >= needed + _more(crowding, near)),
         ("nearest", _are_nearest(crowding, texts, near)),
     ]
+
+
+def _needed(least: float, crowding: Crowding, texts: PairMeasures) -> Similarities:
+    """Return the similarity that pairs need where nothing is around them."""
+    needed: Similarities = least - crowding.lowering(least) * (texts.agreements == MANY_NUMBERS)
+    return needed
 
 
 def _more(crowding: Crowding, near: Near) -> Similarities:
@@ -128,6 +134,8 @@ def are_settled(criteria: Criteria, own: Near, clauses: Clauses) -> npt.NDArray[
     """
     if criteria.crowding is None or criteria.similarity is None or own.texts is None:
         return np.ones(len(clauses), dtype=np.bool_)
-    tried = dict(_by_texts(criteria.similarity, criteria.crowding, own.texts, own))
-    by_surroundings = np.isin(clauses, [CLAUSES.index("apart"), CLAUSES.index("nearest")])
-    return ~by_surroundings | tried["apart"]
+    by_surroundings = (clauses == CLAUSES.index("apart")) | (clauses == CLAUSES.index("nearest"))
+    if not by_surroundings.any():
+        return ~by_surroundings
+    needed = _needed(criteria.similarity, criteria.crowding, own.texts)
+    return ~by_surroundings | (own.texts.similarities >= needed + _more(criteria.crowding, own))

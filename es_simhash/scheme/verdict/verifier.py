@@ -233,15 +233,19 @@ class CachedTexts:
     """Texts in memory that are compared several times; the features of each are made once."""
 
     def __init__(self, verifier: Verifier, texts: Sequence[str]) -> None:
-        numbers: dict[str, int] = {}
-        self._rows = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
-        self._cache = SetCache.of(verifier.prepared, list(numbers))
         self.verifier = verifier
         self.texts = texts
 
     def measures(self, pairs: Integers, least: Similarities | float) -> PairMeasures:
         """Measure each pair of texts, given as two rows of positions; see `Verifier.of_cached`."""
-        return self.verifier.of_cached(self._cache, self._rows[pairs], least)
+        rows, cache = self._cached
+        return self.verifier.of_cached(cache, rows[pairs], least)
+
+    @cached_property
+    def _cached(self) -> tuple[Integers, SetCache]:
+        numbers: dict[str, int] = {}
+        rows = np.array([numbers.setdefault(text, len(numbers)) for text in self.texts], dtype=np.int64)
+        return rows, SetCache.of(self.verifier.prepared, list(numbers))
 
 
 def _with_least(measures: PairMeasures, least: Similarities | float) -> PairMeasures:

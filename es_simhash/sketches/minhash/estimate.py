@@ -40,7 +40,8 @@ def estimates(a: Signatures, b: Signatures, value_bits: int = VALUE_BITS) -> npt
             "Give signatures of the same kind and size."
         )
     mask = np.uint32((1 << value_bits) - 1)
-    similarities = similarities_of_shares(((a ^ b) & mask == 0).mean(axis=-1), value_bits)
+    agreeing = np.add.reduce((a ^ b) & mask == 0, axis=-1, dtype=np.float64)
+    similarities = similarities_of_shares(agreeing / a.shape[-1], value_bits)
     if value_bits < VALUE_BITS:
         return similarities
     return np.where((a == EMPTY).all(axis=-1) != (b == EMPTY).all(axis=-1), 0.0, similarities)

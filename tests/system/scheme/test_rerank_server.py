@@ -11,12 +11,14 @@ import pytest
 
 from es_simhash._core import bit_codes
 from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.index import Index
 from es_simhash.plans import find
 from es_simhash.plans.candidates import ServerFilter, all_candidates, server_filter
+from es_simhash.plans.document_sizes import DocumentSizes, Part
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import Action, Bulk, MultiSearch, Operation, Search
 from es_simhash.scheme import own_fields
@@ -202,13 +204,15 @@ def test_what_no_script_can_compare_is_compared_here(options: FindRequest, schem
 class Asked:
     """A record of how it is asked for candidates; it stops at ``enough``."""
 
+    documents = Documents(Scheme(), ["body"])
+
     def __init__(self, enough: int) -> None:
         self._enough = enough
 
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
         return len(hits) >= self._enough
 
-    def body(self, size: int, *, scored: bool, filtered: bool) -> Json:
+    def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
         return {"size": size, "filtered": filtered}
 
 
@@ -220,7 +224,7 @@ def candidates_of(
     server_filter: ServerFilter, *replies: Any, most: int = 10_000, enough: int = 10_000
 ) -> tuple[list[Any], list[tuple[int, bool]]]:
     """The requests of a search, as size and whether filtered; how many candidates it has, and whether these are all."""
-    steps = all_candidates("index", [Asked(enough)], most, server_filter)
+    steps = all_candidates("index", [Asked(enough)], most, server_filter, DocumentSizes(), with_texts=True)
     asked: list[Any] = []
     coming, send, step = iter(replies), steps.send, None
     while True:
@@ -228,7 +232,7 @@ def candidates_of(
             operation: Operation[Any] = send(step)
         except StopIteration as end:
             assert not list(coming)
-            return asked, [(len(found), is_whole) for found, is_whole in end.value]
+            return asked, [(len(found.hits), found.complete) for found in end.value]
         asked.append(
             (operation.body["size"], operation.body["filtered"]) if isinstance(operation, Search) else operation
         )

@@ -1,0 +1,98 @@
+"""What to ask for of candidates: as much as costs less than another request would.
+
+Measured on both servers, through their clients: another request takes about a millisecond. In that time some 100 kB
+come with the first reply, so the texts of a few documents do. Leaving out the rest of a document costs a server more
+than to send some kilobytes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents, readable_text
+from es_simhash.plans.operations import Plan, Search
+
+# Characters that cost as much as a second request, and as much as leaving them out of a document.
+_SECOND_REQUEST, _LEFT_OUT = 128 << 10, 4 << 10
+# The most characters of a reply, if documents are as long as those before.
+_MOST = 1 << 20
+# Documents that are read whole to learn their length, and the share of the newest search in what is known.
+_FIRST, _NEWEST = 3, 1 / 8
+# Candidates of a search before any is known.
+_CANDIDATES = 8.0
+
+
+class Part(Enum):
+    """The parts of documents to ask for."""
+
+    FINGERPRINTS = "fingerprints"
+    TEXTS = "fingerprints and texts"
+    WHOLE = "whole documents"
+
+
+@dataclass
+class DocumentSizes:
+    """How many candidates searches of an index have, and how long documents and their texts are, in characters.
+
+    They are the averages of the latest searches; lengths are None until one is known.
+    """
+
+    candidates: float = _CANDIDATES
+    document: float | None = None
+    text: float | None = None
+
+    def read(self, index: str, documents: Documents) -> Plan[None]:
+        """Look at some documents, unless their length is known."""
+        if self.document is None:
+            body = {"query": {"match_all": {}}, "size": _FIRST, "_source": True, "track_total_hits": False}
+            for hit in (yield Search(index, body))["hits"]["hits"]:
+                self._measure(documents, hit, Part.WHOLE)
+
+    def part(self, count: float, *, with_texts: bool) -> Part:
+        """Return what to ask for of ``count`` documents; ``with_texts`` if these are wanted sooner or later."""
+        if self.document is None or self.text is None:
+            return Part.FINGERPRINTS
+        come = with_texts and count * self.text <= _SECOND_REQUEST
+        needed = self.text if come else 0.0
+        if self.document <= needed + _LEFT_OUT and count * self.document <= _MOST:
+            return Part.WHOLE
+        return Part.TEXTS if come else Part.FINGERPRINTS
+
+    def fitting(self, part: Part, count: int) -> int:
+        """Return how many documents of ``count`` to ask for at once."""
+        length = {Part.FINGERPRINTS: None, Part.TEXTS: self.text, Part.WHOLE: self.document}[part]
+        return count if not length else max(1, min(count, int(_MOST / length)))
+
+    def note(self, documents: Documents, hits: Sequence[Json], part: Part) -> None:
+        """Take in what the first reply of a search shows, by one of its hits, since measuring takes time."""
+        self.candidates = _average(self.candidates, len(hits))
+        if part is Part.FINGERPRINTS or not hits:
+            return
+        self._measure(documents, hits[0], part)
+
+    def _measure(self, documents: Documents, hit: Json, part: Part) -> None:
+        source = hit.get("_source") or {}
+        self.text = _average(self.text, len(readable_text(documents, source) or ""))
+        if part is Part.WHOLE:
+            self.document = _average(self.document, _length(source))
+
+
+def _average(known: float | None, newest: float) -> float:
+    return newest if known is None else known + _NEWEST * (newest - known)
+
+
+def _length(value: Any) -> int:
+    """Return about how many characters a value has as JSON."""
+    if isinstance(value, str):
+        return len(value) + 3
+    if isinstance(value, dict):
+        return sum(len(name) + 3 for name in value) + _lengths(value.values())
+    return _lengths(value) if isinstance(value, list) else 8
+
+
+def _lengths(values: Iterable[Any]) -> int:
+    return sum(map(_length, values))

@@ -1,0 +1,140 @@
+"""What is asked for of candidates: texts come with the first reply where that costs less than another request."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash import Documents, Index, Scheme
+from es_simhash._core.json_paths import Json
+from es_simhash.engines.embedded import EmbeddedEngine
+from es_simhash.plans.document_sizes import DocumentSizes, Part
+from es_simhash.plans.operations import GetDocuments, MultiSearch, Search
+from es_simhash.scheme.rerank import Matches
+from es_simhash.testing.corpus import corpus
+from tests.support.meddling import Meddler
+
+DOCUMENTS = Documents(Scheme(), ["body"])
+OURS = ["dedup.simhash", "dedup.bands", "dedup.content", "dedup.scheme", "dedup.status"]
+
+
+def engine_with(tmp_path: Path, documents: list[Json]) -> Meddler:
+    """An engine that records operations, with an index of these documents."""
+    engine = Meddler(EmbeddedEngine(tmp_path))
+    index = Index("texts", engine, scheme=Scheme(), fields=["body"])
+    index.init()
+    index.add(({"_id": str(i), **document} for i, document in enumerate(documents)), refresh=True)
+    engine.seen.clear()
+    return engine
+
+
+def asked(engine: Meddler) -> list[Any]:
+    """What was asked for of documents since the last look: their ids, or parts of candidates."""
+    found: list[Any] = []
+    for each in engine.seen:
+        if isinstance(each, Search | MultiSearch):
+            bodies = each.bodies if isinstance(each, MultiSearch) else [each.body]
+            found += [body["_source"] for body in bodies]
+        elif isinstance(each, GetDocuments):
+            found.append(each.ids)
+    engine.seen.clear()
+    return found
+
+
+def of(document: float | None, text: float | None, candidates: float = 8.0) -> DocumentSizes:
+    return DocumentSizes(candidates, document, text)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "count", "with_texts", "expected"),
+    [
+        (of(None, None), 8, True, Part.FINGERPRINTS),
+        (of(1_500, 1_000), 8, True, Part.WHOLE),
+        (of(1_500, 1_000), 8, False, Part.WHOLE),
+        (of(1_500, 1_000), 10_000, True, Part.FINGERPRINTS),
+        (of(90_000, 1_000), 8, True, Part.TEXTS),
+        (of(90_000, 1_000), 8, False, Part.FINGERPRINTS),
+        (of(42_000, 40_000), 2, True, Part.WHOLE),
+        (of(42_000, 40_000), 8, True, Part.FINGERPRINTS),
+        (of(42_000, 40_000), 2, False, Part.FINGERPRINTS),
+    ],
+)
+def test_as_much_is_asked_for_as_costs_less_than_another_request(
+    sizes: DocumentSizes, count: float, with_texts: bool, expected: Part
+) -> None:
+    assert sizes.part(count, with_texts=with_texts) is expected
+
+
+def test_a_reply_is_bounded_in_bytes() -> None:
+    assert of(1_500, 1_000).fitting(Part.WHOLE, 100) == 100
+    assert of(42_000, 40_000).fitting(Part.WHOLE, 100) == (1 << 20) // 42_000
+    assert of(42_000, 40_000).fitting(Part.TEXTS, 100) == (1 << 20) // 40_000
+    assert of(42_000, 40_000).fitting(Part.FINGERPRINTS, 100) == 100
+    assert of(9e9, 9e9).fitting(Part.WHOLE, 100) == 1
+
+
+def test_lengths_follow_the_latest_replies() -> None:
+    sizes = of(1_000, 1_000)
+    hit: Json = {"_source": {"body": "x" * 9_000, "other": [1, {"name": "y" * 1_000}]}}
+    for _ in range(90):
+        sizes.note(DOCUMENTS, [hit] * 3, Part.TEXTS)
+    assert (round(sizes.candidates), round(sizes.text or 0), sizes.document) == (3, 9_000, 1_000)
+    for _ in range(60):
+        sizes.note(DOCUMENTS, [hit], Part.WHOLE)
+    assert 10_000 < (sizes.document or 0) < 10_100
+    sizes.note(DOCUMENTS, [], Part.WHOLE)
+
+
+def test_one_request_finds_and_verifies(tmp_path: Path) -> None:
+    texts = corpus()
+    engine = engine_with(tmp_path, texts)
+    index = Index("texts", engine)
+    assert index.find(texts[0]["body"])
+    asked(engine)
+    assert index.find(texts[1]["body"])[0].is_exact
+    assert asked(engine) == [True]
+    assert all(list(index.find_many([each["body"] for each in texts[:3]])))
+    assert asked(engine) == [True] * 3
+    assert index.find(texts[1]["body"], source=["title"])[0].source == {"title": texts[1]["title"]}
+    assert not next(iter(index.check([texts[2]]))).is_new
+    assert asked(engine) == [True] * 2
+
+
+def test_a_second_request_reads_long_texts(tmp_path: Path) -> None:
+    letters = [random.Random(seed).choices("abcdefghijklmnopqrstuvwxyz ", k=40_000) for seed in range(3)]
+    long = [{"body": "".join(each)} for each in letters]
+    engine = engine_with(tmp_path, long)
+    index = Index("texts", engine)
+    assert index.find(long[0]["body"])[0].is_exact
+    asked(engine)
+    assert index.find(long[1]["body"])[0].is_exact
+    assert asked(engine) == [OURS, ["1"]]
+
+
+def test_texts_come_without_the_rest_of_long_documents(tmp_path: Path) -> None:
+    texts = [{**document, "scan": "A" * 60_000} for document in corpus()]
+    engine = engine_with(tmp_path, texts)
+    index = Index("texts", engine)
+    assert index.find(texts[0]["body"])
+    asked(engine)
+    assert index.find(texts[1]["body"])[0].is_exact
+    assert asked(engine) == [[*OURS, "body"]]
+    assert index.find(texts[1]["body"], estimate=True)
+    assert asked(engine) == [OURS]
+
+
+def test_what_is_asked_for_changes_no_match(tmp_path: Path) -> None:
+    texts = corpus()
+    engine = engine_with(tmp_path, texts)
+
+    def found(sizes: DocumentSizes) -> list[Matches]:
+        index = Index("texts", engine)
+        index._plans._sizes = sizes
+        return list(index.find_many([each["body"] for each in texts]))
+
+    whole, apart, mixed = found(of(1_000, 1_000)), found(of(9e9, 9e9)), found(of(9e9, 1_000))
+    assert whole == apart == mixed
+    assert any(whole)
