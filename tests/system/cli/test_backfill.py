@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,12 +16,24 @@ import pytest
 
 from es_simhash.cli.options.target import Target
 from es_simhash.engines.base import Engine
+from es_simhash.engines.connect import connect
 from es_simhash.errors import AccessError, UnreachableError
 from es_simhash.live.sweep.temporary_settings import are_changed
-from es_simhash.plans.operations import Action, Bulk, GetMappings, GetResource, Operation
-from tests.support.commands import lines, run
+from es_simhash.plans.operations import (
+    Action,
+    Bulk,
+    DeleteIndex,
+    GetMappings,
+    GetResource,
+    GetTask,
+    Operation,
+    UpdateByQuery,
+)
+from tests.support.commands import environment, lines, run
 from tests.support.meddling import Meddler
+from tests.support.rest_engines import new_name
 from tests.support.whole_indices import DOCUMENTS, create, fill, servers
+from tools.nodes import Node
 
 
 @servers
@@ -75,3 +92,113 @@ def test_settings_that_could_not_be_set_back_are_named_and_set_back_by_the_next_
     assert "Settings" not in backfill()
     mapping = engine.perform(GetMappings(name))[name]
     assert not are_changed(mapping)
+
+
+# --- in the cluster
+
+COUNT = 300
+SLOWLY = ("--in-cluster", "--max-rate", "60")
+
+
+@pytest.fixture(params=["elasticsearch", "opensearch"])
+def node(request: pytest.FixtureRequest) -> Node:
+    node: Node = request.getfixturevalue(f"{request.param}_node")
+    return node
+
+
+@pytest.fixture
+def many(node: Node) -> Iterator[str]:
+    """An index of documents without fingerprints."""
+    name = new_name()
+    engine = connect(node.url)
+    create(engine, name)
+    fill(engine, name, {str(i): {"title": f"The title of document {i}, like no other {i * i}"} for i in range(COUNT)})
+    yield name
+    engine.perform(DeleteIndex(name))
+    engine.close()
+
+
+@contextmanager
+def begun(node: Node, name: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A slow backfill in the cluster, as a process, whose task has done some documents."""
+    line = ["backfill", name, "--url", node.url, "--field", "title", "--json", *SLOWLY]
+    with subprocess.Popen(
+        [sys.executable, "-m", "es_simhash", *line],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        cwd=folder,
+        env=environment({"XDG_STATE_HOME": str(folder)}),
+    ) as process:
+        try:
+            for event in process.stdout or ():
+                if json.loads(event).get("written"):
+                    break
+            yield process
+        finally:
+            process.kill()
+
+
+def tasks(node: Node, name: str) -> list[str]:
+    found = node.request("GET", "/_tasks?actions=*/update/byquery&group_by=parents").body["tasks"]
+    return [id_ for id_, task in found.items() if name in str(task["headers"])]
+
+
+def backfilled(node: Node, name: str, folder: Path) -> Any:
+    line = ("backfill", name, "--url", node.url, "--field", "title", "--json", "--in-cluster")
+    return lines(run(*line, cwd=folder, XDG_STATE_HOME=str(folder)))[-1]
+
+
+def test_an_interruption_cancels_the_task_of_the_cluster(node: Node, many: str, tmp_path: Path) -> None:
+    with begun(node, many, tmp_path) as process:
+        assert len(tasks(node, many)) == 1
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    assert process.returncode == 130
+    assert "Interrupted. Fingerprints were given to" in err
+    assert tasks(node, many) == []
+    assert 0 < backfilled(node, many, tmp_path)["written"] < COUNT
+
+
+def test_a_task_whose_command_was_killed_is_followed_by_the_next_one(node: Node, many: str, tmp_path: Path) -> None:
+    with begun(node, many, tmp_path) as process:
+        process.send_signal(signal.SIGKILL)
+    assert len(tasks(node, many)) == 1
+    done = backfilled(node, many, tmp_path)
+    assert 0 < done["written"] < COUNT
+    assert (done["rejected"], done["unsettled"], done["conflicts"]) == (0, 0, 0)
+    assert backfilled(node, many, tmp_path)["total"] == 0
+
+
+@servers
+def test_a_task_that_cannot_be_cancelled_is_named(
+    engine: Engine, meddler: Meddler, names: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = names()
+    create(engine, name)
+    fill(engine, name, DOCUMENTS)
+
+    def fail(operation: Operation[Any]) -> None:
+        if UpdateByQuery in meddler.kinds() and not isinstance(operation, UpdateByQuery):
+            raise UnreachableError("away")
+
+    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+    meddler.before = fail
+    line = ("backfill", name, "--field", "title", "--in-cluster", "--patience", "0")
+    err = run(*line, cwd=tmp_path, code=3, XDG_STATE_HOME=str(tmp_path)).err
+    [task] = [each.id for each in meddler.seen if isinstance(each, GetTask)][:1]
+    assert f"The server may go on with the task {task}. Run the command again to follow it, or cancel it" in err
+
+
+@servers
+def test_what_the_server_has_left_is_counted(
+    engine: Engine, meddler: Meddler, names: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = names()
+    create(engine, name)
+    fill(engine, name, {**DOCUMENTS, "long": {"body": "a word " * 40_000}})
+    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+    line = ("backfill", name, "--field", "body", "--in-cluster", "--json")
+    done = run(*line, cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
+    assert (lines(done)[-1]["written"], lines(done)[-1]["deferred"]) == (len(DOCUMENTS) + 1, 1)
+    assert "1 document was left to this command by the server's pipeline, and done here." in done.err
