@@ -42,7 +42,7 @@ DOCUMENTS: dict[str, Json] = {
     f"id{i}": {"body": f"the text of document {i}, which is like no other {i * i}", "deep": {"number": i / 7}}
     for i in range(COUNT)
 }
-# A second or so for each slice of what is there.
+# So slowly that several looks see the task at work.
 SLOWLY = 100.0
 
 

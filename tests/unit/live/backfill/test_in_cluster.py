@@ -64,7 +64,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 class Cluster:
     """A server whose tasks go as is written: what each looks like, time after time.
 
-    Tasks ``running`` are there already. ``left`` documents are due, of which ``deferred`` by the pipeline.
+    Tasks ``running`` are there already. ``left`` documents are due; the pipeline has ``deferred`` some.
     """
 
     tasks: list[list[Task | Exception]]
