@@ -6,7 +6,7 @@ other metadata; of an update the same with ``doc``, ``upsert`` and so on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -18,6 +18,9 @@ from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.settings import Settings
 
 Document: TypeAlias = Mapping[str, Any]
+
+# dict first: it is quickest to test.
+_MAPPINGS = (dict, Mapping)
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,11 @@ class Target:
     def names(self) -> list[str]:
         """The names of the fields, cached because every document needs them."""
         return own_fields.names(self.settings)
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """The names of the fields, for look-ups."""
+        return frozenset(self.names)
 
     @cached_property
     def replaced(self) -> frozenset[str]:
@@ -60,6 +68,8 @@ class Task:
     action: Document
     slots: dict[str, Slot] = field(default_factory=dict)
     problem: str | None = None
+    _is_wrapped: bool = field(init=False)
+    _body: Document = field(init=False)
 
     def __post_init__(self) -> None:
         try:
@@ -75,6 +85,8 @@ class Task:
 
     def _read(self) -> None:
         check_mapping(self.action, "is")
+        self._is_wrapped = _is_wrapped(self.action)
+        self._body = check_mapping(self.action["_source"] if self._is_wrapped else self.action, "has a body")
         kind = self.action.get("_op_type", "index")
         if kind in ("index", "create"):
             self._read_slot("", self._body)
@@ -87,24 +99,9 @@ class Task:
         """Return the action with the fields; raise its problem as a `DocumentError`."""
         if self.problem:
             raise DocumentError(self.problem)
-        body = dict(self._body)
-        for name, slot in self.slots.items():
-            if name:
-                body[name] = self._with_fields(slot)
-            else:
-                body = self._with_fields(slot)
+        made = {name: self._with_fields(slot) for name, slot in self.slots.items()}
+        body = made.get("") or {**self._body, **made}
         return {**self.action, "_source": body} if self._is_wrapped else body
-
-    @cached_property
-    def _is_wrapped(self) -> bool:
-        """Whether the body is in ``_source``, which in an update may instead select what to return of the document."""
-        source = self.action.get("_source")
-        is_update = self.action.get("_op_type") == "update"
-        return isinstance(source, dict | Mapping) or ("_source" in self.action and not is_update)
-
-    @cached_property
-    def _body(self) -> Document:
-        return check_mapping(self.action["_source"] if self._is_wrapped else self.action, "has a body")
 
     def _read_slot(self, name: str, document: Document) -> None:
         self.slots[name] = Slot(document, text_of(document, self.target.sources))
@@ -134,15 +131,24 @@ class Task:
 
     def _with_fields(self, slot: Slot) -> Json:
         """Copy the document with the fields; whatever else our object holds stays."""
-        prefix, own = self.target.prefix, self.target.names
-        there = slot.document.get(prefix)
-        if there is None or there == []:
-            there = {}
-        kept = _without(own, check_mapping(there, f"has, where the fields belong in {prefix!r}, a value"))
-        return {**_without(self.target.replaced, slot.document), prefix: slot.emptied | kept | (slot.fields or {})}
+        prefix, kept = self.target.prefix, slot.document.get(self.target.prefix)
+        if kept is None or kept == []:
+            kept = {}
+        kept = _without(self.target.own, check_mapping(kept, f"has, where the fields belong in {prefix!r}, a value"))
+        fields = {**slot.emptied, **kept, **(slot.fields or {})}
+        return {**_without(self.target.replaced, slot.document), prefix: fields}
 
 
-def _without(names: Collection[str], document: Document) -> Json:
+def _is_wrapped(action: Document) -> bool:
+    """Return whether the body is in ``_source``, which in an update may instead select what the reply holds."""
+    source = action.get("_source")
+    is_update = action.get("_op_type") == "update"
+    return isinstance(source, _MAPPINGS) or ("_source" in action and not is_update)
+
+
+def _without(names: frozenset[str], document: Document) -> Document:
+    if names.isdisjoint(document):  # as nearly always
+        return document
     return {name: value for name, value in document.items() if name not in names}
 
 
@@ -154,6 +160,6 @@ def id_of(action: Any) -> str | None:
 
 def check_mapping(value: Any, has_what: str) -> Document:
     """Return the value if it is a mapping; ``has_what`` begins the problem otherwise."""
-    if not isinstance(value, dict | Mapping):  # dict first: it is quickest to test
+    if not isinstance(value, _MAPPINGS):
         raise DocumentError(f"{has_what} of type {type(value).__name__}. Give a mapping.")
     return value

@@ -43,7 +43,7 @@ class Documents:
 
     def add_fields(self, document: Document) -> Json:
         """Return the document with the fields of its fingerprint."""
-        [action] = self._results(self._prepared((0, [{"_source": document}])), None)
+        [action] = _kept(self._prepared((0, [{"_source": document}])), None)
         fingerprinted: Json = action["_source"]
         return fingerprinted
 
@@ -59,17 +59,17 @@ class Documents:
         unchanged. A document that cannot be read raises a `DocumentError` that names it; with ``on_reject``, it is
         passed to that function and left out.
 
-        While a batch is being sent, a thread fingerprints the next one.
+        While a batch is being sent, a thread makes the next one.
         """
         for batch in prefetched(self._prepared, chunks(actions, _BATCH)):
-            yield from self._results(batch, on_reject)
+            yield from _kept(batch, on_reject)
 
     async def async_actions(self, actions: Items[Document], on_reject: OnReject | None = None) -> AsyncIterator[Json]:
         """Yield the same for ``helpers.async_bulk``."""
         import asyncio  # see `es_simhash.engines.base`
 
         async for chunk in async_chunks(actions, _BATCH):
-            for done in self._results(await asyncio.to_thread(self._prepared, chunk), on_reject):
+            for done in _kept(await asyncio.to_thread(self._prepared, chunk), on_reject):
                 yield done
 
     @cached_property
@@ -110,23 +110,12 @@ class Documents:
                 done += 1
                 yield error
 
-    def _prepared(self, batch: tuple[int, Sequence[Document]]) -> tuple[int, list[Task]]:
-        """Fingerprint a batch of actions; return it with the position of its first."""
+    def _prepared(self, batch: tuple[int, Sequence[Document]]) -> list[Json | Rejected]:
+        """Return a batch of actions, given with the position of its first, with their fields."""
         first, actions = batch
         tasks = [Task(self._target, action) for action in actions]
         self._fill([(task, slot) for task in tasks for slot in task.slots.values() if slot.text is not None])
-        return first, tasks
-
-    def _results(self, prepared: tuple[int, list[Task]], on_reject: OnReject | None) -> Iterator[Json]:
-        """Yield the actions of a batch with their fields."""
-        first, tasks = prepared
-        for position, task in enumerate(tasks, first):
-            try:
-                result = task.result()
-            except DocumentError as error:
-                Rejected.given(task.id, position, error.problem).hand_to(on_reject)
-            else:
-                yield result
+        return [_result(task, position) for position, task in enumerate(tasks, first)]
 
     def _fill(self, slots: Sequence[tuple[Task, Slot]]) -> None:
         """Fingerprint the texts of slots; a text that cannot be fingerprinted is its task's problem."""
@@ -136,6 +125,22 @@ class Documents:
                 task.problem = fields.problem
             else:
                 slot.fields = (slot.fields or {}) | fields
+
+
+def _result(task: Task, position: int) -> Json | Rejected:
+    try:
+        return task.result()
+    except DocumentError as error:
+        return Rejected.given(task.id, position, error.problem)
+
+
+def _kept(results: Iterable[Json | Rejected], on_reject: OnReject | None) -> Iterator[Json]:
+    """Yield results without the rejected ones, each of which is handed on in its turn."""
+    for result in results:
+        if isinstance(result, Rejected):
+            result.hand_to(on_reject)
+        else:
+            yield result
 
 
 def readable_text(documents: Documents, source: Json) -> str | None:

@@ -31,6 +31,8 @@ def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
         text = "\n".join(value for path in paths for value in _strings(document, path))
     except RecursionError:
         raise DocumentError("has arrays or objects in its text that are nested too deeply. Flatten them.") from None
+    if text.isascii():  # which costs no look at the text
+        return text
     try:
         text.encode()
     except UnicodeEncodeError as error:

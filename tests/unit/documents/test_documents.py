@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from itertools import islice
+from threading import Thread, current_thread
 from types import MappingProxyType
 from typing import Any
 
@@ -192,6 +193,32 @@ def test_actions_are_read_a_batch_at_a_time_and_one_batch_ahead() -> None:
     assert read == 1000
     next(made)
     assert read == 1500
+
+
+class Watched(Mapping[str, Any]):
+    """A document that notes which threads look at it."""
+
+    def __init__(self, document: Json, threads: set[Thread]) -> None:
+        self.document, self.threads = document, threads
+
+    def __getitem__(self, name: str) -> Any:
+        self.threads.add(current_thread())
+        return self.document[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self.threads.add(current_thread())
+        return iter(self.document)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+
+def test_the_thread_of_the_caller_which_sends_them_neither_reads_nor_copies_documents() -> None:
+    threads: set[Thread] = set()
+    actions = [{"_id": i, "_source": Watched({"title": f"Number {i}"}, threads)} for i in range(3)]
+    assert [action["_id"] for action in SMALL.actions(actions)] == [0, 1, 2]
+    assert threads
+    assert current_thread() not in threads
 
 
 @pytest.mark.parametrize("bad", [0, 250, 499, 500, 501, 750, 1001])
