@@ -60,7 +60,7 @@ def command(
     with target.opened(output) as engine, files.opened(output, "Loading") as (found, rejects, advance):
         documents = documents_of(engine, index, known, dry_run)
         opened = Index(index, engine, prefix=known["prefix"])
-        there = DryRun(documents) if dry_run else opened
+        there = DryRun(index, documents) if dry_run else opened
         loader = Loader(there, rejects, lambda now: advance(now.done, rejects.count), op_type, patience)
         if dry_run:
             loader.load(found)
@@ -70,7 +70,7 @@ def command(
             with _reporting_failure(loader, index, refresh):
                 loader.load(found)
                 _refresh(opened, output)
-            learnt = _learnt(engine, opened, patience)
+            learnt = _learnt(engine, opened, loader)
     done = loader.written.done
     output.warn(loader.absent.warning)
     if not dry_run:
@@ -83,12 +83,12 @@ def command(
     return SOME_FAILED if rejects.count else FINE
 
 
-def _learnt(engine: Engine, index: Index, patience: float) -> Learnt:
-    """Learn how rare features are if that was never done."""
+def _learnt(engine: Engine, index: Index, loader: Loader) -> Learnt:
+    """Learn how rare features are if that was never done, from what was just written if that is all there is."""
     from es_simhash.engines.base import run
     from es_simhash.live.learning import learn_once, now
 
-    return run(learn_once(index.name, index.documents, now(), patience), engine)
+    return run(learn_once(index.name, index.documents, now(), loader.patience, loader.lowest), engine)
 
 
 def _refresh(index: Index, output: Output) -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
+from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.jobs.file_texts import AbsentFields
 from es_simhash.documents.actions import Document
@@ -15,7 +16,10 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.index import Index
+from es_simhash.live.learning import LowestContents
+from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.add import OnProgress, Written
+from es_simhash.scheme.own_fields import content_hash
 
 _BATCH = 500
 
@@ -23,7 +27,8 @@ _BATCH = 500
 class DryRun:
     """A dry run in place of an index: it fingerprints documents, and writes nothing."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, name: str, documents: Documents) -> None:
+        self.name = name
         self.documents = documents
 
     def add(
@@ -41,7 +46,10 @@ class DryRun:
 
 @dataclass
 class Loader:
-    """Writes documents of files to an index, and reports rejected ones with their file and line."""
+    """Writes documents of files to an index, and reports rejected ones with their file and line.
+
+    The ``lowest`` contents of the written ones are there to learn from.
+    """
 
     index: Index | DryRun
     on_reject: OnReject
@@ -50,14 +58,18 @@ class Loader:
     patience: float = PATIENCE
     written: Written = field(default_factory=Written)
     absent: AbsentFields = field(init=False)
+    lowest: LowestContents = field(default_factory=LowestContents)
+    _documents: Documents = field(init=False)
     _under_way: dict[int, FileDocument] = field(default_factory=dict)
 
     def load(self, found: Iterable[FileDocument]) -> Written:
         """Write all documents, and return the counts; ``absent`` then has the source fields that no document had."""
-        self.absent = AbsentFields(self.index.documents.fields)
-        return self.index.add(
-            self._actions(found), patience=self.patience, on_progress=self._on_progress, on_reject=self._on_reject
-        )
+        self._documents = self.index.documents
+        self.absent = AbsentFields(self._documents.fields)
+        with rarely_collected():
+            return self.index.add(
+                self._actions(found), patience=self.patience, on_progress=self._on_progress, on_reject=self._on_reject
+            )
 
     def _actions(self, found: Iterable[FileDocument]) -> Iterator[Json]:
         for position, each in enumerate(found):
@@ -67,9 +79,15 @@ class Loader:
             yield {"_op_type": self.op_type, "_id": each.id, **routed, "_source": each.document}
 
     def _on_reject(self, rejected: Rejected) -> None:
-        self.on_reject(self._under_way[rejected.position].rejected(rejected.reason))
+        self.on_reject(self._under_way.pop(rejected.position).rejected(rejected.reason))
+
+    def _content(self, written: FileDocument) -> tuple[str, DocumentRef]:
+        """Return the content hash of a document, which is written by now."""
+        ref = DocumentRef(self.index.name, written.id, written.routing, {})
+        return content_hash(written.text_of(self._documents.fields)), ref
 
     def _on_progress(self, written: Written) -> None:
+        self.lowest.add(map(self._content, self._under_way.values()))
         self._under_way.clear()
         self.written = written
         self.on_progress(written)

@@ -36,7 +36,7 @@ def carry_out(action: Action, index: EmbeddedIndex) -> ActionResult:
 def _check(action: Action) -> None:
     if action.op_type not in _DO:
         raise RejectedError(400, f"There is no action {action.op_type!r}. Choose from: {', '.join(_DO)}.")
-    if unknown := sorted(set(action.metadata or ()) - set(_METADATA)):
+    if action.metadata and (unknown := sorted(set(action.metadata) - set(_METADATA))):
         raise RejectedError(400, f"{', '.join(unknown)}: not supported by the embedded engine. Leave it out.")
     if action.id is None:
         if action.op_type in ("update", "delete"):
@@ -54,7 +54,9 @@ def _check(action: Action) -> None:
 
 def _check_unchanged(action: Action, index: EmbeddedIndex, id_: str) -> None:
     """Raise unless the document is still the one that the action's condition names (see `version_of`)."""
-    condition = {name: value for name, value in (action.metadata or {}).items() if name.startswith("if_")}
+    if not action.metadata:
+        return
+    condition = {name: value for name, value in action.metadata.items() if name.startswith("if_")}
     if not condition:
         return
     present = index.store.get(id_)

@@ -94,7 +94,7 @@ class EmbeddedIndex:
         """Write a document; raise `RejectedError` if it is invalid."""
         self.acquire()
         source = encode(document)
-        document_leaves = list(leaves(document))
+        document_leaves = leaves(document)
         mapping = with_new_fields(self.mapping, document_leaves)
         document_terms = terms(document_leaves, mapping)
         if mapping is not self.mapping:

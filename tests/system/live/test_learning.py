@@ -12,6 +12,7 @@ import pytest
 from es_simhash import Scheme
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
+from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError
 from es_simhash.index import Index
 from es_simhash.live import learning
@@ -193,6 +194,18 @@ def test_commands_say_what_they_learnt(tmp_path: Path) -> None:
     assert done[-1]["learnt"]["sample"] == 20
     shown = run("backfill", "articles", "--learn", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
     assert "Learnt from 20 of 60 documents how rare features are" in shown.err
+
+
+def test_what_a_load_has_written_is_not_read_again_to_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from es_simhash.cli.options.target import Target
+
+    meddler = Meddler(EmbeddedEngine(tmp_path / "indices"))
+    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text("\n".join(json.dumps({"id": i, **edited(corpus()[i], 5, seed=i)}) for i in range(30)))
+    done = run("load", "articles", str(documents), "--field", "body", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
+    assert "Learnt from 20 of 30 documents how rare features are" in done.err
+    assert not [each for each in meddler.seen if isinstance(each, ReadPage)]
 
 
 def test_a_table_that_cannot_be_kept_is_no_failure(

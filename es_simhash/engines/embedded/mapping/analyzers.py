@@ -25,10 +25,10 @@ def whitespace(text: str) -> str:
 
 def standard(text: str) -> str:
     """Split a text at Unicode's default word boundaries, in lower case; each ideograph is a word."""
+    if _PLAIN.fullmatch(text):
+        return _joined(text.lower().split())
     found = by_kernels(lambda kernels: cast(str, kernels.words(text, _LONGEST)))
-    if found is None:
-        found = _joined(text.split() if _PLAIN.fullmatch(text) else words(text))
-    return found.lower()
+    return (_joined(words(text)) if found is None else found).lower()
 
 
 def _joined(found: list[str]) -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeAlias, cast
@@ -63,16 +63,30 @@ def updated(document: Json, part: Mapping[str, Any]) -> Json:
     return result
 
 
-def leaves(value: Any, path: str | None = None) -> Iterator[Leaf]:
-    """Yield the values in a document with their paths, the elements of arrays one by one."""
+def leaves(document: Json) -> list[Leaf]:
+    """Return the values in a document with their paths, the elements of arrays one by one."""
+    found: list[Leaf] = []
+    _add_leaves(document, "", found)
+    return found
+
+
+def _add_leaves(values: Json, above: str, found: list[Leaf]) -> None:
+    for name, value in values.items():
+        path = f"{above}{name}"
+        if isinstance(value, str):  # most are
+            found.append((path, value))
+        else:
+            _add_leaves_of(value, path, found)
+
+
+def _add_leaves_of(value: Any, path: str, found: list[Leaf]) -> None:
     if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from leaves(inner, str(name) if path is None else f"{path}.{name}")
+        _add_leaves(value, path + ".", found)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from leaves(inner, path)
-    elif value is not None and path is not None:
-        yield path, value
+            _add_leaves_of(inner, path, found)
+    elif value is not None:
+        found.append((path, value))
 
 
 @dataclass(frozen=True)
@@ -90,7 +104,7 @@ def terms(document_leaves: list[Leaf], mapping: IndexMapping) -> Terms:
     present: set[str] = set()
     for path, value in document_leaves:
         if field := mapping.fields.get(path):
-            for each in (field, *field.subfields):
+            for each in field.with_subfields:
                 if _add_terms(each, value, exact, words):
                     present.add(each.presence)
         elif path in mapping.objects:
@@ -106,7 +120,7 @@ def _add_terms(field: Field, value: Any, exact: list[str], words: list[str]) -> 
     if field.opaque:
         return True
     try:
-        term = values.writer(field.kind)(value)
+        term = field.write(value)
     except (ValueError, OverflowError) as error:
         raise RejectedError(
             400, f"The field {field.path!r} is of type {field.kind}, but {error}. Correct it."
@@ -123,8 +137,7 @@ def _add_terms(field: Field, value: Any, exact: list[str], words: list[str]) -> 
 
 
 def _check_length(field: Field, term: str) -> None:
-    may_be_too_long = len(term) * 4 > values.MAX_KEYWORD_BYTES
-    if may_be_too_long and len(term.encode()) > values.MAX_KEYWORD_BYTES:
+    if len(term) * 4 > values.MAX_KEYWORD_BYTES and len(term.encode()) > values.MAX_KEYWORD_BYTES:
         raise RejectedError(
             400,
             f"The field {field.path!r} has a keyword of more than {values.MAX_KEYWORD_BYTES} bytes. "

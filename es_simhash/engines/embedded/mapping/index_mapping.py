@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
 from es_simhash._core.json_paths import Json
-from es_simhash.engines.embedded.mapping import definitions
+from es_simhash.engines.embedded.mapping import definitions, values
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,20 @@ class Field:
         """The field of the store that holds the terms."""
         return "words" if self.analyzer else "exact"
 
-    @property
+    @cached_property
     def opaque(self) -> bool:
         """Whether the engine only stores values of this type, without looking at them."""
         return self.kind not in definitions.KNOWN_TYPES
+
+    @cached_property
+    def write(self) -> Callable[[object], str]:
+        """The function that writes a value as a term; an opaque field has none."""
+        return values.writer(self.kind)
+
+    @cached_property
+    def with_subfields(self) -> tuple[Field, ...]:
+        """The field and its sub-fields."""
+        return (self, *self.subfields)
 
 
 class IndexMapping:

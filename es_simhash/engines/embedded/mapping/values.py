@@ -52,7 +52,7 @@ def boolean(value: object) -> str:
 
 def whole_number(value: object, bits: int) -> int:
     """Return the value without its fraction; raise unless it fits into ``bits`` bits."""
-    whole = int(number(value))
+    whole = value if type(value) is int else int(number(value))
     if not -(1 << bits - 1) <= whole < 1 << bits - 1:
         raise ValueError(f"{_shown(value)} is out of range")
     return whole

@@ -11,7 +11,9 @@ import pytest
 from es_simhash.cli.jobs.load import DryRun, Loader
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import Rejected
+from es_simhash.engines.base import run
 from es_simhash.index import Index
+from es_simhash.live.learning import learn
 from es_simhash.plans.operations import Bulk, Operation
 
 
@@ -65,8 +67,20 @@ def test_a_dry_run_counts_what_a_load_would_write_and_writes_nothing(index: Inde
     rejected: list[Rejected] = []
     documents = found(1100)
     documents[700].document["text"] = {"no": "text"}
-    counted = Loader(DryRun(index.documents), rejected.append, lambda _: None).load(documents)
+    counted = Loader(DryRun("news", index.documents), rejected.append, lambda _: None).load(documents)
     assert (counted.done, counted.refused) == (1099, 1)
     assert [(each.file, each.line, each.id) for each in rejected] == [("a.jsonl", 701, "700")]
     index.refresh()
     assert index.info().documents == 0
+
+
+def test_what_was_written_is_known_by_its_contents_to_learn_from(index: Index) -> None:
+    documents = found(1100)
+    documents[700].document["text"] = {"no": "text"}
+    loader = Loader(index, lambda _: None, lambda _: None)
+    loader.load(documents)
+    index.refresh()
+    known, patience = loader.lowest, 0.0
+    assert known.met == 1099
+    by_reading = run(learn(index.name, index.documents, "2026-11-23", patience), index.engine)
+    assert run(learn(index.name, index.documents, "2026-11-23", patience, known), index.engine) == by_reading

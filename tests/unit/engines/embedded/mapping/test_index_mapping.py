@@ -24,7 +24,7 @@ def mapping(**properties: Any) -> IndexMapping:
 
 
 def grown(start: IndexMapping, document: Json) -> Json:
-    properties: Json = with_new_fields(start, list(leaves(document))).body["properties"]
+    properties: Json = with_new_fields(start, leaves(document)).body["properties"]
     return properties
 
 
@@ -64,7 +64,7 @@ def test_types_that_are_only_stored_take_any_parameter() -> None:
     vector = mapping(vector=definition)
     assert vector.body["properties"]["vector"] == definition
     assert not vector.fields["vector"].indexed
-    assert terms(list(leaves({"vector": [1.0, 2.0, 3.0]})), vector).words == []
+    assert terms(leaves({"vector": [1.0, 2.0, 3.0]}), vector).words == []
 
 
 def test_a_name_with_dots_is_an_object_within_another() -> None:
