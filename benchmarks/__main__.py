@@ -53,18 +53,21 @@ SECTIONS = {
     "memory": Section(),
     "layouts": Section(CLIENTS, SERVERS),
     "finding": Section(CLIENTS, SERVERS),
+    "long_texts": Section(CLIENTS, SERVERS),
+    "steady": Section(CLIENTS, SERVERS),
     "bulk": Section(CLIENTS, SERVERS, DESIGN_PAGE),
     "backfill": Section(CLIENTS, SERVERS),
     "pipeline": Section(CLIENTS, SERVERS),
     "grouping": Section(("opensearch-py",), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch"), peers=tuple(PEERS)),
     "key_join": Section(("duckdb",), page=DESIGN_PAGE),
+    "embedded": Section(("tantivy",), page=DESIGN_PAGE),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",), DESIGN_PAGE),
     "growth": Section(("elasticsearch",), ("elasticsearch",)),
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
     "candidates": Section(page=DESIGN_PAGE),
 }
-TITLES = {"every_language": "Every language", "single_texts": "Single texts"}
+TITLES = {"every_language": "Every language", "single_texts": "Single texts", "long_texts": "Long texts"}
 # Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}
 # Published datasets, which are read from files that follow the name.

@@ -1,9 +1,10 @@
 """Speed of a backfill, compared with the same updates by ``parallel_bulk`` with values known beforehand.
 
-English documents of 1.3 kB with a title and a body, one shard. A backfill reads them, makes their fingerprints and
-writes each unless the document has changed since. ``parallel_bulk``, with 2 threads, updates the same documents by
-their ids, with constant fields and with the right ones made beforehand. Ratios are those to the constant updates just
-before, medians of {rounds} rounds; all end with a refresh. Client and server share two cores.
+English documents of 1.3 kB with a title and a body, one shard. A backfill, in a process of its own, reads them, makes
+their fingerprints and writes each unless the document has changed since. ``parallel_bulk``, with 2 threads, updates the
+same documents by their ids, with constant fields and with the right ones made beforehand. Ratios are those to the
+constant updates just before, medians of {rounds} rounds; in brackets what {level:.0%} of other draws of the rounds
+give. All end with a refresh. Client and server share two cores.
 """
 
 from __future__ import annotations
@@ -20,27 +21,44 @@ from statistics import median
 from typing import NamedTuple
 
 from benchmarks.corpora import topical
+from benchmarks.intervals import LEVEL, over_rounds
 from benchmarks.measuring import peak, seconds
 from benchmarks.nodes import CHUNK, SERVERS, Json, Server, running
 from benchmarks.tables import Table
 from es_simhash import Index
 from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.options import BackfillOptions
+from es_simhash.scheme.own_fields import DEFERRED
 
-DOCUMENTS, ROUNDS = 40_000, 3
+DOCUMENTS, ROUNDS = 30_000, 4
 SIZES = (100_000, 300_000, 1_000_000)
-__doc__ = __doc__.format(rounds=ROUNDS)
+__doc__ = __doc__.format(rounds=ROUNDS, level=LEVEL)
 
 INDEX, FIELDS = "documents", ("title", "body")
+BACKFILLS = {
+    "backfill": BackfillOptions(),
+    "backfill, 2 slices": BackfillOptions(parallel=2),
+    "backfill in the cluster": BackfillOptions(in_cluster=True),
+    "backfill in the cluster, 2 slices": BackfillOptions(in_cluster=True, parallel=2),
+}
 _TEXTS = 20_000
 
 
-def run(share: float = 1.0) -> Iterator[Table]:
+class Cost(NamedTuple):
+    """Wall and CPU seconds of a client, and the megabytes of its process."""
+
+    wall: float
+    cpu: float
+    peak: float
+
+
+def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
     """Measure on both servers."""
     texts = topical(min(_TEXTS, int(DOCUMENTS * share)))
     for name in SERVERS:
         yield _beside_others(name, texts, int(DOCUMENTS * share))
-    yield _larger_and_larger("elasticsearch", texts, [int(size * share) for size in SIZES])
+    if sizes:
+        yield _larger_and_larger("elasticsearch", texts, [int(size * share) for size in sizes])
 
 
 def document(texts: Sequence[str], number: int) -> Json:
@@ -52,7 +70,7 @@ def document(texts: Sequence[str], number: int) -> Json:
 def _fill(server: Server, texts: Sequence[str], count: int) -> Index:
     """Make an index of documents without fingerprints."""
     server.create(INDEX, {field: {"type": "text"} for field in FIELDS})
-    server.load(INDEX, ({"_id": str(i), "_source": document(texts, i)} for i in range(count)))
+    server.fill(INDEX, ({"_id": str(i), "_source": document(texts, i)} for i in range(count)))
     server.http("POST", f"/{INDEX}/_refresh")
     index = Index(INDEX, server.client, scheme="default", fields=FIELDS)
     index.init()
@@ -72,10 +90,10 @@ class Ways:
     count: int
 
     def constant(self) -> None:
-        """Give all documents the same fields, of a scheme that does not exist."""
+        """Give all documents the same fields, marked as those of a text to be done later: each backfill does them."""
         [fields] = self._documents.fields_of([self.texts[0]])
         assert isinstance(fields, dict)
-        self._update(repeat(fields | {"scheme": "constant"}, self.count))
+        self._update(repeat(fields | {"scheme": None, "status": DEFERRED}, self.count))
 
     def made_beforehand(self) -> Callable[[], None]:
         """Make all fields now; the result writes them."""
@@ -83,10 +101,9 @@ class Ways:
         made = [source[self._documents.prefix] for source in self._documents.add_fields_to_all(documents)]
         return lambda: self._update(made)
 
-    def backfill(self, slices: int) -> None:
+    def backfill(self, way: str) -> Cost:
         """Backfill the index as a user does."""
-        done = self.index.backfill(BackfillOptions(parallel=slices))
-        assert done.written == self.count, done
+        return _backfilled(self.server, way, self.count)
 
     @property
     def _documents(self) -> Documents:
@@ -100,12 +117,11 @@ class Ways:
 
 
 class Measured(NamedTuple):
-    """Seconds of a way: wall, CPU of the client and of the server, and those of the constant updates."""
+    """A way's cost, the CPU seconds of the server, and those of the constant updates."""
 
-    wall: float
-    cpu: float
+    cost: Cost
     server: float
-    constant: float
+    constant: Cost
     constant_server: float
 
 
@@ -113,35 +129,45 @@ def _beside_others(name: str, texts: Sequence[str], count: int) -> Table:
     table = Table(
         f"Backfilling an index of {SERVERS[name]}",
         [
-            "",
-            "documents a second",
-            "wall × constant values",
-            "client CPU, % of the wall",
-            "server CPU × constant values",
+            *("", "documents a second", "wall × constant values", "client CPU, µs a document"),
+            *("server CPU × constant values", "peak, MB"),
         ],
         f"{count:,} documents.",
     )
     with running(name) as server:
         ways = Ways(server, _fill(server, texts, count), texts, count)
-        tried: dict[str, Callable[[], None]] = {
-            "backfill": lambda: ways.backfill(1),
-            "backfill, 2 slices": lambda: ways.backfill(2),
-            "parallel_bulk, fields made beforehand": ways.made_beforehand(),
-        }
+        made = ways.made_beforehand()
+        tried: dict[str, Callable[[], Cost]] = {way: partial(ways.backfill, way) for way in BACKFILLS}
+        tried["parallel_bulk, fields made beforehand"] = lambda: _here(made)
         _measured(ways, tried["backfill"])  # lets the server compile what it does often
         rounds = {label: list[Measured]() for label in tried}
         for number in range(ROUNDS):
             for label in _turned(list(tried), number):
                 rounds[label].append(_measured(ways, tried[label]))
-        constant = [each.constant for each in chain.from_iterable(rounds.values())]
-        table.add("parallel_bulk, constant values", f"{count / median(constant):,.0f}", "1.00", "", "1.00")
-        for label, times in rounds.items():
-            rate = count / median(each.wall for each in times)
-            ratio = median(each.wall / each.constant for each in times)
-            share = median(each.cpu / each.wall for each in times)
-            server_ratio = median(each.server / each.constant_server for each in times)
-            table.add(label, f"{rate:,.0f}", f"{ratio:.2f}", f"{100 * share:.0f}", f"{server_ratio:.2f}")
+    constant = [each.constant for each in chain.from_iterable(rounds.values())]
+    table.add(
+        "parallel_bulk, constant values", *_rate_of(constant, count), "1.00", _cpu_of(constant, count), "1.00", ""
+    )
+    for label, times in rounds.items():
+        costs = [each.cost for each in times]
+        peaks = [each.peak for each in costs if each.peak]
+        table.add(
+            label,
+            *_rate_of(costs, count),
+            over_rounds([each.cost.wall / each.constant.wall for each in times]),
+            _cpu_of(costs, count),
+            over_rounds([each.server / each.constant_server for each in times]),
+            f"{max(peaks):.0f}" if peaks else "",
+        )
     return table
+
+
+def _rate_of(costs: Sequence[Cost], count: int) -> list[str]:
+    return [f"{count / median(cost.wall for cost in costs):,.0f}"]
+
+
+def _cpu_of(costs: Sequence[Cost], count: int) -> str:
+    return f"{1e6 * median(cost.cpu for cost in costs) / count:.0f}"
 
 
 def _turned(labels: list[str], number: int) -> list[str]:
@@ -150,17 +176,24 @@ def _turned(labels: list[str], number: int) -> list[str]:
     return labels[turn:] + labels[:turn]
 
 
-def _measured(ways: Ways, way: Callable[[], None]) -> Measured:
+def _measured(ways: Ways, way: Callable[[], Cost]) -> Measured:
     first = ways.server.cpu()
-    constant, _ = seconds(partial(_refreshed, ways.server, ways.constant))
+    constant = _refreshed(ways.server, lambda: _here(ways.constant))
     second = ways.server.cpu()
-    wall, cpu = seconds(partial(_refreshed, ways.server, way))
-    return Measured(wall, cpu, ways.server.cpu() - second, constant, second - first)
+    cost = _refreshed(ways.server, way)
+    return Measured(cost, ways.server.cpu() - second, constant, second - first)
 
 
-def _refreshed(server: Server, way: Callable[[], None]) -> None:
-    way()
-    server.http("POST", f"/{INDEX}/_refresh")
+def _refreshed(server: Server, way: Callable[[], Cost]) -> Cost:
+    """Measure a way and the refresh after it."""
+    cost = way()
+    wall, cpu = seconds(lambda: server.http("POST", f"/{INDEX}/_refresh"))
+    return cost._replace(wall=cost.wall + wall, cpu=cost.cpu + cpu)
+
+
+def _here(work: Callable[[], object]) -> Cost:
+    """Measure work in this process, whose memory says nothing."""
+    return Cost(*seconds(work), 0.0)
 
 
 # --- larger and larger
@@ -175,19 +208,37 @@ def _larger_and_larger(name: str, texts: Sequence[str], sizes: Sequence[int]) ->
     with running(name) as server:
         for count in sizes:
             _fill(server, texts, count)
-            command = [sys.executable, "-m", "benchmarks.backfill", name, server.url]
-            done = subprocess.run(command, check=True, capture_output=True, text=True)
-            wall, cpu, peak = json.loads(done.stdout)
-            table.add(f"{count:,}", f"{count / wall:,.0f}", f"{100 * cpu / wall:.0f}", f"{peak:.0f}")
+            cost = _backfilled(server, "backfill", count)
+            row = (f"{count / cost.wall:,.0f}", f"{100 * cost.cpu / cost.wall:.0f}", f"{cost.peak:.0f}")
+            table.add(f"{count:,}", *row)
             server.delete(INDEX)
     return table
 
 
-def _alone(name: str, url: str) -> None:
-    """Backfill the index; print wall and CPU seconds, and megabytes."""
-    index = Index(INDEX, Server(name, url).client)
-    wall, cpu = seconds(index.backfill)
-    print(json.dumps([wall, cpu, peak() / 1024]))
+# --- a process of its own
+
+
+def _backfilled(server: Server, way: str, count: int) -> Cost:
+    """Backfill the index in another process."""
+    command = [sys.executable, "-m", "benchmarks.backfill", server.name, server.url, way]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    written, *cost = json.loads(done.stdout)
+    if written != count:
+        raise RuntimeError(f"{way} wrote {written:,} of {count:,} documents.")
+    return Cost(*cost)
+
+
+def _alone(name: str, url: str, way: str) -> None:
+    """Backfill the index; print the documents written, wall and CPU seconds, and megabytes."""
+    index, options = Index(INDEX, Server(name, url).client), BACKFILLS[way]
+    written = 0
+
+    def backfill() -> None:
+        nonlocal written
+        written = index.backfill(options).written
+
+    wall, cpu = seconds(backfill)
+    print(json.dumps([written, wall, cpu, peak() / 1024]))
 
 
 if __name__ == "__main__":

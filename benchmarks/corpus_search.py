@@ -74,7 +74,7 @@ def fill(server: Server, contenders: Sequence[Way], corpus: Corpus) -> dict[str,
     for index, way in by_index(contenders).items():
         way.create(index)
         server.fill(index, way.actions(index, corpus.documents()))
-        server.merge(index)
+        way.prepare()
     return {index: server.size(index) for index in by_index(contenders)}
 
 

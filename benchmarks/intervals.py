@@ -6,7 +6,7 @@ its rounds; the interval holds {level:.0%} of what the draws give. Ratios draw t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -39,6 +39,11 @@ def estimate(statistic: Callable[[Places], float], count: int) -> Estimate:
     drawn = [statistic(rng.integers(0, count, count)) for _ in range(DRAWS)]
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(statistic(np.arange(count)), float(low), float(high))
+
+
+def over_rounds(values: Sequence[float]) -> Estimate:
+    """Return the median of what the rounds gave."""
+    return estimate(lambda places: float(np.median(np.take(values, places))), len(values))
 
 
 def quantile(times: Times, share: float) -> Estimate:

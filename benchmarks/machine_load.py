@@ -97,8 +97,10 @@ class Watch:
         return cls(last.others_since(first), os.getloadavg()[0], [last])
 
     def part_ended(self) -> None:
-        """Note that a part of the run has ended."""
-        self.readings.append(Reading.now())
+        """Note that a part of the run has ended; one too short to be judged counts as part of the next."""
+        reading = Reading.now()
+        if reading.at - self.readings[-1].at >= LOOK_SECONDS:
+            self.readings.append(reading)
 
     @property
     def parts(self) -> Sequence[float]:

@@ -39,6 +39,10 @@ class Way(ABC):
         """Make the actions that fill it with documents that have a ``body``."""
         return actions
 
+    def prepare(self) -> None:
+        """Do what is done once when the index is full: merge it to one segment."""
+        self.server.merge(self.index)
+
     def body(self, text: str) -> Json:
         """Make the search request for a text, if one is enough."""
         raise NotImplementedError
@@ -63,13 +67,16 @@ class Ours(Way):
 
     index = "fingerprints"
 
-    def __init__(self, server: Server, name: str, distance: int | None = None, is_exact: bool = False) -> None:
+    def __init__(
+        self, server: Server, name: str, distance: int | None = None, is_exact: bool = False, index: str = index
+    ) -> None:
         super().__init__(server)
         self.name = name
+        self.index = index
         self.distance = distance
         # Within a distance, or by MinHash; all matches, not only the nearest ten.
         self._options: FindOptions = {"distance": distance, "size": 1000, "estimate": not is_exact}
-        self._index = Index(self.index, server.client)
+        self._index = Index(index, server.client)
 
     def create(self, index: str) -> None:
         """Make an index with our fields."""
@@ -79,6 +86,11 @@ class Ours(Way):
     def actions(self, index: str, actions: Iterable[Json]) -> Iterable[Json]:
         """Add our fields to the documents."""
         return Index(index, self.server.client).documents.actions(actions)
+
+    def prepare(self) -> None:
+        """Learn how rare features are, too, as the command that loads does."""
+        super().prepare()
+        self._index.learn()
 
     def find(self, text: str) -> list[str]:
         """Find the ids of the verified matches."""

@@ -135,7 +135,7 @@ def _result(task: Task, position: int) -> Json | Rejected:
 
 
 def _kept(results: Iterable[Json | Rejected], on_reject: OnReject | None) -> Iterator[Json]:
-    """Yield results without the rejected ones, each of which is handed on in its turn."""
+    """Yield results without the rejected ones; those are handed on in their turns."""
     for result in results:
         if isinstance(result, Rejected):
             result.hand_to(on_reject)

@@ -84,6 +84,16 @@ def test_a_machine_is_busy_if_others_were_before_or_in_any_part() -> None:
     )
 
 
+def test_a_part_too_short_to_be_judged_counts_as_part_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = watch(0.01)
+    now = iter([Reading(0.01, 0.01, 0, 1), Reading(10, 0.5, 0, 1)])
+    monkeypatch.setattr(Reading, "now", lambda: next(now))
+    watched.part_ended()
+    assert watched.parts == []
+    watched.part_ended()
+    assert watched.parts == [0.05]
+
+
 # ---- what becomes of a section
 
 
