@@ -37,7 +37,8 @@ class SourceFilter:
 
     def apply(self, source: bytes) -> Json | None:
         """Return the part of a document, given as JSON, that passes; None if no source is wanted."""
-        return self.part_of(json.loads(source)) if self.wanted else None
+        # Of bytes, the reader would look for their encoding first.
+        return self.part_of(json.loads(source.decode())) if self.wanted else None
 
     def part_of(self, document: Json) -> Json:
         """Return the part of a document that passes the paths."""

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from threading import RLock
 from typing import Any
 from uuid import uuid4
 
@@ -26,23 +27,27 @@ _UNFINISHED = "_"
 
 
 class Catalog:
-    """The indices of a directory, opened on first use."""
+    """The indices of a directory, opened on first use, by one thread at a time."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._open: dict[str, EmbeddedIndex] = {}
+        self._opening = RLock()
 
     def find(self, name: str) -> EmbeddedIndex | None:
         """Return the index of a name; None if there is none."""
         index = self._open.get(name)
         if index and index.is_current():
             return index
-        self._open.pop(name, None)
-        try:
-            self._open[name] = EmbeddedIndex(name, self._directory / check_name(name))
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        return self._open[name]
+        with self._opening:
+            if self._open.get(name) is not index:
+                return self.find(name)  # another thread was quicker
+            self._open.pop(name, None)
+            try:
+                self._open[name] = found = EmbeddedIndex(name, self._directory / check_name(name))
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            return found
 
     def one(self, name: str) -> EmbeddedIndex:
         """Return the index of a name that stands for one index only."""
@@ -120,7 +125,7 @@ class Catalog:
             index.directory.rename(unfinished)
         except OSError as error:
             raise system_errors.unwritable(index.directory, error) from error
-        del self._open[name]
+        self._open.pop(name, None)
         index.store.give_up_writing()
         shutil.rmtree(unfinished)
 

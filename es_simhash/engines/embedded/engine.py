@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from copy import deepcopy
 from importlib.metadata import version
 from pathlib import Path
@@ -56,6 +57,9 @@ from es_simhash.plans.operations import (
 
 Result = TypeVar("Result")
 
+# These are performed one at a time. Others go by what was committed, and wait for none of them.
+_WRITES = (CreateIndex, PutMapping, DeleteIndex, Bulk, Refresh)
+
 
 class EmbeddedEngine:
     """Indices in a directory, with Elasticsearch's replies.
@@ -72,7 +76,7 @@ class EmbeddedEngine:
         self._directory = Path(directory)
         self._catalog = Catalog(self._directory)
         self._readers = Readers()
-        self._lock = RLock()
+        self._writing = RLock()
         self._is_closed = False
         self._performers: dict[type[Operation[Any]], Callable[[Any], Any]] = {
             GetInfo: self._get_info,
@@ -105,7 +109,7 @@ class EmbeddedEngine:
 
     def perform(self, operation: Operation[Result]) -> Result:
         """Perform one operation; raise an `EngineError` if it fails."""
-        with self._lock:
+        with self._writing if isinstance(operation, _WRITES) else nullcontext():
             if self._is_closed:
                 raise EngineError("The embedded engine was closed. Open the directory again.")
             try:
@@ -123,7 +127,7 @@ class EmbeddedEngine:
 
     def close(self) -> None:
         """Make writes durable, and let other processes write."""
-        with self._lock:
+        with self._writing:
             self._is_closed = True
             self._catalog.close()
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +17,7 @@ from es_simhash.engines.embedded.mapping.dynamic_mapping import with_new_fields
 from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
 from es_simhash.engines.embedded.mapping.values import unicode_text
 from es_simhash.engines.embedded.storage import mapping_file, system_errors
-from es_simhash.engines.embedded.storage.mapping_file import StoredMapping
+from es_simhash.engines.embedded.storage.mapping_file import Stamp, StoredMapping
 from es_simhash.engines.embedded.storage.store import Store
 
 
@@ -26,6 +27,7 @@ class EmbeddedIndex:
     def __init__(self, name: str, directory: Path) -> None:
         self.name = name
         self.directory = directory
+        self._changing = Lock()
         self._stamp = mapping_file.stamp(directory)
         self._stored = self._saved = mapping_file.read(directory)
         self.store = Store(directory)
@@ -45,15 +47,20 @@ class EmbeddedIndex:
         """Return whether this is still the index of that name; reload its mapping if another process changed it."""
         try:
             now = mapping_file.stamp(self.directory)
-            if now != self._stamp and not self.store.writing:
+            return now == self._stamp or self._reload(now)
+        except FileNotFoundError:
+            return False
+
+    def _reload(self, now: Stamp) -> bool:
+        """Reload the mapping, unless this writes it; return whether it is still that of the same index."""
+        with self._changing:
+            if not self.store.writing:
                 stored = mapping_file.read(self.directory)
                 if stored.identity != self._stored.identity:
                     return False
                 self._stored = self._saved = stored
                 self._stamp = now
-        except FileNotFoundError:
-            return False
-        return True
+            return True
 
     def put_mapping(self, body: Mapping[str, Any]) -> None:
         """Add fields to the mapping."""
@@ -64,7 +71,9 @@ class EmbeddedIndex:
 
     def acquire(self) -> None:
         """Acquire the right to write, and with it the newest mapping."""
-        if not self.store.writing:
+        if self.store.writing:
+            return
+        with self._changing:
             with self._saving():
                 self.store.acquire()
             self._stored = self._saved = mapping_file.read(self.directory)

@@ -23,6 +23,7 @@ _MAX_EXPONENT = 308
 # The position of 0 in the order of all digits.
 MIDDLE = 1 << 63
 NUMBERS = (*INTEGER_BITS, *_FLOATS)
+OF_STRINGS = ("keyword", "text")
 ORDERED = (*NUMBERS, "date")
 
 

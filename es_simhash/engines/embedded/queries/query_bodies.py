@@ -86,9 +86,11 @@ def token(field: Field, value: Any) -> str:
 
 
 def _written(field: Field, wanted: Sequence[Any]) -> list[str]:
-    write = values.writer(field.kind)
     try:
-        return [write(value) for value in wanted]
+        if field.kind in values.OF_STRINGS and {*map(type, wanted)} == {str}:
+            values.unicode_text("".join(wanted))
+            return list(wanted)
+        return [field.write(value) for value in wanted]
     except (ValueError, OverflowError) as error:
         raise EngineError(
             f"The field {field.path!r} of type {field.kind} has no such value: {error}. Correct it."

@@ -119,7 +119,8 @@ class Compiler:
         field = self._searched(path)
         if field is None:
             return tantivy.Query.empty_query()
-        terms = [field.term_prefix + token for token in query_bodies.exact_tokens(field, wanted)]
+        prefix = field.term_prefix
+        terms = [prefix + token for token in query_bodies.exact_tokens(field, wanted)]
         return _constant(self._queries.any_of(field.column, terms), parameters)
 
     def _match(self, body: Any, scored: bool) -> tantivy.Query:
@@ -150,7 +151,7 @@ class Compiler:
         field = self._searched(path)
         if field is None:
             return tantivy.Query.empty_query()
-        if field.kind not in ("keyword", "text"):
+        if field.kind not in values.OF_STRINGS:
             raise EngineError(f"The field {path!r} of type {field.kind} has no text to match. Use term or range.")
         pattern = pattern_of(query_bodies.token(field, parameters["value"]))
         return _constant(self._queries.matching(field, pattern), parameters)

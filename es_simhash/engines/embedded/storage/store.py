@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import tantivy
@@ -48,11 +49,13 @@ class Store:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._meta = str(directory / META)
         check_unless_sealed(directory)
         # The state before the searcher: a commit in between is then read twice, not missed.
         self._seen = self._state()
         self._index, self._is_read_only = opened(directory)
         self._searcher = self._index.searcher()
+        self._reloading = Lock()
         self._writer: tantivy.IndexWriter | None = None
         self._claim: Claim | None = None
         self._pending: dict[str, bytes | None] = {}
@@ -69,13 +72,18 @@ class Store:
 
     def searcher(self) -> tantivy.Searcher:
         """Return the documents of the newest commit by any process."""
+        if self._state() != self._seen:
+            with self._reloading:  # or a slower thread would bring back an older commit
+                self._reload()
+        return self._searcher
+
+    def _reload(self) -> None:
         if (state := self._state()) != self._seen:
             if self._is_read_only:
                 self._index, self._is_read_only = opened(self._directory)
             else:
                 self._index.reload()
             self._searcher, self._seen = self._index.searcher(), state
-        return self._searcher
 
     def _committed(self) -> tantivy.Searcher:
         """Return the documents of the newest commit; while this store writes, nobody else commits."""
@@ -84,7 +92,7 @@ class Store:
     def _state(self) -> tuple[int, int, int]:
         """Return a value that changes with every commit."""
         try:
-            stat = os.stat(self._directory / META)
+            stat = os.stat(self._meta)
         except FileNotFoundError:
             raise MissingError(
                 f"The index in {str(self._directory)!r} was deleted by another process. Create it again."
@@ -127,8 +135,9 @@ class Store:
 
     def get(self, id_: str) -> bytes | None:
         """Return the source of a document, committed or not; None if there is none."""
-        if id_ in self._pending:
-            return self._pending[id_]
+        pending = self._pending
+        if id_ in pending:
+            return pending[id_]
         searcher = self._committed()
         query = tantivy.Query.term_query(self.schema, "id", id_, "basic")
         found = searcher.search(query, limit=1, count=False).hits
@@ -189,8 +198,9 @@ class Store:
         if not self._pending or self._writer is None:
             return
         self._writer.commit()
-        self._forget_pending()
+        # Other threads always find a document in one or the other.
         self.searcher()
+        self._forget_pending()
         durable_files.sync_names(self._directory)
         _share(self._directory)
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -226,6 +226,51 @@ def test_threads_can_share_an_engine(engine: EmbeddedEngine) -> None:
         thread.join()
     engine.perform(Refresh("a"))
     assert count(engine) == 150
+
+
+def test_neither_searches_nor_look_ups_wait_for_a_commit(
+    engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(engine, {"1": {}})
+    committing, looked = Event(), Event()
+    commit = store.Store.commit
+
+    def slow(of: store.Store) -> None:
+        committing.set()
+        assert looked.wait(60)
+        commit(of)
+
+    monkeypatch.setattr(store.Store, "commit", slow)
+    writer = Thread(target=put, args=(engine, {"2": {}}))
+    writer.start()
+    assert committing.wait(60)
+    assert count(engine) == 1
+    assert [each["found"] for each in engine.perform(GetDocuments("a", ["1", "2"]))] == [True, True]
+    looked.set()
+    writer.join()
+    assert count(engine) == 2
+
+
+def test_documents_are_found_by_id_while_another_thread_commits_them(engine: EmbeddedEngine) -> None:
+    put(engine, {"0": {}})
+    written, ended = ["0"], Event()
+
+    def write() -> None:
+        for i in range(1, 60):
+            put(engine, {str(i): {}}, refresh=i % 3 == 0)
+            written.append(str(i))
+        ended.set()
+
+    writer = Thread(target=write)
+    writer.start()
+    while not ended.is_set():
+        newest = written[-1]
+        [reply] = engine.perform(GetDocuments("a", [newest]))
+        assert reply["found"], newest
+        assert count(engine) <= len(written) + 1
+    writer.join()
+    engine.perform(Refresh("a"))
+    assert count(engine) == 60
 
 
 # --- several processes
