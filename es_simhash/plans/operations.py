@@ -245,12 +245,14 @@ class HitPage:
     """Some hits of a reader, each with ``_seq_no`` and ``_primary_term`` for conditional updates.
 
     They are objects; if a `TextSource` is read, also `TextHit`. A server's objects also have a ``_version``, and its
-    ``_seq_no`` grows with each change. ``after`` marks where the next page of ``reader`` begins.
+    ``_seq_no`` grows with each change. ``after`` marks where the next page of ``reader`` begins. ``length`` is that of
+    the whole reply in bytes, where it is known.
     """
 
     hits: list[Any]
     after: Any
     reader: Reader
+    length: int | None = None
 
 
 @dataclass(frozen=True)
@@ -268,7 +270,8 @@ class OpenReader(Operation[Reader]):
 class ReadPage(Operation[HitPage]):
     """Read the next matching documents of a reader, at most ``size``; an empty page is the end.
 
-    A reader that the engine no longer keeps raises `ReaderLostError`.
+    With ``whole``, hits may have more than the ``source``, which costs a server less than leaving parts out. A reader
+    that the engine no longer keeps raises `ReaderLostError`.
     """
 
     reader: Reader
@@ -277,6 +280,7 @@ class ReadPage(Operation[HitPage]):
     source: Sequence[str] | bool
     slice: Slice | None = None
     after: Any = None
+    whole: bool = False
 
 
 @dataclass(frozen=True)

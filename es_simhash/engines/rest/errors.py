@@ -51,6 +51,11 @@ REMEDIES = (
         "Read the index from its beginning once more.",
     ),
     Remedy(
+        "(Result window|Batch size) is too large",
+        TooLargeError,
+        "Ask for fewer documents at once, or raise the index's setting index.max_result_window.",
+    ),
+    Remedy(
         "SERVICE_UNAVAILABLE/[12]/|(master|cluster_manager)_not_discovered",
         UnreachableError,
         "The cluster has no elected manager at the moment: look at its nodes' logs, and try again when it has one.",

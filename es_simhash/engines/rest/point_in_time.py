@@ -4,6 +4,9 @@ Elasticsearch, and OpenSearch from 3.3 on, keep a point in time, which is read i
 (``_shard_doc``). An older OpenSearch has no such order, and any other could miss documents with equal values: there,
 and where the version is unknown, a scroll reads the index. So it does on Elasticsearch where several readers share the
 work, since not all versions can slice a point in time by id, and any other slicing differs between two points in time.
+
+Elasticsearch slices one point in time by the place of documents, at no cost. OpenSearch would look at every document
+for every page; there a slice is the pages between two places, which begin behind a chosen one.
 """
 
 from __future__ import annotations
@@ -25,11 +28,13 @@ from es_simhash.engines.rest.requests import (
     path_of,
     whole,
 )
+from es_simhash.engines.rest.text_replies import LENGTH
 from es_simhash.errors import IndexStateError
-from es_simhash.plans.operations import CloseReader, HitPage, OpenReader, Operation, Reader, ReadPage, TextSource
+from es_simhash.plans.operations import CloseReader, HitPage, OpenReader, Operation, Reader, ReadPage, Slice, TextSource
 
 _KEPT = "5m"
 _SHARD_ORDER_SINCE = (3, 3)
+_PLACE_BITS = 32
 
 
 def _open_reader(operation: OpenReader) -> Conversation[Reader]:
@@ -62,18 +67,63 @@ def _id_of(value: object) -> str:
 def _read_page(operation: ReadPage) -> Conversation[HitPage]:
     if operation.reader.kind == "scroll":
         return (yield from _scroll(operation))
-    body = _body(operation) | {
-        "pit": {"id": operation.reader.id, "keep_alive": _KEPT},
-        "sort": [{"_shard_doc": "asc"}],
-        "track_total_hits": False,
-    }
-    if operation.after is not None:
-        body["search_after"] = operation.after
-    params = {"allow_partial_search_results": "false"}
-    reply = whole(operation, (yield Request("POST", "/_search", params, body, texts=_texts(operation))))
+    if operation.slice and operation.reader.kind == "opensearch" and operation.reader.can_be_shared:
+        return (yield from _between(operation, operation.slice))
+    return (yield from _behind(operation, operation.after, operation.slice))
+
+
+def _behind(operation: ReadPage, place: int | None, part: Slice | None = None) -> Conversation[HitPage]:
+    """Read the page behind a place; the ``after`` of the result is the place of its last document."""
+    reply = yield from _in_order(operation, _body(operation, part), place, "asc")
     hits = hits_of(reply)
     reader = replace(operation.reader, id=_id_of(reply["pit_id"]))
-    return HitPage(hits, typed(hits[-1]["sort"], list) if hits else None, reader)
+    return HitPage(hits, _place_of(hits[-1]) if hits else None, reader, reply.get(LENGTH))
+
+
+def _between(operation: ReadPage, part: Slice) -> Conversation[HitPage]:
+    """Read the next page of a slice; ``after`` is where the last ended, and where the slice ends."""
+    place, end = operation.after or (yield from _ends(operation, part))
+    if place >= end:
+        return HitPage([], None, operation.reader)
+    page = yield from _behind(operation, place)
+    if page.after is not None and page.after > end and _texts(operation):
+        # Of texts, only the last shows its place.
+        page = yield from _behind(replace(operation, source=list(_texts(operation) or ())), place)
+    if page.after is None or page.after <= end:
+        return replace(page, after=(page.after, end))
+    return replace(page, hits=[hit for hit in page.hits if _place_of(hit) <= end], after=(end, end))
+
+
+def _ends(operation: ReadPage, part: Slice) -> Conversation[tuple[int, int]]:
+    """Return the place before a slice, and its last place, so that slices have about as many documents."""
+    body: Json = {"query": {"match_all": {}}, "size": 1, "_source": False}
+    hits = hits_of((yield from _in_order(operation, body, None, "desc")))
+    shards, most = divmod(_place_of(hits[0]) if hits else -1, 1 << _PLACE_BITS)
+
+    def first(number: int) -> int:
+        shard, rest = divmod(number * (shards + 1), part.count)
+        return (shard << _PLACE_BITS) + rest * (most + 1) // part.count
+
+    return first(part.number) - 1, first(part.number + 1) - 1
+
+
+def _in_order(operation: ReadPage, body: Json, place: int | None, order: str) -> Conversation[Json]:
+    """Search in the order of shards, and of documents within each, behind a place."""
+    body = body | {
+        "pit": {"id": operation.reader.id, "keep_alive": _KEPT},
+        "sort": [{"_shard_doc": order}],
+        "track_total_hits": False,
+    }
+    if place is not None:
+        body["search_after"] = [place]
+    params = {"allow_partial_search_results": "false"}
+    return whole(operation, (yield Request("POST", "/_search", params, body, texts=_texts(operation))))
+
+
+def _place_of(hit: Json) -> int:
+    """Return the place of a document: the number of its shard, then, in as many bits, its own."""
+    [place] = typed(hit["sort"], list)
+    return typed(place, int)
 
 
 def _scroll(operation: ReadPage) -> Conversation[HitPage]:
@@ -81,24 +131,26 @@ def _scroll(operation: ReadPage) -> Conversation[HitPage]:
     reader = operation.reader
     if reader.id is None:
         path, params = path_of(reader.index, "_search"), {**WHOLE_ANSWER, "scroll": _KEPT}
-        reply = yield Request("POST", path, params, {**_body(operation), "sort": ["_doc"]}, texts=_texts(operation))
+        body = {**_body(operation, operation.slice), "sort": ["_doc"]}
+        reply = yield Request("POST", path, params, body, texts=_texts(operation))
     else:
         # Each request advances the scroll, so it must not be repeated.
         body = {"scroll": _KEPT, "scroll_id": reader.id}
         reply = yield Request("POST", "/_search/scroll", body=body, repeatable=False, texts=_texts(operation))
     hits = hits_of(whole(operation, reply))
-    return HitPage(hits, len(hits) or None, Reader("scroll", reader.index, _id_of(reply["_scroll_id"])))
+    reader = Reader("scroll", reader.index, _id_of(reply["_scroll_id"]))
+    return HitPage(hits, len(hits) or None, reader, reply.get(LENGTH))
 
 
 def _texts(operation: ReadPage) -> TextSource | None:
     return operation.source if isinstance(operation.source, TextSource) else None
 
 
-def _body(operation: ReadPage) -> Json:
-    source = operation.source if isinstance(operation.source, bool) else list(operation.source)
+def _body(operation: ReadPage, part: Slice | None) -> Json:
+    source = operation.whole or (operation.source if isinstance(operation.source, bool) else list(operation.source))
     body: Json = {"query": operation.query, "size": operation.size, "_source": source}
     body |= {"seq_no_primary_term": True, "version": True}
-    if part := operation.slice:
+    if part:
         cut = {} if operation.reader.can_be_shared else {"field": "_id"}
         body["slice"] = {**cut, "id": part.number, "max": part.count}
     return body

@@ -14,6 +14,9 @@ from typing import Any
 from es_simhash._core.native import native
 from es_simhash.plans.operations import TextSource
 
+# Where the length of a reply in bytes is kept, in the reply itself.
+LENGTH = "_length"
+
 
 def with_text_replies(
     serializers: Mapping[str, Any], standard: Collection[type], texts: TextSource | None
@@ -41,6 +44,7 @@ class _TextReplies:
         """Return the reply as an object."""
         try:
             json = data.encode() if isinstance(data, str) else data
-            return self._kernels.search_reply(json, self._texts.fields, self._texts.prefix)
+            reply = self._kernels.search_reply(json, self._texts.fields, self._texts.prefix)
+            return {**reply, LENGTH: len(json)}
         except (self._kernels.Refused, UnicodeEncodeError):
             return self._by_client(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from es_simhash._core.json_paths import Json
@@ -22,9 +23,12 @@ from es_simhash.plans.operations import (
     TextHit,
 )
 
-_FIRST_SIZE, _MOST = 100, 1_000
+_FIRST_SIZE, _MOST = 100, 10_000
 # The size of a page in characters of JSON: large enough that requests cost little, small enough for any memory.
-_PAGE_LENGTH = 2 << 20
+_PAGE_LENGTH = 1 << 20
+# Servers take longer to leave parts of documents out than to send them, so whole documents are read unless they have
+# more than this many times the characters that are wanted. The first whole ones show that.
+_MOST_OF_WHOLE, _FIRST_WHOLE = 4, 20
 # The number of hits whose length is measured, since that takes time.
 _SAMPLE = 50
 # A reader lost this often is not lost by accident.
@@ -57,6 +61,8 @@ class Reading:
         self._reader = self._common = common
         self._after: Any = None
         self._size = _FIRST_SIZE
+        self._wanted_length = 0.0
+        self._is_whole: bool | None = False if isinstance(source, bool) else None
         self._losses = 0
         self._most_losses = 0 if once else MOST_LOSSES
         self._is_over = False
@@ -89,14 +95,25 @@ class Reading:
         if self._reader is None:
             opening = OpenReader(self._index, shared=self._slice is not None)
             self._reader = yield from retry(opening, self._patience)
-        asked = ReadPage(self._reader, self._query, self._size, self._source, self._slice, self._after)
-        page = yield from self._answer(asked)
+        page = yield from self._answer(self._asked(self._reader))
         self._reader, self._after = page.reader, page.after
         if page.hits:
-            self._adapt(page.hits)
+            self._adapt(page)
         else:
             yield from self.close()
         return page.hits
+
+    def _asked(self, reader: Reader) -> ReadPage:
+        asked = ReadPage(reader, self._query, self._size, self._source, self._slice, self._after, bool(self._is_whole))
+        if self._is_tried(reader):
+            # Not as texts, which would not show how long the documents are.
+            return replace(asked, size=min(self._size, _FIRST_WHOLE), source=True)
+        return asked
+
+    def _is_tried(self, reader: Reader) -> bool:
+        """Return whether whole documents are read for the first time; a scroll reads as its first page does."""
+        is_known = self._is_whole is not None or not self._wanted_length
+        return not is_known and reader.kind in ("elasticsearch", "opensearch")
 
     def _answer(self, asked: ReadPage) -> Plan[HitPage]:
         if asked.reader.kind != "scroll" or asked.reader.id is None:
@@ -108,12 +125,23 @@ class Reading:
             raise ReaderLostError(f"The scroll over {self._index!r} was broken off. Read it again.") from error
         return page
 
-    def _adapt(self, hits: Sequence[Json | TextHit]) -> None:
+    def _adapt(self, page: HitPage) -> None:
         """Adapt the number of documents of the next page to the wanted length, growing step by step."""
-        sample = hits[:: 1 + len(hits) // _SAMPLE]
-        length = sum(len(hit[-1] if isinstance(hit, tuple) else str(hit.get("_source"))) for hit in sample)
-        fitting = _PAGE_LENGTH * len(sample) // max(1, length)
-        self._size = max(1, min(fitting, 4 * self._size, _MOST))
+        length = _length(page.hits)
+        if self._is_tried(page.reader):
+            self._is_whole = length <= _MOST_OF_WHOLE * self._wanted_length
+            return
+        self._wanted_length = length
+        if page.length is not None:
+            length = page.length / len(page.hits)
+        self._size = max(1, min(int(_PAGE_LENGTH / length), 4 * self._size, _MOST))
+
+
+def _length(hits: Sequence[Json | TextHit]) -> float:
+    """Return the length of a document's source, or of its text, from a sample."""
+    sample = hits[:: 1 + len(hits) // _SAMPLE]
+    lengths = (len(hit[-1] if isinstance(hit, tuple) else str(hit.get("_source"))) for hit in sample)
+    return max(1.0, sum(lengths) / len(sample))
 
 
 def common_reader(index: str, options: RunOptions) -> Plan[Reader | None]:

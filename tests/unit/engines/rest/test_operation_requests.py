@@ -19,6 +19,7 @@ from es_simhash.errors import (
     InputError,
     MappingError,
     MissingError,
+    TooLargeError,
     UnavailableError,
 )
 from es_simhash.plans.operations import (
@@ -337,6 +338,13 @@ def test_the_reason_of_a_search_is_that_of_its_shards() -> None:
 
 def test_a_long_reason_is_cut() -> None:
     assert len(reason_of({"type": "long", "reason": "x" * 100_000})) < 1_100
+
+
+@pytest.mark.parametrize("what", ["Result window", "Batch size"])
+def test_too_many_documents_at_once_are_too_large_a_request(what: str) -> None:
+    reason = f"{what} is too large, from + size must be less than or equal to: [100]"
+    with pytest.raises(TooLargeError, match="Ask for fewer documents at once"):
+        checked(Search("index", {}), Reply(400, {"error": {"type": "illegal_argument_exception", "reason": reason}}))
 
 
 @pytest.mark.parametrize("remedy", REMEDIES, ids=lambda remedy: remedy.pattern)

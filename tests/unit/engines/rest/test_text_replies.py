@@ -61,6 +61,7 @@ def test_texts_are_read_as_python_reads_them(
         engine.close()
     assert [type(hit) for hit in compiled.hits] == [tuple, dict, tuple, dict]
     assert by_python.hits == HITS
+    assert (compiled.length, by_python.length) == (len(json.dumps(PAGE, ensure_ascii=False).encode()), None)
     assert (compiled.after, compiled.reader) == (by_python.after, by_python.reader)
     both = [[ReadDocument.parse(DOCUMENTS, hit) for hit in page.hits] for page in (compiled, by_python)]
     assert both[0] == both[1]

@@ -1,0 +1,94 @@
+"""Reading page by page: how many documents at once, and which of their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from es_simhash._core.json_paths import Json
+from es_simhash.engines.base import run
+from es_simhash.errors import TooLargeError
+from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.operations import HitPage, OpenReader, Operation, Reader, ReadPage, TextSource
+
+
+class Pages:
+    """A server with documents of one length, of which a part is wanted."""
+
+    def __init__(self, count: int, wanted: int, whole: int, kind: Any = "elasticsearch", known: bool = False) -> None:
+        self.count, self.kind, self.known = count, kind, known
+        self.wanted: Json = {"a": "x" * wanted}
+        self.whole: Json = {**self.wanted, "b": "x" * (whole - wanted)}
+        self.most = 10_000
+        self.asked: list[ReadPage] = []
+
+    def perform(self, operation: Operation[Any]) -> Any:
+        if isinstance(operation, OpenReader):
+            return Reader(self.kind, operation.index, "id")
+        if not isinstance(operation, ReadPage):
+            return None
+        if operation.size > self.most:
+            raise TooLargeError("too many")
+        self.asked.append(operation)
+        start = operation.after or 0
+        end = min(self.count, start + operation.size)
+        source = self.whole if operation.whole or operation.source is True else self.wanted
+        hits = [{"_id": str(i), "_source": source} for i in range(start, end)]
+        return HitPage(hits, end, operation.reader, 10_000 * len(hits) if self.known else None)
+
+    def close(self) -> None: ...
+
+    def read(self, source: Any = ("a",)) -> list[str]:
+        reading, found = Reading("i", {}, source, None, 0.0), []
+        while hits := run(reading.next(), self):
+            found += [hit["_id"] for hit in hits]
+        assert found == [str(i) for i in range(self.count)]
+        return found
+
+
+def test_whole_documents_are_read_unless_they_are_far_longer_than_what_is_wanted() -> None:
+    short, long = Pages(5_000, 100, 390), Pages(5_000, 100, 500)
+    short.read()
+    long.read()
+    for pages in (short, long):
+        assert [(each.size, each.source, each.whole) for each in pages.asked[:2]] == [
+            (100, ("a",), False),
+            (20, True, False),
+        ]
+    assert {each.whole for each in short.asked[2:]} == {True}
+    assert {each.whole for each in long.asked[2:]} == {False}
+
+
+@pytest.mark.parametrize("kind", ["scroll", "embedded"])
+def test_a_scroll_and_the_embedded_engine_read_what_is_wanted(kind: str) -> None:
+    pages = Pages(1_000, 100, 100, kind)
+    pages.read()
+    assert {(each.source, each.whole) for each in pages.asked} == {(("a",), False)}
+
+
+@pytest.mark.parametrize("source", [True, False])
+def test_who_wants_all_or_nothing_gets_that(source: bool) -> None:
+    pages = Pages(1_000, 100, 100)
+    pages.read(source)
+    assert {(each.source, each.whole) for each in pages.asked} == {(source, False)}
+
+
+def test_pages_grow_to_a_million_characters_or_ten_thousand_documents() -> None:
+    for wanted, most in [(1, 10_000), (1_000, 1_030), (2_000_000, 1)]:
+        pages = Pages(150 + 6 * most, wanted, wanted)
+        pages.read()
+        assert most <= pages.asked[-1].size <= 1.02 * most
+
+
+def test_pages_have_the_length_of_the_replies_where_it_is_known() -> None:
+    pages = Pages(1_000, 100, 100, known=True)
+    pages.read(TextSource(("a", "own")))
+    assert pages.asked[-1].size == (1 << 20) // 10_000
+
+
+def test_where_fewer_documents_are_allowed_at_once_fewer_are_read() -> None:
+    pages = Pages(5_000, 10, 10)
+    pages.most = 1_000
+    pages.read()
+    assert max(each.size for each in pages.asked) > 250
