@@ -4,7 +4,8 @@
 A section is written only if others leave the machine alone (`benchmarks.machine_load`).
 ``python -m benchmarks pictures`` and ``scale`` measure nothing: they make the pictures and docs/scale.md from
 docs/benchmarks.md, as does every run that changes it. ``python -m benchmarks core FILE…`` and ``news_copy FILE…`` score
-published datasets, for those who have their files, and print the published results beside ours.
+published datasets, for those who have their files, and print the published results beside ours. ``check`` compares the
+most important ratios with those of the pages (`benchmarks.check`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from benchmarks import machine_load, plots, scale
 from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.nodes import SERVERS
 from benchmarks.peers import PEERS
-from benchmarks.tables import Table, replace_section
+from benchmarks.tables import Table, replace_section, tables_of
 from tools.nodes import RELEASES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -70,6 +71,7 @@ SECTIONS = {
 TITLES = {"every_language": "Every language", "single_texts": "Single texts", "long_texts": "Long texts"}
 # Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}
+CHECK = "check"
 # Published datasets, which are read from files that follow the name.
 PUBLISHED = ("core", "news_copy")
 
@@ -80,6 +82,8 @@ def main() -> None:
     if options.names and options.names[0] in PUBLISHED:
         _score(*options.names)
         return
+    if options.names == [CHECK]:
+        sys.exit(_check())
     if options.corpora:
         os.environ[CORPORA_VARIABLE] = options.corpora
     names = options.names or list(SECTIONS)
@@ -92,6 +96,20 @@ def main() -> None:
             write(DOCS)
     if is_published and written != measured:
         sys.exit(1)
+
+
+def _check() -> int:
+    """Compare the most important ratios with those of the pages; return 1 if any has become worse."""
+    from benchmarks.check import WATCHED, compared
+
+    pages = tables_of("".join(page.read_text(encoding="utf-8") for page in (PAGE, DESIGN_PAGE)))
+    watch, worse = machine_load.Watch.begun(), 0
+    for table, found in compared(WATCHED, pages):
+        watch.part_ended()
+        print(table.markdown(), flush=True)
+        worse += found
+    print(f"{worse} worse than on the pages; {watch}.{' Try again on a quiet machine.' if watch.is_busy else ''}")
+    return int(worse > 0)
 
 
 def _arguments(options: argparse.Namespace) -> dict[str, object]:
@@ -151,7 +169,7 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"one of: {', '.join([*SECTIONS, *DERIVED])}; or one of {', '.join(PUBLISHED)}, and its files",
+        help=f"some of: {', '.join([*SECTIONS, *DERIVED])}; or {CHECK}; or {' or '.join(PUBLISHED)}, and its files",
     )
     parser.add_argument("--share", type=float, help="take this share of the documents, where it can; write nothing")
     parser.add_argument("--sizes", type=int, nargs="+", help="measure these numbers of documents, where there are some")

@@ -30,7 +30,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.scheme.own_fields import DEFERRED
 
-DOCUMENTS, ROUNDS = 30_000, 4
+DOCUMENTS, ROUNDS, BRIEFLY = 30_000, 4, 10_000
 SIZES = (100_000, 300_000, 1_000_000)
 __doc__ = __doc__.format(rounds=ROUNDS, level=LEVEL)
 
@@ -59,6 +59,13 @@ def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
         yield _beside_others(name, texts, int(DOCUMENTS * share))
     if sizes:
         yield _larger_and_larger("elasticsearch", texts, [int(size * share) for size in sizes])
+
+
+def briefly() -> Iterator[Table]:
+    """Measure one slice and the cluster only, on fewer documents."""
+    texts = topical(BRIEFLY)
+    for name in SERVERS:
+        yield _beside_others(name, texts, BRIEFLY, ["backfill", "backfill in the cluster"])
 
 
 def document(texts: Sequence[str], number: int) -> Json:
@@ -125,7 +132,7 @@ class Measured(NamedTuple):
     constant_server: float
 
 
-def _beside_others(name: str, texts: Sequence[str], count: int) -> Table:
+def _beside_others(name: str, texts: Sequence[str], count: int, backfills: Iterable[str] = BACKFILLS) -> Table:
     table = Table(
         f"Backfilling an index of {SERVERS[name]}",
         [
@@ -137,7 +144,7 @@ def _beside_others(name: str, texts: Sequence[str], count: int) -> Table:
     with running(name) as server:
         ways = Ways(server, _fill(server, texts, count), texts, count)
         made = ways.made_beforehand()
-        tried: dict[str, Callable[[], Cost]] = {way: partial(ways.backfill, way) for way in BACKFILLS}
+        tried: dict[str, Callable[[], Cost]] = {way: partial(ways.backfill, way) for way in backfills}
         tried["parallel_bulk, fields made beforehand"] = lambda: _here(made)
         _measured(ways, tried["backfill"])  # lets the server compile what it does often
         rounds = {label: list[Measured]() for label in tried}

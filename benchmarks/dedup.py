@@ -20,7 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +51,19 @@ def run(share: float = 1.0) -> list[Table]:
     return [*tables, _growth([size * share for size in GIGABYTES])]
 
 
+def briefly() -> list[Table]:
+    """Measure es_simhash and rensa only, on English characters."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "texts.jsonl"
+        return [_compare("English texts of 1.5 kB", path, _english(IN_ENGLISH), ("chars",), {"rensa", "es_simhash"})]
+
+
 # --- beside others ---
 
 
-def _compare(name: str, path: Path, corpus: tuple[list[str], Pairs], features: tuple[str, ...]) -> Table:
+def _compare(
+    name: str, path: Path, corpus: tuple[list[str], Pairs], features: tuple[str, ...], only: Collection[str] = ()
+) -> Table:
     texts, planted = corpus
     with path.open("w", encoding="utf-8") as file:
         for i, text in enumerate(texts):
@@ -65,7 +74,7 @@ def _compare(name: str, path: Path, corpus: tuple[list[str], Pairs], features: t
     )
     for kind in features:
         duplicates = _duplicates(texts, planted, CUTS[kind])
-        contenders = _contenders(kind)
+        contenders = {label: each for label, each in _contenders(kind).items() if not only or each[0] in only}
         runs: dict[str, list[dict[str, Any]]] = {label: [] for label in contenders}
         for number in range(ROUNDS):
             for label, (contender, native) in contenders.items():

@@ -15,7 +15,7 @@ plain index; bulk speed is relative to it (medians of {bulk_rounds} rounds).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -59,7 +59,7 @@ def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
     for size in sizes:
         texts = topical(int(size * share), LENGTH)
         corpus = Corpus.of("English", texts, min(PLANTED, len(texts) // 10))
-        yield from _with_prices(corpus) if size == MAIN else _latencies_alone(corpus)
+        yield from _with_prices(corpus) if size == MAIN else _latencies_alone([corpus])
     if pages := chinese_pages():
         pages = pages[: int(len(pages) * share)]
         yield from _with_prices(Corpus.of("Chinese", pages, min(PLANTED, len(pages) // 10)))
@@ -67,14 +67,23 @@ def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
         print(f"No Chinese pages: {CORPORA_VARIABLE} names no folder that has them.", flush=True)
 
 
-def _latencies_alone(corpus: Corpus) -> Iterator[Table]:
+def briefly() -> Iterator[Table]:
+    """Measure the verified search and the estimates only, at the smaller sizes."""
+    corpora = [Corpus.of("English", topical(size, LENGTH), PLANTED) for size in SIZES[:2]]
+    yield from _latencies_alone(corpora, lambda server: ours(server)[:2])
+
+
+def _latencies_alone(corpora: Sequence[Corpus], own: Callable[[Server], list[Way]] = ours) -> Iterator[Table]:
     """Measure our ways and `more_like_this` in one index, which has what both need."""
     for name, label in SERVERS.items():
         with running(name) as server:
-            contenders: list[Way] = [*ours(server), MoreLikeThis(server, Ours.index)]
-            fill(server, contenders, corpus)
-            title = f"{corpus.name} on {label}: latency among {len(corpus.texts):,}"
-            yield _table_of_latencies(title, _latencies(server, contenders, corpus), "All search one index.")
+            for corpus in corpora:
+                contenders = [*own(server), MoreLikeThis(server, Ours.index)]
+                fill(server, contenders, corpus)
+                among = f" among {len(corpus.texts):,}" if len(corpus.texts) != MAIN else ""
+                title = f"{corpus.name} on {label}: latency{among}"
+                yield _table_of_latencies(title, _latencies(server, contenders, corpus), "All search one index.")
+                server.delete(Ours.index)
 
 
 def _with_prices(corpus: Corpus) -> Iterator[Table]:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.measuring import peak
@@ -26,7 +26,7 @@ SIZES, FINDS = (100_000, 300_000, 1_000_000), 300
 __doc__ = __doc__.format(finds=FINDS)
 
 
-def run(share: float = 1.0) -> Iterator[Table]:
+def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
     """Group indices of several sizes."""
     table = Table(
         "Grouping by size",
@@ -43,7 +43,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
         "By MinHash, single linkage. `× of a find for each` is the time of grouping divided by that of all finds.",
     )
     with running("opensearch") as server:
-        for size in SIZES:
+        for size in sizes:
             _measure(server, int(size * share), table)
     yield table
 

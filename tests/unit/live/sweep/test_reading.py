@@ -14,7 +14,7 @@ from es_simhash.plans.operations import HitPage, OpenReader, Operation, Reader, 
 
 
 class Pages:
-    """A server with documents of one length, of which a part is wanted."""
+    """A server with documents of one length; a part of each is wanted."""
 
     def __init__(self, count: int, wanted: int, whole: int, kind: Any = "elasticsearch", known: bool = False) -> None:
         self.count, self.kind, self.known = count, kind, known
