@@ -75,12 +75,8 @@ class SeenDocuments:
             return Measured(compared)
         plausible = plausible_hits(scheme, criteria, fingerprint, compared).tolist()
         texts = [self._texts[place] if is_read else None for place, is_read in zip(places, plausible, strict=True)]
-        [exact] = compare_texts(
-            verifier,
-            [Comparison(wanted.text, texts, minimum_similarities(criteria, compared.distances), compared.keyed)],
-            criteria,
-        )
-        return Measured(compared, *exact)
+        wanting = Comparison(wanted.text, texts, minimum_similarities(criteria, compared), compared.keyed)
+        return Measured(compared, *compare_texts(verifier, wanting, criteria))
 
     def add(self, position: int, wanted: QueryDocument, fingerprint: Fingerprint, stored: Json) -> None:
         """Add a document with its position in the list and its fields."""

@@ -93,17 +93,13 @@ def _verified(
         (here if search.has_texts(reply.part) else elsewhere).extend(compared.hits[i] for i in plausible.tolist())
     documents = searches[0].documents
     texts = texts_in_hits(documents, here) | (yield from texts_of_hits(documents, elsewhere))
-    wanting = [
-        Comparison(
-            search.wanted.text,
-            [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits],
-            minimum_similarities(search.criteria, compared.distances),
-            compared.keyed,
-        )
-        for search, compared in zip(searches, found, strict=True)
-    ]
-    exact = compare_texts(verifier, wanting, searches[0].criteria)
-    return [Measured(compared, *each) for compared, each in zip(found, exact, strict=True)]
+    measured = []
+    for search, compared in zip(searches, found, strict=True):
+        others = [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits]
+        least = minimum_similarities(search.criteria, compared)
+        wanting = Comparison(search.wanted.text, others, least, compared.keyed)
+        measured.append(Measured(compared, *compare_texts(verifier, wanting, search.criteria)))
+    return measured
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,11 @@ _MOST_COMPARED = 32
 class HitSurroundings:
     """What is around the hits of a search: the text, and other hits that are as similar to it as a crowd is.
 
-    The texts of the hits at these ``places`` among ``count`` are known: those at the positions ``hits`` of the cached
-    ones. They were ``measured``, and ``keyed`` are the values that their band keys hold.
+    The texts of the hits at these ``places`` among ``count`` are known: the cached ones. They were ``measured``, and
+    ``keyed`` are the values that their band keys hold.
     """
 
     cached: CachedTexts
-    hits: range
     criteria: Criteria
     crowding: Crowding
     measured: PairMeasures
@@ -43,7 +42,7 @@ class HitSurroundings:
 
     def __call__(self) -> Surroundings:
         """Compare the hits that may be near-duplicates with the others, if a search for them would do so."""
-        texts, similarities = self.cached.texts[self.hits.start : self.hits.stop], self.measured.similarities
+        texts, similarities = self.cached.texts, self.measured.similarities
         similar = np.flatnonzero(similarities >= self.crowding.least)
         nearest = similar[np.argsort(-similarities[similar], kind="stable")].tolist()
         copies = Counter(texts[place] for place in nearest)
@@ -53,7 +52,7 @@ class HitSurroundings:
         among = Surroundings.of_copies(np.array(list(copies.values()), dtype=np.int64))
         pairs = self._pairs(distinct)
         if pairs.size:
-            found = self.cached.measures(distinct[pairs] + self.hits.start, self.crowding.least)
+            found = self.cached.measures(distinct[pairs], self.crowding.least)
             among.add(pairs[0], pairs[1], found.similarities, self.crowding)
         own = [numbers[texts[place]] for place in nearest]
         around = Surroundings.of_copies(np.ones(self.count, dtype=np.int64))

@@ -19,7 +19,7 @@ from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.plausible import are_plausible
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import CachedTexts, Verifier, is_by_rarity
@@ -88,47 +88,36 @@ class Comparison:
 
     text: str
     others: Sequence[str | None]
-    least: Sequence[float]
+    least: Similarities
     keyed: Signatures | None
 
 
 def compare_texts(
-    verifier: Verifier, wanting: Sequence[Comparison], criteria: Criteria
-) -> list[tuple[PairMeasures, HitSurroundings | None]]:
-    """Measure each text and the known others, NaN for the unknown; and return the surroundings of these, if they count.
+    verifier: Verifier, wanting: Comparison, criteria: Criteria
+) -> tuple[PairMeasures, HitSurroundings | None]:
+    """Measure a text and the known others, NaN for the unknown; and return the surroundings of these, if they count.
 
     The surroundings are not measured yet.
     """
-    texts = [each.text for each in wanting]
-    known = [[place for place, other in enumerate(each.others) if other is not None] for each in wanting]
-    least = [each.least[place] for each, places in zip(wanting, known, strict=True) for place in places]
-    starts = np.cumsum([len(texts), *map(len, known)])
-    texts += [other for each in wanting for other in each.others if other is not None]
-    rows = np.repeat(np.arange(len(wanting)), [len(places) for places in known])
-    pairs = np.stack([rows, np.arange(len(wanting), len(texts))])
-    measured = verifier.measures(texts, pairs, np.array(least))
-    cached = CachedTexts(verifier, texts)
-    found: list[tuple[PairMeasures, HitSurroundings | None]] = []
-    for number, (each, places) in enumerate(zip(wanting, known, strict=True)):
-        first, stop = int(starts[number]), int(starts[number + 1])
-        own = measured[slice(first - len(wanting), stop - len(wanting))]
-        of_all = PairMeasures.of_similarities(np.full(len(each.others), np.nan))
-        of_all.similarities[places], of_all.agreements[places] = own.similarities, own.agreements
-        around = None
-        if criteria.crowding and criteria.similarity is not None:
-            keyed = None if each.keyed is None else each.keyed[places]
-            hits, count = range(first, stop), len(each.others)
-            around = HitSurroundings(cached, hits, criteria, criteria.crowding, own, keyed, places, count)
-        found.append((of_all, around))
-    return found
+    places = [place for place, other in enumerate(wanting.others) if other is not None]
+    others = [other for other in wanting.others if other is not None]
+    pairs = np.zeros((2, len(others)), dtype=np.int64)
+    pairs[1] = range(1, len(others) + 1)
+    measured = verifier.measures([wanting.text, *others], pairs, wanting.least[places])
+    of_all = PairMeasures.of_similarities(np.full(len(wanting.others), np.nan))
+    of_all.similarities[places], of_all.agreements[places] = measured.similarities, measured.agreements
+    if criteria.crowding is None or criteria.similarity is None:
+        return of_all, None
+    keyed, cached = None if wanting.keyed is None else wanting.keyed[places], CachedTexts(verifier, others)
+    return of_all, HitSurroundings(cached, criteria, criteria.crowding, measured, keyed, places, len(wanting.others))
 
 
-def minimum_similarities(criteria: Criteria, distances: Sequence[int | None]) -> list[float]:
+def minimum_similarities(criteria: Criteria, compared: Compared) -> Similarities:
     """Return the similarity from which each hit counts: 0 for those that are near enough in bits anyway."""
-    least = 0.0 if criteria.similarity is None else criteria.least
-    if criteria.distance is None:
-        return [least] * len(distances)
-    return [0.0 if criteria.are_met(distance, None) else least for distance in distances]
+    least = np.full(len(compared.hits), 0.0 if criteria.similarity is None else criteria.least)
+    if criteria.distance is not None and compared.distances is not None:
+        least[compared.distances <= criteria.distance] = 0.0
+    return least
 
 
 def _text(documents: Documents, hit: Json) -> str | None:

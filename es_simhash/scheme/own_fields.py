@@ -25,6 +25,8 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from es_simhash._core import bit_codes, digits
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import FormatError
@@ -34,7 +36,6 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.sketches.minhash.codec import SignatureCodec
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from es_simhash._core.bit_codes import Codes
@@ -84,20 +85,27 @@ def block_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str,
     """Return the (field, key) pairs by which a query finds the blocks of a fingerprint."""
     if settings.simhash is None or fingerprint.simhash is None:
         return []
-    return _placed(settings, "block", settings.simhash.layout.keys(fingerprint.simhash))
+    return _terms(settings, "block", fingerprint)
 
 
 def band_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
     """Return the (field, key) pairs by which a query finds the bands of a fingerprint."""
     if settings.minhash is None or fingerprint.minhash is None:
         return []
-    return _placed(settings, "band", settings.minhash.layout.keys(fingerprint.signature[None])[0])
+    return _terms(settings, "band", fingerprint)
 
 
-def _placed(settings: Settings, kind: str, keys: Sequence[str]) -> list[tuple[str, str]]:
-    if settings.layout.keys == "fields":
-        return [(f"{kind}{i}", key) for i, key in enumerate(keys)]
-    return [(f"{kind}s", key) for key in keys]
+def _terms(settings: Settings, kind: str, fingerprint: Fingerprint) -> list[tuple[str, str]]:
+    """Return the keys of one kind that a document with this fingerprint has."""
+    status = np.array([STATUSES.index(fingerprint.status)], dtype=np.uint8)
+    simhashes = signatures = None
+    if settings.simhash and fingerprint.simhash is not None:
+        simhashes = bit_codes.from_ints([fingerprint.simhash], settings.simhash.bits)
+    if fingerprint.minhash is not None:
+        signatures = fingerprint.signature[np.newaxis]
+    [fields] = write(settings, "", [""], Fingerprints(status, simhashes, signatures))
+    found = [(name, keys) for name, keys in fields.items() if name.startswith(kind)]
+    return [(name, key) for name, keys in found for key in (keys if isinstance(keys, list) else keys.split())]
 
 
 def content_hash(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import overload
 
@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core import bit_codes
+from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Status
 from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.measures import DIFFER, PairMeasures, Similarities
 from es_simhash.scheme.verdict.rule import (
     CLAUSES,
     CROWDED,
@@ -32,8 +33,8 @@ from es_simhash.scheme.verdict.rule import (
 )
 from es_simhash.scheme.verdict.surroundings import Around, Surroundings
 from es_simhash.sketches import hamming
-from es_simhash.sketches.minhash.common import Signatures
-from es_simhash.sketches.minhash.estimate import estimates, standard_errors
+from es_simhash.sketches.minhash.common import VALUE_BITS, Signatures
+from es_simhash.sketches.minhash.estimate import estimates, standard_error
 
 
 @dataclass(frozen=True)
@@ -98,20 +99,26 @@ class Matches(Sequence[Match]):
         return iter(self.matches)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Compared:
     """Hits with fingerprints of the scheme, and how near each is; ``foreign`` counts the others.
 
-    ``keyed`` are the values that their band keys hold, a row each; None without MinHash.
+    Distances and similarities are None without SimHash or MinHash. Similarities were estimated by the lowest bits of
+    some values (``estimated_by``: their number, and the bits). ``keyed`` are the values that band keys hold, a row
+    each.
     """
 
     hits: list[Json]
-    distances: Sequence[int | None]
-    similarities: Sequence[float | None]
-    standard_errors: Sequence[float | None]
+    distances: Integers | None
+    similarities: Similarities | None
     same_texts: Sequence[bool]
     foreign: int
-    keyed: Signatures | None = field(default=None, compare=False)
+    estimated_by: tuple[int, int] = (1, VALUE_BITS)
+    keyed: Signatures | None = None
+
+    def standard_error(self, similarity: float) -> float:
+        """Return the standard error of an estimate."""
+        return standard_error(similarity, *self.estimated_by)
 
 
 def compare(
@@ -129,31 +136,26 @@ def compare(
     """
     stored = own_fields.read_all(settings, scheme_id, [(hit.get("_source") or {}).get(prefix) for hit in hits])
     comparable = [hits[place] for place in stored.places]
-    distances: Sequence[int | None] = [None] * len(comparable)
-    similarities: Sequence[float | None] = [None] * len(comparable)
-    errors: Sequence[float | None] = [None] * len(comparable)
-    if stored.simhashes is not None and fingerprint.simhash is not None:
-        distances = [hamming.distance(fingerprint.simhash, each) for each in bit_codes.to_ints(stored.simhashes)]
-    if settings.minhash and fingerprint.minhash is not None and comparable:
-        similarities, errors = _estimates(settings, fingerprint, stored)
     content = None if text is None else own_fields.content_hash(text)
-    foreign = len(hits) - len(comparable)
     same = [content is not None and each == content for each in stored.contents]
-    return Compared(comparable, distances, similarities, errors, same, foreign, stored.keyed)
-
-
-def _estimates(
-    settings: Settings, fingerprint: Fingerprint, stored: StoredFingerprints
-) -> tuple[list[float], list[float]]:
-    """Estimate similarities, with their standard errors."""
-    assert settings.minhash
+    compared = Compared(comparable, _distances(fingerprint, stored), None, same, len(hits) - len(comparable))
+    if settings.minhash is None or fingerprint.minhash is None:
+        return compared
     signatures, bits = stored.signatures, settings.layout.signature_bits
     if signatures is None:
         signatures, bits = stored.keyed, settings.minhash.layout.value_bits
     assert signatures is not None
     size = signatures.shape[1]
     similarities = estimates(fingerprint.signature[:size], signatures, bits)
-    return similarities.tolist(), standard_errors(similarities, size, bits).tolist()
+    return replace(compared, similarities=similarities, estimated_by=(size, bits), keyed=stored.keyed)
+
+
+def _distances(fingerprint: Fingerprint, stored: StoredFingerprints) -> Integers | None:
+    if stored.simhashes is None or fingerprint.simhash is None:
+        return None
+    words = 1 if stored.simhashes.ndim == 1 else stored.simhashes.shape[1]
+    own = bit_codes.from_ints([fingerprint.simhash], 64 * words)
+    return hamming.distances(own, stored.simhashes).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -177,12 +179,19 @@ class Measured:
     @cached_property
     def texts(self) -> PairMeasures:
         """What is known of the texts of each hit: what was measured, else the estimated similarity, else NaN."""
-        found = [np.nan if each is None else each for each in self.compared.similarities]
-        estimated = PairMeasures.of_similarities(np.array(found, dtype=np.float64))
+        estimated = self.compared.similarities
+        if estimated is None:
+            estimated = np.full(len(self.compared.hits), np.nan)
         if self.exact is None:
-            return estimated
-        known = np.where(self.is_exact, self.exact.similarities, estimated.similarities)
-        return PairMeasures(known, self.exact.agreements)
+            return PairMeasures.of_similarities(estimated)
+        return PairMeasures(np.where(self.is_exact, self.exact.similarities, estimated), self.exact.agreements)
+
+    def shown(self, place: int) -> float | None:
+        """Return the similarity of a hit, 0 where a condition is not met; None if it is not known."""
+        if self.texts.agreements[place] == DIFFER:
+            return 0.0
+        similarity = float(self.texts.similarities[place])
+        return None if math.isnan(similarity) else similarity
 
     @property
     def similarities(self) -> list[float]:
@@ -191,7 +200,7 @@ class Measured:
         return found
 
 
-NOTHING = Measured(Compared([], [], [], [], [], 0))
+NOTHING = Measured(Compared([], None, None, [], 0))
 
 
 def matches_of(
@@ -214,35 +223,31 @@ def matches_of(
     found = clauses(criteria, near)
     found[np.array(compared.same_texts, dtype=np.bool_) & are_near(found)] = EQUAL
     settled = are_settled(criteria, replace(near, crowd=around.crowd if around else 0), found)
-    shown, known = measured.texts.meeting.tolist(), measured.is_exact.tolist()
-    hits = compared.hits
-    matches = [
-        Match(
-            hits[place]["_index"],
-            hits[place]["_id"],
-            compared.distances[place],
-            None if math.isnan(shown[place]) else shown[place],
-            is_exact=known[place],
+    matches = []
+    for place in np.flatnonzero(are_near(found)).tolist():
+        hit, is_exact, similarity = compared.hits[place], bool(measured.is_exact[place]), measured.shown(place)
+        match = Match(
+            hit["_index"],
+            hit["_id"],
+            None if compared.distances is None else int(compared.distances[place]),
+            similarity,
+            is_exact=is_exact,
             same_text=compared.same_texts[place],
-            source=hits[place]["_source"] if with_source else None,
-            standard_error=None if known[place] else compared.standard_errors[place],
+            source=hit["_source"] if with_source else None,
+            standard_error=None if is_exact or similarity is None else compared.standard_error(similarity),
             clause=CLAUSES[found[place]],
             is_settled=bool(settled[place]),
         )
-        for place in np.flatnonzero(are_near(found)).tolist()
-    ]
+        matches.append(match)
     matches.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
     crowded = int(np.count_nonzero(found == CROWDED))
-    candidates = len(hits) + compared.foreign
+    candidates = len(compared.hits) + compared.foreign
     return Matches(tuple(matches), candidates, complete, compared.foreign, status, around, crowded)
 
 
 def _near(measured: Measured, criteria: Criteria, around: Around | None) -> Near:
     """Return how near the hits are, by the surroundings of the text and, as far as they are known, of the hits."""
-    near = Near(None, measured.texts)
-    if criteria.distance is not None:
-        distances = [np.inf if each is None else each for each in measured.compared.distances]
-        near = replace(near, distances=np.array(distances, dtype=np.float64))
+    near = Near(None if criteria.distance is None else measured.compared.distances, measured.texts)
     if around is None:
         return near
     if measured.surroundings is None or around.crowd <= NO_CROWD:

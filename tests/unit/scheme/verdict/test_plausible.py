@@ -111,7 +111,7 @@ def test_hits_that_would_not_be_compared_are_no_crowd() -> None:
     crowding = Crowding()
     scheme = Scheme(verification=replace(STRICT, similarity=0.5, crowding=crowding))
     assert scheme.verification
-    texts = ["a text", corpus()[1]["body"], corpus()[1]["body"] + " And more."]
+    texts = [corpus()[1]["body"], corpus()[1]["body"] + " And more."]
     hits = CachedTexts(Verifier(scheme, scheme.verification), texts)
     measured = PairMeasures.of_similarities(np.array([0.5, 0.45]))
 
@@ -119,7 +119,7 @@ def test_hits_that_would_not_be_compared_are_no_crowd() -> None:
         first = np.arange(128, dtype=np.uint32)
         keyed = np.stack([first, np.where(np.arange(128) < agreeing, first, first + 1)])
         criteria = Criteria(None, least, scheme.verification)
-        around = HitSurroundings(hits, range(1, 3), criteria, crowding, measured, keyed, [0, 2], 3)()
+        around = HitSurroundings(hits, criteria, crowding, measured, keyed, [0, 2], 3)()
         return around.crowd.tolist()
 
     assert crowd(3) == [1, 0, 1]  # no key
