@@ -70,7 +70,7 @@ def backfill_name(index: str, prefix: str) -> str:
 
 def backfill_pipeline(index: str, documents: Documents) -> Json:
     """Return the body of that pipeline, which leaves documents alone that have anything of others in our object."""
-    if problems := "; ".join(_problems(documents.scheme)):
+    if problems := "; ".join(problems_of(documents.scheme)):
         raise SchemeError(
             f"The cluster cannot compute the scheme {documents.scheme.name!r}: {problems}. "
             "Run the backfill without --in-cluster (in_cluster=True)."
@@ -156,7 +156,7 @@ def _minhash(scheme: Scheme) -> Json | None:
 
 def _check_scheme(settings: Settings) -> int:
     """Return the scheme's n; refuse a scheme that a script cannot compute, naming the parts that are the reason."""
-    if problems := "; ".join(_problems(settings)):
+    if problems := "; ".join(problems_of(settings)):
         raise SchemeError(
             f"A pipeline cannot compute the scheme {settings.name!r}: {problems}. Have the programs that write use "
             "es_simhash, or run backfill by the clock; or choose a scheme that a pipeline can do, such as 'default'."
@@ -175,7 +175,8 @@ def _check_sources(paths: Sequence[str]) -> None:
             )
 
 
-def _problems(settings: Settings) -> Iterator[str]:
+def problems_of(settings: Settings) -> Iterator[str]:
+    """Find what of a scheme a script cannot compute."""
     tokens = settings.tokens
     if settings.html:
         yield "a script cannot take markup out of HTML (html)"

@@ -103,9 +103,8 @@ class ClusterUpdate:
 
     def run(self) -> Plan[int]:
         """Update what is due; return the number of documents that are due after that."""
-        body, patience = backfill_pipeline(self.index, self.documents), self.options.patience
+        patience = self.options.patience
         waits, written = retry_delays(patience), 0
-        yield from retry(PutResource(self._path, body), patience)
         while len(self._refused) <= _MOST_REFUSED:
             problem, is_done = yield from self._tried()
             if is_done:
@@ -116,7 +115,7 @@ class ClusterUpdate:
                 if (delay := next(waits, None)) is None:
                     raise problem
                 yield Wait(delay)
-        yield from attempt(DeleteResource(self._path))
+        yield from attempt(retry(DeleteResource(self._path), patience))
         return (yield from self._left())
 
     def cancel(self) -> Plan[None]:
@@ -149,6 +148,7 @@ class ClusterUpdate:
                 yield Refresh(self.index)
                 if not (yield Count(self.index, self._due)):
                     return None, True
+                yield PutResource(self._path, backfill_pipeline(self.index, self.documents))
                 self.task = yield self._update
             over = yield from self._followed(str(self.task), is_ours)
         except (UnreachableError, UnavailableError) as error:

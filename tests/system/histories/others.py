@@ -175,7 +175,9 @@ class Others:
         action: Json = {"_op_type": "update", "_id": id_of(number), "doc": part}
         if by_helper:
             [action] = self.documents.actions([action])
-        reply = self._ask("POST", f"_update/{_path(number)}?{then.query}", {"doc": action["doc"]})
+        # A task of the server may write at the same moment.
+        path = f"_update/{_path(number)}?retry_on_conflict=9{then.query}"
+        reply = self._ask("POST", path, {"doc": action["doc"]})
         self._keep(number, then, reply)
 
     def _send(self, method: str, number: int, then: Known, body: Json | None = None) -> None:

@@ -31,6 +31,7 @@ COUNTS = {
     "backfill": 30,
     "refresh-stale": 20,
     "slices": 20,
+    "in-cluster": 20,
     "remove": 15,
     "reindex": 26,
     "group": 15,
@@ -40,7 +41,7 @@ COUNTS = {
     "pipeline": 10,
 }
 _SOAK = 20
-_NOT_EMBEDDED = {"slices", "incremental", "pipeline"}
+_NOT_EMBEDDED = {"slices", "in-cluster", "incremental", "pipeline"}
 
 # Those that ended badly once, by what happens in them.
 KEPT = {

@@ -85,7 +85,8 @@ class Cluster:
             case PutResource(path, body):
                 self.resources[path] = body
             case DeleteResource(path):
-                del self.resources[path]
+                if self.resources.pop(path, None) is None:
+                    raise MissingError(f"There is no {path}.")
             case GetResource():
                 return {"tasks": self.running}
             case Count(_, query):
@@ -169,6 +170,7 @@ def test_no_task_is_begun_where_nothing_is_due() -> None:
     cluster = Cluster([], left=0)
     assert [each.written for each in updated(cluster)] == [0]
     assert not cluster.seen_kinds(UpdateByQuery)
+    assert not cluster.seen_kinds(PutResource)
 
 
 def test_what_the_pipeline_has_deferred_is_counted_apart() -> None:
