@@ -4,17 +4,81 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
+from es_simhash.groups.pairs.encoded import encoded
 from es_simhash.groups.pairs.spool import Columns, Spools, Strings
 from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.scheme import group_fields
 from es_simhash.scheme.group_fields import GROUP, stored_in
 
+_VERSION = ("if_seq_no", "if_primary_term")
 _NO_VERSION = -1
+_GROUP_NAMES = frozenset(group_fields.NAMES)
+
+
+@dataclass(frozen=True, eq=False)
+class RefColumns:
+    """References to some documents, as columns: their names, routings and versions.
+
+    A name is an index and an id. ``groups`` has the fields of groups of those that have some, by their places here.
+    """
+
+    names: list[str]
+    routings: list[str]
+    versions: Integers
+    groups: dict[int, Json]
+
+    @classmethod
+    def of(cls, hits: Sequence[Json], stored: Sequence[Json]) -> RefColumns:
+        """Refer to the documents of hits, with their stored objects of our fields."""
+        return cls(
+            [f"{hit['_index']}/{hit['_id']}" for hit in hits],
+            [hit.get("_routing") or "" for hit in hits],
+            _versions([(hit.get("_seq_no", _NO_VERSION), hit.get("_primary_term", _NO_VERSION)) for hit in hits]),
+            {place: stored_in(own) for place, own in enumerate(stored) if not _GROUP_NAMES.isdisjoint(own)},
+        )
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[RefColumns]) -> RefColumns:
+        """Concatenate references."""
+        firsts = accumulate((len(part) for part in parts), initial=0)
+        return cls(
+            [name for part in parts for name in part.names],
+            [routing for part in parts for routing in part.routings],
+            np.concatenate([part.versions for part in parts]),
+            {
+                first + place: group
+                for first, part in zip(firsts, parts, strict=False)
+                for place, group in part.groups.items()
+            },
+        )
+
+    @classmethod
+    def from_json(cls, documents: Sequence[tuple[Json, Json]]) -> RefColumns:
+        """Read what `to_json` wrote."""
+        refs = [ref for ref, _ in documents]
+        return cls(
+            [f"{ref['index']}/{ref['id']}" for ref in refs],
+            [ref["routing"] or "" for ref in refs],
+            _versions([tuple(ref["version"].get(name, _NO_VERSION) for name in _VERSION) for ref in refs]),
+            {place: group for place, (_, group) in enumerate(documents) if group},
+        )
+
+    def to_json(self) -> list[tuple[Json, Json]]:
+        """Write each document's reference, and the fields of its group."""
+        refs = map(_ref, self.names, self.routings, self.versions.tolist())
+        return [(asdict(ref), self.groups.get(place, {})) for place, ref in enumerate(refs)]
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.names)
 
 
 class DocumentRefs:
@@ -33,24 +97,22 @@ class DocumentRefs:
         """Return the number of documents."""
         return self._count
 
-    def append(self, refs: Sequence[DocumentRef], stored: Sequence[Json]) -> None:
-        """Append documents, with their stored objects of our fields."""
-        for ref, own in zip(refs, stored, strict=True):
-            self._names.append(f"{ref.index}/{ref.id}")
-            self._routings.append(ref.routing or "")
-            if group := stored_in(own):
+    def append(self, refs: RefColumns) -> None:
+        """Append documents."""
+        for place, group in refs.groups.items():
+            if group:
                 self._groups.append(json.dumps(group))
-                self._with_fields.append(self._count)
+                self._with_fields.append(self._count + place)
                 if GROUP in group:
-                    self._grouped.append(self._count)
-            self._count += 1
-        versions = [[each.version.get(name, _NO_VERSION) for name in _VERSION] for each in refs]
-        self._versions.append(np.array(versions, dtype=np.int64).reshape(-1, len(_VERSION)))
+                    self._grouped.append(self._count + place)
+        self._names.extend(encoded(refs.names))
+        self._routings.extend(encoded(refs.routings))
+        self._versions.append(refs.versions)
+        self._count += len(refs)
 
     def flush(self) -> None:
         """Finish appending, so that all can be read."""
-        for strings in (self._names, self._routings, self._groups):
-            strings.flush()
+        self._groups.flush()
 
     def take(self, positions: Sequence[int]) -> list[DocumentRef]:
         """Return the references to documents, in the order of ``positions``."""
@@ -89,7 +151,8 @@ class DocumentRefs:
         return new[first:]
 
 
-_VERSION = ("if_seq_no", "if_primary_term")
+def _versions(rows: list[tuple[int, ...]]) -> Integers:
+    return np.array(rows, dtype=np.int64).reshape(-1, len(_VERSION))
 
 
 def _ref(name: str, routing: str, version: list[int]) -> DocumentRef:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
 from es_simhash.documents.documents import Documents
@@ -69,7 +70,8 @@ def group(
             spools = Spools(options.memory // _SPOOL_SHARE, options.directory)
             try:
                 grouping = _Grouping(stoppable, documents, options, spools)
-                grouping.read(index, on_progress or (lambda _: None))
+                with rarely_collected():
+                    grouping.read(index, on_progress or (lambda _: None))
                 return grouping.result()
             except ReaderLostError:
                 # Reading on would read some documents twice, which would count as near-duplicates of themselves.
@@ -123,7 +125,7 @@ class _Grouping:
             first = len(self._refs)
             with closing(self._pages(name)) as pages:
                 for found in pages:
-                    self._refs.append(found.refs, found.fields)
+                    self._refs.append(found.refs)
                     self._store.add(found.condensed)
                     self._others += found.others
                     on_progress(len(self._store) + self._others)

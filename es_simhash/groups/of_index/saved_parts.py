@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,10 @@ import numpy as np
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import StorageError
+from es_simhash.groups.of_index.document_refs import RefColumns
 from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
 from es_simhash.groups.pairs.condense import Condensed
-from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operations import Slice
-from es_simhash.scheme.group_fields import stored_in
 
 # The approximate number of documents of a part.
 PART = 200_000
@@ -28,8 +26,7 @@ _ARRAYS = ("statuses", "contents", "simhashes", "values")
 def concatenated(pages: Sequence[FingerprintRows]) -> FingerprintRows:
     """Concatenate pages."""
     return FingerprintRows(
-        [ref for page in pages for ref in page.refs],
-        [own for page in pages for own in page.fields],
+        RefColumns.concatenated([page.refs for page in pages]),
         Condensed(*(_joined([getattr(page.condensed, name) for page in pages]) for name in _ARRAYS)),
         sum(page.others for page in pages),
     )
@@ -64,14 +61,13 @@ class SavedParts:
         with np.load(path, allow_pickle=False) as arrays:
             documents, others, changes = json.loads(arrays["documents"].tobytes())
             found: dict[str, Any] = dict.fromkeys(_ARRAYS) | {name: arrays[name] for name in arrays if name in _ARRAYS}
-        refs, own = [DocumentRef(**ref) for ref, _ in documents], [own for _, own in documents]
-        return FingerprintRows(refs, own, Condensed(**found), others), changes
+        return FingerprintRows(RefColumns.from_json(documents), Condensed(**found), others), changes
 
     def save(self, index: str, part: Slice, rows: FingerprintRows, changes: list[int] | None) -> None:
         """Save a part completely, or not at all."""
         path = self._path(index, part)
         arrays = {name: getattr(rows.condensed, name) for name in _ARRAYS}
-        documents = [list(_pairs(rows)), rows.others, changes]
+        documents = [rows.refs.to_json(), rows.others, changes]
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_suffix(".unfinished")
@@ -97,9 +93,3 @@ class SavedParts:
 
     def _path(self, index: str, part: Slice) -> Path:
         return self._directory / f"{self._prefix(index)}-{part.number}of{part.count}.npz"
-
-
-def _pairs(rows: FingerprintRows) -> Iterator[tuple[Json, Json]]:
-    """Yield each document's reference, and the fields of its group."""
-    for ref, own in zip(rows.refs, rows.fields, strict=True):
-        yield asdict(ref), stored_in(own)

@@ -11,8 +11,8 @@ import numpy as np
 from es_simhash._core import bit_codes, digits
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
+from es_simhash.groups.of_index.document_refs import RefColumns
 from es_simhash.groups.pairs.condense import Condensed, value_type
-from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import StoredFingerprints
@@ -24,13 +24,12 @@ _CONTENT = re.compile(f"[A-Za-z0-9_-]{{{_CONTENT_DIGITS}}}")
 
 @dataclass(frozen=True, eq=False)
 class FingerprintRows:
-    """Documents with a fingerprint of the scheme: references, our ``fields``, condensed fingerprints.
+    """Documents with a fingerprint of the scheme: references, and condensed fingerprints.
 
     ``others`` counts the documents without one, including those with empty texts.
     """
 
-    refs: list[DocumentRef]
-    fields: list[Json]
+    refs: RefColumns
     condensed: Condensed
     others: int
 
@@ -55,9 +54,8 @@ def rows(documents: Documents, wanted: Settings, hits: Sequence[Json]) -> Finger
     # Only a hash of the content shows whether texts are equal.
     kept = [i for i, content in enumerate(stored.contents) if _CONTENT.fullmatch(content or "")]
     places = [stored.places[i] for i in kept]
-    refs = [DocumentRef.of(hits[place]) for place in places]
-    condensed = _condensed(wanted, stored, kept)
-    return FingerprintRows(refs, [objects[place] for place in places], condensed, len(hits) - len(kept))
+    refs = RefColumns.of([hits[place] for place in places], [objects[place] for place in places])
+    return FingerprintRows(refs, _condensed(wanted, stored, kept), len(hits) - len(kept))
 
 
 def _condensed(wanted: Settings, stored: StoredFingerprints, kept: list[int]) -> Condensed:

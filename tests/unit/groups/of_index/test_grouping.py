@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import Iterator
 from itertools import combinations
@@ -156,6 +157,13 @@ def test_the_number_of_documents_read_is_reported(index: Index) -> None:
     reported: list[int] = []
     index.group(on_progress=reported.append).close()
     assert reported[-1] == len(EVERYTHING)
+
+
+def test_garbage_is_looked_for_rarely_while_documents_are_read(index: Index) -> None:
+    before, meanwhile = gc.get_threshold(), []
+    ids(index.group(on_progress=lambda _: meanwhile.append(gc.get_threshold()[0])))
+    assert set(meanwhile) == {50_000}
+    assert gc.get_threshold() == before
 
 
 def test_what_cannot_be_grouped_is_refused(tmp_path: Path) -> None:
