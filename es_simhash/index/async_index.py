@@ -122,6 +122,10 @@ class AsyncIndex:
         """See `Index.refresh`."""
         await (await self.engine()).perform(Refresh(self.name))
 
+    async def warm_up(self) -> None:
+        """See `Index.warm_up`."""
+        await self._run(self._plans.warm_up())
+
     async def find(
         self,
         text: str | None = None,

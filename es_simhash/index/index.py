@@ -132,6 +132,10 @@ class Index:
         """Make all written documents visible to searches."""
         self.engine.perform(Refresh(self.name))
 
+    def warm_up(self) -> None:
+        """Read and prepare all that the first search needs, so that it takes no longer than others."""
+        self._run(self._plans.warm_up())
+
     def find(
         self,
         text: str | None = None,

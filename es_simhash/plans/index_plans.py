@@ -30,6 +30,7 @@ from es_simhash.plans.install_scripts import InstalledScripts, install_scripts, 
 from es_simhash.plans.open_index import ExpectedIndex, OpenedIndex, no_fields, open_index
 from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
+from es_simhash.plans.text_comparison import verifier
 from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
@@ -40,6 +41,10 @@ from es_simhash.text.idf import IdfTable
 
 if TYPE_CHECKING:
     from es_simhash.plans.explain.explanation import Explanation
+
+
+# A text of enough features to be searched for.
+_WARMING = "A text that is searched for before any other, 1."
 
 
 class Known(TypedDict, total=False):
@@ -196,6 +201,15 @@ class IndexPlans:
         else:
             wanted = list(query_documents(documents, items, first).values())
         return (yield from find_many(self.name, documents, wanted, options, self._rarity, self._sizes))
+
+    def warm_up(self) -> Plan[None]:
+        """Do all that the first search has to do before it can compare texts."""
+        options = FindRequest()
+        yield from self.find_many("text", [_WARMING], options)
+        documents = yield from self.documents()
+        compare = yield from verifier(self.name, documents, options, options.criteria(documents.scheme), self._rarity)
+        if compare:
+            compare.to_others(_WARMING, [_WARMING.swapcase()])
 
     def seen(self, options: FindRequest) -> Plan[SeenDocuments]:
         """Return the documents of a list that is to be checked, none so far."""

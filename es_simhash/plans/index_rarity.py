@@ -31,6 +31,7 @@ class IndexRarity:
 
     _found: LearntRarity | None = None
     is_read: bool = False
+    _sampled: tuple[list[str], Rarity] | None = None
     _last: Verifier | None = None
 
     def table(self, index: str, documents: Documents) -> Plan[Rarity | None]:
@@ -51,11 +52,13 @@ class IndexRarity:
         texts = list(dict.fromkeys(text for text in found if text))
         if not texts:
             return None
-        table = rarity_of(documents.scheme, texts)
+        if self._sampled is None or self._sampled[0] != texts:
+            self._sampled = texts, rarity_of(documents.scheme, texts)
         # A small index may soon have other documents.
         if len(hits) == SAMPLE:
-            self._found = LearntRarity(table, None)
-        return table
+            self._found, self._sampled = LearntRarity(self._sampled[1], None), None
+            return self._found.rarity
+        return self._sampled[1]
 
     def verifier(self, settings: Settings, verification: Verification, weights: IdfTable | Rarity | None) -> Verifier:
         """Return what compares texts: the last one if it fits, since its tables take a while to prepare."""

@@ -1,0 +1,74 @@
+"""What the first search has to prepare, and what later ones reuse."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash import AsyncIndex, Index, Scheme
+from es_simhash.engines.connect import ThreadedEngine
+from es_simhash.engines.embedded import EmbeddedEngine
+from es_simhash.plans import index_rarity
+from es_simhash.plans.operations import Search
+from es_simhash.scheme.verdict import compiled_verifier
+from es_simhash.scheme.verdict.rarity import SAMPLE
+from es_simhash.scheme.verdict.verifier import rarity_of
+from es_simhash.testing.corpus import corpus
+from tests.support.meddling import Meddler
+
+STORM = "A storm hit the coast last night, and trains stood still for hours."
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> EmbeddedEngine:
+    """An engine with an index of as many documents as a sample has."""
+    engine = EmbeddedEngine(tmp_path_factory.mktemp("warm"))
+    index = Index("news", engine, scheme=Scheme(), fields=["body"])
+    index.init()
+    index.add(({"_id": str(i), **document} for i, document in enumerate(corpus(SAMPLE))), refresh=True)
+    return engine
+
+
+def test_after_a_warm_up_the_first_search_is_one_request(filled: EmbeddedEngine, monkeypatch: Any) -> None:
+    engine = Meddler(filled)
+    text = corpus(SAMPLE)[0]["body"]
+    index = Index("news", engine)
+    index.warm_up()
+    engine.seen.clear()
+    prepared: list[object] = []
+    monkeypatch.setattr(compiled_verifier, "_columns", prepared.append)
+    assert index.find(text)[0].same_text
+    assert ([type(each) for each in engine.seen], prepared) == ([Search], [])
+
+
+def test_an_asynchronous_index_warms_up_too(filled: EmbeddedEngine) -> None:
+    engine = Meddler(filled)
+
+    async def found() -> list[type]:
+        index = AsyncIndex("news", ThreadedEngine(engine))
+        await index.warm_up()
+        engine.seen.clear()
+        await index.find(STORM)
+        return [type(each) for each in engine.seen]
+
+    assert asyncio.run(found()) == [Search]
+
+
+def test_a_small_index_that_stays_as_it_is_is_learnt_from_once(tmp_path: Path, monkeypatch: Any) -> None:
+    index = Index("small", EmbeddedEngine(tmp_path), scheme=Scheme(), fields=["body"])
+    index.init()
+    index.add([{"_id": "1", "body": STORM}], refresh=True)
+    learnt = []
+
+    def counted(scheme: Scheme, texts: list[str]) -> Any:
+        learnt.append(len(texts))
+        return rarity_of(scheme, texts)
+
+    monkeypatch.setattr(index_rarity, "rarity_of", counted)
+    assert [len(index.find(STORM)) for _ in range(3)] == [1] * 3
+    index.add([{"_id": "2", "body": "It rains."}], refresh=True)
+    index.find(STORM)
+    assert learnt == [1, 2]
