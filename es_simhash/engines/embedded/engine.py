@@ -66,7 +66,7 @@ class EmbeddedEngine:
 
     Documents can be read by id at once; searches see them after a refresh, or earlier where many were written. From
     then on they are on disk: a killed process loses only what was not refreshed. One process at a time writes to an
-    index, from its first write until it closes the engine; meanwhile others can read.
+    index, from its first write until it closes the engine; meanwhile others can read, as can all threads.
 
     Settings of a new index have no effect, nor has ``routing``, since there is one shard. Everything else that the
     engine does not support is an error.
