@@ -15,8 +15,9 @@ from es_simhash.engines.server_kind import Distribution, apparent_kind
 from es_simhash.errors import ClientVersionError, EngineError, InputError, MissingExtraError, UnreachableError
 from es_simhash.plans.operations import GetInfo
 
-# The default of the Elasticsearch client.
-_CONNECTIONS = 10
+# How many connections stay open: a backfill in ten slices has a reader and two writers for each. With fewer, the others
+# would be opened anew for each request.
+_CONNECTIONS = 32
 _DEFAULT_PORTS = {"http": 9200, "https": 443}
 
 # The names of the elasticsearch client's options in opensearch-py (None: it would ignore this option).
@@ -138,7 +139,7 @@ def _elasticsearch_client(server: Server, name: str) -> Any:
         import elasticsearch
     except ImportError:
         raise MissingExtraError("elasticsearch", "elasticsearch") from None
-    return _made(getattr(elasticsearch, name), server.address, server.options)
+    return _made(getattr(elasticsearch, name), server.address, {"connections_per_node": _CONNECTIONS, **server.options})
 
 
 def _opensearch_client(server: Server, name: str) -> Any:
@@ -146,8 +147,7 @@ def _opensearch_client(server: Server, name: str) -> Any:
         import opensearchpy
     except ImportError:
         raise MissingExtraError("opensearch-py", "opensearch") from None
-    # By default its synchronous client keeps one connection, and opens another for each parallel request.
-    options: dict[str, Any] = {"pool_maxsize": _CONNECTIONS} if name == "OpenSearch" else {}
+    options: dict[str, Any] = {"pool_maxsize" if name == "OpenSearch" else "maxsize": _CONNECTIONS}
     for option, value in server.options.items():
         own_name = _OPENSEARCH_NAMES.get(option, option)
         if own_name is None:

@@ -6,7 +6,10 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from pathlib import Path
+from threading import Barrier
 from typing import Any, Literal
 
 import elasticsearch
@@ -23,7 +26,7 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
 from es_simhash.errors import ClientVersionError, EngineError, InputError, MissingExtraError, UnreachableError
 from es_simhash.plans.operations import CreateIndex, EngineInfo, GetInfo, GetMappings, Operation
-from tests.support.http_server import Answer, serving
+from tests.support.http_server import Answer, Request, listening, serving
 from tests.support.rest_engines import everything_said
 
 ADDRESS = "http://127.0.0.1:9200"
@@ -294,10 +297,20 @@ def test_options_reach_the_client_under_its_own_names() -> None:
 
 @pytest.mark.parametrize("distribution", ["elasticsearch", "opensearch"])
 def test_several_threads_keep_a_connection_each(distribution: Literal["elasticsearch", "opensearch"]) -> None:
-    transport = connect("http://localhost:9", distribution=distribution)._client.transport  # type: ignore[attr-defined]
-    is_elasticsearch = distribution == "elasticsearch"
-    connection = transport.node_pool.get() if is_elasticsearch else transport.get_connection()
-    assert connection.pool.pool.maxsize == 10
+    threads, connections = 24, set[HTTPConnection]()
+    all_are_here = Barrier(threads)
+
+    def respond(request: Request) -> Answer:
+        connections.add(request.upstream)
+        all_are_here.wait()
+        return ELASTICSEARCH if distribution == "elasticsearch" else OPENSEARCH
+
+    with listening(respond) as url, ThreadPoolExecutor(threads) as pool:
+        engine = connect(url, distribution=distribution)
+        for _ in range(3):
+            list(pool.map(lambda _: engine.perform(GetInfo()), range(threads)))
+        engine.close()
+    assert len(connections) == threads
 
 
 def test_options_that_a_client_does_not_have() -> None:
