@@ -142,7 +142,7 @@ def _of_fields(documents: Documents, kept: CondensedColumns, batches: Iterator[A
             for row, own in enumerate(batch.column(documents.prefix).to_pylist())
         ]
         found = stored_fingerprints.rows(documents, kept.settings, hits)
-        rows = pa.array([int(ref.id) for ref in found.refs], type=pa.int64())
+        rows = pa.array([int(name.removeprefix("/")) for name in found.refs.names], type=pa.int64())
         yield kept.batch(places.take(rows), found.condensed)
 
 
