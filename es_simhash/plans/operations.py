@@ -379,6 +379,13 @@ class Task:
 
 
 @dataclass(frozen=True)
+class FindTask(Operation[str | None]):
+    """Find the id of a running `UpdateByQuery` by its ``mark``; None if there is none, or it is being cancelled."""
+
+    mark: str
+
+
+@dataclass(frozen=True)
 class GetTask(Operation[Task]):
     """Look at a task; one that the server does not know, or no longer, raises `MissingError`."""
 
@@ -449,6 +456,7 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     PutResource,
     DeleteResource,
     UpdateByQuery,
+    FindTask,
     GetTask,
     CancelTask,
     CheckFiles,

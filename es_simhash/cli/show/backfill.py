@@ -97,8 +97,9 @@ class BackfillOutput:
 
 
 def _more(progress: Progress) -> tuple[str, dict[str, Any]]:
-    """Return the throughput and the conflicts of a run under way."""
-    return f", {_megabytes(progress):.1f} MB/s, {progress.conflicts:,} conflicts", _megabytes_per_second(progress)
+    """Return the throughput and the conflicts of a run under way; the cluster does not show how long texts are."""
+    throughput = f", {_megabytes(progress):.1f} MB/s" if progress.characters else ""
+    return f"{throughput}, {progress.conflicts:,} conflicts", _megabytes_per_second(progress)
 
 
 def _megabytes_per_second(progress: Progress) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from es_simhash.engines.rest.errors import refusal
 from es_simhash.engines.rest.reply_checks import typed
 from es_simhash.engines.rest.requests import Conversation, Request, error_in, one_index, path_of
 from es_simhash.errors import AccessError, EngineError, IndexStateError, InputError
-from es_simhash.plans.operations import ActionResult, CancelTask, GetTask, Operation, Task, UpdateByQuery
+from es_simhash.plans.operations import ActionResult, CancelTask, FindTask, GetTask, Operation, Task, UpdateByQuery
 
 # The rate of a task without a limit.
 _UNLIMITED = -1
@@ -29,6 +29,15 @@ def _update_by_query(operation: UpdateByQuery) -> Conversation[str]:
     path, body = path_of(one_index(operation), "_update_by_query"), {"query": operation.query}
     reply = yield Request("POST", path, params, body, repeatable=False, mark=operation.mark)
     return typed(reply["task"], str)
+
+
+def _find_task(operation: FindTask) -> Conversation[str | None]:
+    params = {"actions": "indices:data/write/update/byquery", "group_by": "parents"}
+    reply = yield Request("GET", "/_tasks", params)
+    for id_, task in typed(reply["tasks"], dict).items():
+        if typed(task["headers"], dict).get("X-Opaque-Id") == operation.mark and not task.get("cancelled"):
+            return typed(id_, str)
+    return None
 
 
 def _get_task(operation: GetTask) -> Conversation[Task]:
@@ -77,6 +86,7 @@ def _cancel_task(operation: CancelTask) -> Conversation[None]:
 
 CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]] = {
     UpdateByQuery: _update_by_query,
+    FindTask: _find_task,
     GetTask: _get_task,
     CancelTask: _cancel_task,
 }

@@ -35,7 +35,7 @@ from es_simhash.plans.operations import (
     CancelTask,
     Count,
     DeleteResource,
-    GetResource,
+    FindTask,
     GetSettings,
     GetTask,
     Plan,
@@ -54,7 +54,6 @@ _SOON, _GROWTH, _LONGEST = 0.05, 1.3, 2.0
 _MOST = 1_000
 # So many documents that the server refuses are left out by their ids; with more, the rest is left to the client.
 _MOST_REFUSED = 5_000
-_TASKS = "/_tasks?actions=indices:data/write/update/byquery&group_by=parents"
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
@@ -120,6 +119,7 @@ class ClusterUpdate:
 
     def cancel(self) -> Plan[None]:
         """Cancel the task under way, wait until it is over, and remove the pipeline."""
+        self.task = self.task or (yield FindTask(self._mark))
         if task := self.task:
             yield CancelTask(task)
             self.task = None
@@ -142,7 +142,8 @@ class ClusterUpdate:
     def _tried(self) -> Plan[tuple[EngineError | None, bool]]:
         """Follow the task of an earlier run, or begin one; return why to wait before the next, and if all is done."""
         try:
-            self.task = yield from self._running()
+            # A killed run may have left one, or the answer was lost to the request that began it.
+            self.task = yield FindTask(self._mark)
             is_ours = self.task is None
             if is_ours:
                 yield Refresh(self.index)
@@ -156,13 +157,6 @@ class ClusterUpdate:
         self.task, self._is_again = None, True
         problem = self._problem(over)
         return problem, is_ours and not problem and not over.refused
-
-    def _running(self) -> Plan[str | None]:
-        """Find the task that a killed run has left, or one whose beginning was not confirmed."""
-        for id_, task in (yield GetResource(_TASKS))["tasks"].items():
-            if task.get("headers", {}).get("X-Opaque-Id") == self._mark and not task.get("cancelled"):
-                return str(id_)
-        return None
 
     @property
     def _update(self) -> UpdateByQuery:

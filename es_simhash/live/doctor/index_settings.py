@@ -80,6 +80,7 @@ def check_way(there: IndexFacts, documents: Documents) -> Iterator[Finding]:
         "note",
         f"A backfill sends about {in_words(size)} of texts and fingerprints of the index {there.name!r} over the "
         "network; with --in-cluster, next to nothing.",
-        "That is quicker where the network or this machine is slow; beside the server it is not.",
+        "That is quicker where the network or this machine is slow, with a slice for each idle core of the server "
+        "(--parallel); beside the server it is not.",
         there.name,
     )

@@ -34,6 +34,7 @@ from es_simhash.plans.operations import (
     DeleteIndex,
     DeleteResource,
     EngineInfo,
+    FindTask,
     GetAliases,
     GetDocuments,
     GetInfo,
@@ -87,12 +88,13 @@ EVERY: dict[type[Operation[Any]], Operation[Any]] = {
     PutResource: PutResource("/_ingest/pipeline/name", {}),
     DeleteResource: DeleteResource("/_ingest/pipeline/name"),
     UpdateByQuery: UpdateByQuery("index", {}, "pipeline", "mark"),
+    FindTask: FindTask("mark"),
     GetTask: GetTask("node:7"),
     CancelTask: CancelTask("node:7"),
 }
 # What is asked of no index by its name, or first of the server.
 ELSEWHERE = {GetInfo, OpenReader, ReadPage, CloseReader, UpdateAliases, GetResource, PutResource, DeleteResource}
-ELSEWHERE |= {GetTask, CancelTask}
+ELSEWHERE |= {FindTask, GetTask, CancelTask}
 # Whatever comes is the result.
 ANYTHING = {CloseReader, GetResource, CancelTask}
 
@@ -383,6 +385,15 @@ def test_an_update_in_the_cluster_is_throttled_sliced_and_marked_and_sent_once()
 def test_without_a_rate_an_update_in_the_cluster_is_not_throttled() -> None:
     [request], _ = converse(UpdateByQuery("index", {}, "pipeline", "mark"), {"task": "node:7"})
     assert request.params["requests_per_second"] == "-1"
+
+
+def test_a_task_is_found_by_its_mark_unless_it_is_being_cancelled() -> None:
+    tasks: Json = {"node:6": {"headers": {}}, "node:7": {"headers": {"X-Opaque-Id": "mark"}, "cancelled": False}}
+    [request], found = converse(FindTask("mark"), {"tasks": tasks})
+    assert found == "node:7"
+    assert request.params["actions"].endswith("update/byquery")
+    tasks["node:7"]["cancelled"] = True
+    assert converse(FindTask("mark"), {"tasks": tasks})[1] is None
 
 
 def task_of(counts: Json, **more: Any) -> Task:

@@ -32,7 +32,7 @@ from es_simhash.plans.operations import (
     CancelTask,
     Count,
     DeleteResource,
-    GetResource,
+    FindTask,
     GetSettings,
     GetTask,
     Operation,
@@ -64,11 +64,11 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 class Cluster:
     """A server whose tasks go as is written: what each looks like, time after time.
 
-    Tasks ``running`` are there already. ``left`` documents are due; the pipeline has ``deferred`` some.
+    A task ``running`` already has an id by its mark. ``left`` documents are due; the pipeline has ``deferred`` some.
     """
 
     tasks: list[list[Task | Exception]]
-    running: Json = field(default_factory=dict)
+    running: dict[str, str] = field(default_factory=dict)
     left: int = 3
     deferred: int = 0
     lost_beginnings: int = 0
@@ -87,8 +87,8 @@ class Cluster:
             case DeleteResource(path):
                 if self.resources.pop(path, None) is None:
                     raise MissingError(f"There is no {path}.")
-            case GetResource():
-                return {"tasks": self.running}
+            case FindTask(mark):
+                return self.running.get(mark)
             case Count(_, query):
                 return self.deferred if DEFERRED in query.get("bool", {}).get("filter", ()) else self.left
             case UpdateByQuery(mark=mark):
@@ -103,7 +103,7 @@ class Cluster:
         self._looks = iter(self.tasks.pop(0))
         if self.lost_beginnings:
             self.lost_beginnings -= 1
-            self.running["node:7"] = {"headers": {"X-Opaque-Id": mark}}
+            self.running[mark] = "node:7"
             raise UnreachableError("The answer was lost.")
         return "node:7"
 
@@ -182,19 +182,13 @@ def test_what_the_pipeline_has_deferred_is_counted_apart() -> None:
 
 
 def test_the_task_of_a_killed_run_is_followed_and_only_what_it_does_from_now_on_is_counted() -> None:
-    running = {"other:1": {"headers": {"X-Opaque-Id": "another"}}, "node:7": {"headers": {"X-Opaque-Id": MARK}}}
-    cluster = Cluster([[Task(False, 100, 5), Task(False, 130, 5), Task(True, 140, 6)], [DONE]], running)
+    looks: list[Task | Exception] = [Task(False, 100, 5), Task(False, 130, 5), Task(True, 140, 6)]
+    cluster = Cluster([looks, [DONE]], {MARK: "node:7"})
     counted = updated(cluster)
     assert cluster.seen_kinds(GetTask)[0].id == "node:7"
     # Its query may have been another, so what is still due is done by one of this run.
     assert (sum(each.written for each in counted), sum(each.conflicts for each in counted)) == (50, 1)
     assert len(cluster.seen_kinds(UpdateByQuery)) == 1
-
-
-def test_a_task_that_is_being_cancelled_is_not_followed() -> None:
-    cluster = Cluster([[], [DONE]], {"old:1": {"headers": {"X-Opaque-Id": MARK}, "cancelled": True}})
-    updated(cluster)
-    assert {each.id for each in cluster.seen_kinds(GetTask)} == {"node:7"}
 
 
 def test_a_task_whose_beginning_was_not_confirmed_is_found() -> None:
@@ -298,6 +292,15 @@ def test_a_run_that_ends_early_cancels_its_task_and_removes_the_pipeline() -> No
     assert cluster.seen_kinds(GetTask)[-1] == cluster.seen[-2]
     assert update.task is None
     assert cluster.resources == {}
+
+
+def test_a_task_whose_beginning_was_not_confirmed_is_cancelled_too() -> None:
+    cluster = Cluster([[DONE]], lost_beginnings=1)
+    update = ClusterUpdate("articles", QUERY, DOCUMENTS, BackfillOptions(in_cluster=True, patience=0), print)
+    with pytest.raises(UnreachableError):
+        run(update.run(), StoppableEngine(cluster))
+    run(update.cancel(), StoppableEngine(cluster))
+    assert [each.id for each in cluster.seen_kinds(CancelTask)] == ["node:7"]
 
 
 # --- what is refused
