@@ -122,8 +122,7 @@ def _in_order(operation: ReadPage, body: Json, place: int | None, order: str) ->
 
 def _place_of(hit: Json) -> int:
     """Return the place of a document: the number of its shard, then, in as many bits, its own."""
-    [place] = typed(hit["sort"], list)
-    return typed(place, int)
+    return typed(typed(hit["sort"], list)[0], int)
 
 
 def _scroll(operation: ReadPage) -> Conversation[HitPage]:
