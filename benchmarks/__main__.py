@@ -57,6 +57,7 @@ SECTIONS = {
     "long_texts": Section(CLIENTS, SERVERS),
     "steady": Section(CLIENTS, SERVERS),
     "bulk": Section(CLIENTS, SERVERS, DESIGN_PAGE),
+    "field_costs": Section(CLIENTS, SERVERS, DESIGN_PAGE),
     "backfill": Section(CLIENTS, SERVERS),
     "pipeline": Section(CLIENTS, SERVERS),
     "grouping": Section(("opensearch-py",), ("opensearch",)),
@@ -68,7 +69,12 @@ SECTIONS = {
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
     "candidates": Section(page=DESIGN_PAGE),
 }
-TITLES = {"every_language": "Every language", "single_texts": "Single texts", "long_texts": "Long texts"}
+TITLES = {
+    "every_language": "Every language",
+    "single_texts": "Single texts",
+    "long_texts": "Long texts",
+    "field_costs": "Field costs",
+}
 # Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}
 CHECK = "check"

@@ -32,9 +32,11 @@ LAYOUTS = {
     "default: text, 8-bit signature apart": replace(DEFAULT, layout=Layout(signature_bits=8)),
     "default: text, keys of 24 bits": replace(DEFAULT, minhash=MinHash(key_bits=24)),
     "default: text, keys of 36 bits": replace(DEFAULT, minhash=MinHash(key_bits=36)),
+    "default: text, SimHash in blocks alone": replace(DEFAULT, layout=Layout(simhash="blocks")),
     "default without SimHash": replace(DEFAULT, simhash=None),
     "short": Scheme.preset("short"),
     "strict (SimHash alone)": STRICT,
+    "strict, SimHash in a field": replace(STRICT, layout=Layout(doc_values=False)),
     "strict, with doc values": replace(STRICT, layout=Layout()),
 }
 PLAIN: Json = {"title": {"type": "text"}, "body": {"type": "text"}}

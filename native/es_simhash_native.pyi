@@ -42,7 +42,7 @@ class Fields:
     def __init__(
         self,
         *,
-        blocks: tuple[int, int] | None,
+        blocks: tuple[int, int, bool] | None,
         bands: tuple[int, int, int] | None,
         signature: tuple[int, int] | None,
         keys: str,

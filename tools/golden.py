@@ -8,7 +8,7 @@ import unicodedata
 from hashlib import sha256
 from typing import Any
 
-from es_simhash import PRESETS, Runs, Scheme, Words
+from es_simhash import PRESETS, Layout, Runs, Scheme, Words
 from es_simhash._core.bit_codes import to_ints
 from es_simhash.sketches.minhash.codec import SignatureCodec
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
@@ -35,7 +35,11 @@ TEXTS = {
 
 _PRESETS = {name: Scheme.preset(name) for name in PRESETS}
 # What indices may have been made with, though it is no preset any more.
-_FORMER = {"records": Scheme(), "code": Scheme(tokens=Words(2))}
+_FORMER = {
+    "records": Scheme(),
+    "code": Scheme(tokens=Words(2)),
+    "strict with a SimHash in a field": Scheme(minhash=None, layout=Layout(doc_values=False)),
+}
 
 
 def golden() -> dict[str, Any]:

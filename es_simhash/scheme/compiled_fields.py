@@ -53,7 +53,7 @@ def _fields(
     kernels = native()
     assert kernels
     made: Fields = kernels.Fields(
-        blocks=(simhash.bits, simhash.blocks) if simhash else None,
+        blocks=(simhash.bits, simhash.blocks, layout.simhash == "field") if simhash else None,
         bands=(minhash.bands, minhash.rows, minhash.key_bits) if minhash else None,
         signature=(minhash.size, layout.signature_bits) if minhash and layout.signature_bits else None,
         keys=layout.keys,

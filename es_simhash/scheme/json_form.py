@@ -22,8 +22,9 @@ Functions: TypeAlias = Mapping[str, Callable[[str], Any] | HashFunction]
 
 _FORMAT = "es_simhash.scheme/1"
 _ID_DIGITS = 12
-# What schemes did before these settings of a verification were added; they are still written without.
+# What schemes did before these settings of a verification, and of a layout, were added; they are still written without.
 _LATER: dict[str, Any] = {"crowding": None, "features": "scheme"}
+_LATER_LAYOUT: dict[str, Any] = {"simhash": "field"}
 
 
 def to_json(settings: Settings) -> str:
@@ -52,8 +53,11 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
 
 def verification_to_dict(verification: Verification) -> dict[str, Any]:
     """Return the JSON form of how texts are compared."""
-    form = asdict(verification)
-    return {name: value for name, value in form.items() if name not in _LATER or value != _LATER[name]}
+    return _without(_LATER, asdict(verification))
+
+
+def _without(later: dict[str, Any], form: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in form.items() if name not in later or value != later[name]}
 
 
 def _verification(**form: Any) -> Verification:
@@ -78,9 +82,11 @@ def identity(settings: Settings) -> str:
         del form["minhash"]["similarity"]
     if form["simhash"]:
         del form["simhash"]["distance"]
-    elif not (settings.minhash and settings.minhash.is_weighted):
-        # Without SimHash only weighted MinHash uses weights.
-        del form["weights"], form["idf"]
+    else:
+        form["layout"].pop("simhash", None)
+        if not (settings.minhash and settings.minhash.is_weighted):
+            # Without SimHash only weighted MinHash uses weights.
+            del form["weights"], form["idf"]
     canonical = json.dumps(form, sort_keys=True, separators=(",", ":"))
     return sha256(canonical.encode("ascii")).hexdigest()[:_ID_DIGITS]
 
@@ -117,7 +123,7 @@ def _to_dict(settings: Settings) -> dict[str, Any]:
         "hash": _hash_to_json(settings.hash_function),
         "simhash": settings.simhash and asdict(settings.simhash),
         "minhash": settings.minhash and asdict(settings.minhash),
-        "layout": asdict(settings.layout),
+        "layout": _without(_LATER_LAYOUT, asdict(settings.layout)),
         "verification": settings.verification and verification_to_dict(settings.verification),
     }
 

@@ -15,7 +15,7 @@ from es_simhash.scheme.settings import Settings
 META = "es_simhash"
 DEFAULT_PREFIX = "dedup"
 # The fields of every scheme, and those that each has at least one of.
-_ALWAYS, _EITHER = {"content", "scheme", "status"}, {"simhash", "bands", "band0"}
+_ALWAYS, _EITHER = {"content", "scheme", "status"}, {"blocks", "block0", "bands", "band0"}
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 

@@ -2,7 +2,7 @@
 
 All are in one object, named by a prefix (``dedup``):
 
-``simhash``    the SimHash in hexadecimal digits, most significant first
+``simhash``    the SimHash in hexadecimal digits, most significant first, unless the layout leaves it to the blocks
 ``blocks``     the keys of its blocks
 ``bands``      the keys of the signature's bands, in the order of the bands
 ``signature``  the signature, if the layout stores it
@@ -32,7 +32,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.errors import FormatError
 from es_simhash.scheme import compiled_fields
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
-from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.settings import Settings, SimHash
 from es_simhash.sketches.minhash.codec import SignatureCodec
 
 if TYPE_CHECKING:
@@ -63,10 +63,17 @@ def names(settings: Settings) -> list[str]:
     return list(_properties(settings))
 
 
+def compared_names(settings: Settings) -> list[str]:
+    """Return the names of the fields to read for a comparison: all but the blocks, where a SimHash implies them."""
+    is_implied = settings.layout.simhash == "field"
+    return [name for name in names(settings) if not (is_implied and name.startswith("block"))]
+
+
 def _properties(settings: Settings) -> Json:
     fields: Json = {}
     if settings.simhash:
-        fields["simhash"] = _COUNTED if settings.layout.doc_values else _READ
+        if settings.layout.simhash == "field":
+            fields["simhash"] = _COUNTED if settings.layout.doc_values else _READ
         fields |= _key_properties(settings, "block", settings.simhash.blocks)
     if settings.minhash:
         fields |= _key_properties(settings, "band", settings.minhash.bands)
@@ -140,8 +147,9 @@ def _columns(settings: Settings, fingerprints: Fingerprints) -> dict[str, list[s
     """Return the values of each field of the fingerprint in all documents."""
     columns: dict[str, Any] = {}
     if settings.simhash and fingerprints.simhashes is not None:
-        hex_digits = -(-settings.simhash.bits // 4)
-        columns["simhash"] = [f"{code:0{hex_digits}x}" for code in bit_codes.to_ints(fingerprints.simhashes)]
+        if settings.layout.simhash == "field":
+            codes = bit_codes.to_ints(fingerprints.simhashes)
+            columns["simhash"] = [hexadecimal(settings.simhash, code) for code in codes]
         columns |= _key_columns(settings, "block", settings.simhash.layout.key_points(fingerprints.simhashes))
     if settings.minhash and fingerprints.signatures is not None:
         columns |= _key_columns(settings, "band", settings.minhash.layout.key_points(fingerprints.signatures))
@@ -223,7 +231,7 @@ def read(settings: Settings, scheme_id: str, stored: Any) -> StoredFingerprint |
     """Read the fingerprint in a document's fields; None if they hold no whole one of this scheme."""
     if not isinstance(stored, dict) or stored.get("scheme") != scheme_id:
         return None
-    simhash = _read_simhash(settings, stored)
+    simhash = read_simhash(settings, stored)
     keys = _read_band_keys(settings, stored)
     signature = _read_signature(settings, stored)
     lacks_simhash = settings.simhash is not None and simhash is None
@@ -239,9 +247,21 @@ def _content(stored: Json) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def _read_simhash(settings: Settings, stored: Json) -> int | None:
+def hexadecimal(simhash: SimHash, code: int) -> str:
+    """Write a SimHash in hexadecimal digits."""
+    return f"{code:0{-(-simhash.bits // 4)}x}"
+
+
+def read_simhash(settings: Settings, stored: Json) -> int | None:
+    """Read the SimHash in a document's fields; None if there is none."""
+    if settings.simhash is None:
+        return None
+    if settings.layout.simhash == "blocks":
+        blocks = settings.simhash.layout
+        keys = _read_keys(settings, stored, "block", blocks.count, blocks.key_digits)
+        return None if keys is None else blocks.code_of(keys.split(" "))
     text = stored.get("simhash")
-    if settings.simhash is None or not isinstance(text, str) or not _HEX.fullmatch(text):
+    if not isinstance(text, str) or not _HEX.fullmatch(text):
         return None
     value = int(text, 16)
     return value if value >> settings.simhash.bits == 0 else None
@@ -250,16 +270,20 @@ def _read_simhash(settings: Settings, stored: Json) -> int | None:
 def _read_band_keys(settings: Settings, stored: Json) -> str | None:
     if settings.minhash is None:
         return None
+    bands = settings.minhash.layout
+    keys = _read_keys(settings, stored, "band", bands.count, bands.key_digits)
+    return None if keys is None else keys.replace(" ", "")
+
+
+def _read_keys(settings: Settings, stored: Json, kind: str, count: int, width: int) -> str | None:
+    """Read the keys of a kind, with spaces between them."""
     if settings.layout.keys == "fields":
-        keys: Any = [stored.get(f"band{i}") for i in range(settings.minhash.bands)]
+        keys: Any = [stored.get(f"{kind}{i}") for i in range(count)]
     else:
-        keys = stored.get("bands")
+        keys = stored.get(f"{kind}s")
     if isinstance(keys, list) and all(isinstance(key, str) for key in keys):
         keys = " ".join(keys)
-    bands = settings.minhash.layout
-    if not isinstance(keys, str) or not _keys_pattern(bands.count, bands.key_digits).fullmatch(keys):
-        return None
-    return keys.replace(" ", "")
+    return keys if isinstance(keys, str) and _keys_pattern(count, width).fullmatch(keys) else None
 
 
 @cache

@@ -39,6 +39,6 @@ PRESETS: dict[str, Preset] = {
     ),
     "strict": Preset(
         "Almost identical texts only: SimHash within 3 of 64 bits, the smallest fields.",
-        {"minhash": None, "layout": Layout(doc_values=False), "verification": None},
+        {"minhash": None, "layout": Layout(simhash="blocks"), "verification": None},
     ),
 }

@@ -193,8 +193,8 @@ def name_list(given: Sequence[str]) -> list[str]:
 
 
 def compared_fields(settings: Settings, prefix: str) -> list[str]:
-    """Return the paths of the fields that a re-rank reads: all but the blocks, which the SimHash implies."""
-    return [f"{prefix}.{name}" for name in own_fields.names(settings) if not name.startswith("block")]
+    """Return the paths of the fields that a re-rank reads."""
+    return [f"{prefix}.{name}" for name in own_fields.compared_names(settings)]
 
 
 def more_like_this(texts: Mapping[str, str]) -> Json:

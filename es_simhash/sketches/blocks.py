@@ -8,6 +8,7 @@ and keep the documents that have at least m - k of them (in Elasticsearch a ``bo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from es_simhash._core import bit_codes, digits
-from es_simhash.errors import SchemeError
+from es_simhash.errors import FormatError, SchemeError
 from es_simhash.sketches.hamming import check_distance
 
 if TYPE_CHECKING:
@@ -88,6 +89,22 @@ class Blocks:
         keys: list[list[str]] = digits.strings(self.key_points(codes)).tolist()
         return keys
 
+    def code_of(self, keys: Sequence[str]) -> int | None:
+        """Return the code that has these keys; None if there is none."""
+        try:
+            values = digits.values_of("".join(key[1:] for key in keys), self.key_digits - 1, digits.BASE64URL)
+        except FormatError:
+            return None
+        code = 0
+        for value, width in zip(values.tolist(), self.widths, strict=False):
+            code = code << width | value & ((1 << width) - 1)
+        return code if self.keys(code) == list(keys) else None
+
+    @property
+    def key_digits(self) -> int:
+        """The number of characters of a key."""
+        return 1 + -(-self.widths[0] // 6)
+
     def key_points(self, codes: Codes) -> npt.NDArray[np.uint32]:
         """Return the code points of the keys of an array of codes, along the last axis."""
         if self.count > MAX_KEYED_BLOCKS:
@@ -95,7 +112,7 @@ class Blocks:
                 f"Keys cannot number {self.count} blocks with one base-36 digit. "
                 f"Choose at most {MAX_KEYED_BLOCKS} blocks."
             )
-        values = digits.code_points(self.values(codes), -(-self.widths[0] // 6), digits.BASE64URL)
+        values = digits.code_points(self.values(codes), self.key_digits - 1, digits.BASE64URL)
         prefix = np.broadcast_to(self._positions, (*values.shape[:2], 1))
         return np.concatenate([prefix, values], axis=2)
 

@@ -23,7 +23,7 @@ from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.pairs.condense import Condensed, condense, needed, value_type
 from es_simhash.groups.pairs.spool import Rows
-from es_simhash.scheme import fingerprinting
+from es_simhash.scheme import fingerprinting, own_fields
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
@@ -126,8 +126,7 @@ def _condense(settings: Settings, texts: list[str]) -> Condensed:
 
 def of_fields(frame: DataFrame, documents: Documents, kept: CondensedColumns) -> DataFrame:
     """Condense the documents of a DataFrame that has their fields in a struct named by the prefix."""
-    # Blocks follow from the SimHash.
-    names = [name for name in documents.names if not name.startswith("block")]
+    names = own_fields.compared_names(documents.scheme)
     fields = sf.struct(*(f"{documents.prefix}.{name}" for name in names)).alias(documents.prefix)
     read = selected(frame, [*place_columns(frame), fields])
     return read.mapInArrow(partial(_of_fields, documents, kept), kept.schema(frame))

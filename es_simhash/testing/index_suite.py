@@ -82,7 +82,7 @@ class IndexSuite(IndexBase):
         name = names()
         done = self.open(name, engine, scheme="strict", fields=["body"]).init()
         assert done.created
-        assert "dedup.simhash" in done.added[name]
+        assert "dedup.blocks" in done.added[name]
         reopened = self.open(name, engine)
         reopened.add([{"_id": "1", "body": "the text of the document"}])
         stored = self.source(engine, name, "1")["dedup"]
@@ -364,10 +364,12 @@ class IndexSuite(IndexBase):
         [
             Scheme.preset("short"),
             Scheme.preset("strict"),
+            Scheme(minhash=None, layout=Layout(doc_values=False), verification=None),
+            Scheme(layout=Layout("fields", simhash="blocks")),
             Scheme(tokens=Words(1), weights="tf", simhash=SimHash(128, 8, 5)),
             Scheme(simhash=None, minhash=MinHash("k-hash", bands=16, rows=8)),
         ],
-        ids=["short", "strict", "wide", "k-hash"],
+        ids=["short", "strict", "strict as it was", "blocks alone", "wide", "k-hash"],
     )
     def test_other_schemes_are_read_back_from_the_index(self, scheme: Scheme, engine: Any, names: Any) -> None:
         name = names()

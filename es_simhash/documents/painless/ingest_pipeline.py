@@ -15,7 +15,6 @@ from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Settings
-from es_simhash.sketches.bands import BITS_A_DIGIT
 from es_simhash.text.hashing.registry import DEFAULT
 from es_simhash.text.tokens.kinds import Chars
 
@@ -137,7 +136,12 @@ def _simhash(scheme: Scheme) -> Json | None:
     if scheme.simhash is None:
         return None
     layout = scheme.simhash.layout
-    return {"bits": layout.bits, "widths": list(layout.widths), "digits": -(-layout.widths[0] // BITS_A_DIGIT)}
+    return {
+        "bits": layout.bits,
+        "widths": list(layout.widths),
+        "digits": layout.key_digits - 1,
+        "has_field": scheme.layout.simhash == "field",
+    }
 
 
 def _minhash(scheme: Scheme) -> Json | None:

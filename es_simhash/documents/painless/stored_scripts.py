@@ -103,7 +103,7 @@ def default_name(prefix: str) -> str:
 
 def readable_simhash(settings: Settings) -> SimHash | None:
     """Return the SimHash of the settings if scripts can read it in documents."""
-    return settings.simhash if settings.layout.doc_values else None
+    return settings.simhash if settings.layout.doc_values and settings.layout.simhash == "field" else None
 
 
 def _checked(name: str) -> str:

@@ -13,7 +13,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.groups.of_index.document_refs import RefColumns
 from es_simhash.groups.pairs.condense import Condensed, value_type
-from es_simhash.scheme import own_fields
+from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.settings import Settings
@@ -43,7 +43,8 @@ def known(settings: Settings) -> Settings:
 
 def paths(documents: Documents) -> list[str]:
     """Return the fields to read."""
-    return [f"{documents.prefix}.{name}" for name in documents.all_names if not name.startswith("block")]
+    names = [*own_fields.compared_names(documents.scheme), *group_fields.NAMES]
+    return [f"{documents.prefix}.{name}" for name in names]
 
 
 def rows(documents: Documents, wanted: Settings, hits: Sequence[Json]) -> FingerprintRows:

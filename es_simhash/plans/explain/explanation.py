@@ -83,7 +83,7 @@ def _evidence(
     blocks: Keys | None = None
     bands: Keys | None = None
     if scheme.simhash:
-        bits = compare_bits(scheme.simhash, held, exact.cosine, criteria.distance)
+        bits = compare_bits(scheme, held, exact.cosine, criteria.distance)
         needed = None if criteria.distance is None else scheme.simhash.layout.min_shared(criteria.distance)
         blocks = compare_keys(scheme, "block", held, needed=needed, probability=None, named=named)
     if scheme.minhash:

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
-from es_simhash.scheme.settings import SimHash
+from es_simhash.scheme import own_fields
+from es_simhash.scheme.settings import Settings
 from es_simhash.sketches import hamming
 
 
@@ -32,15 +33,15 @@ class Bits:
         return self.threshold is not None and self.distance <= self.threshold
 
 
-def compare_bits(simhash: SimHash, held: tuple[Json, Json], cosine: float, threshold: int | None) -> Bits | None:
+def compare_bits(settings: Settings, held: tuple[Json, Json], cosine: float, threshold: int | None) -> Bits | None:
     """Compare the SimHashes in the fields of both; return None if one has none."""
-    a, b = (fields.get("simhash") for fields in held)
-    if a is None or b is None:
+    first, second = (own_fields.read_simhash(settings, fields) for fields in held)
+    simhash = settings.simhash
+    if simhash is None or first is None or second is None:
         return None
-    first, second = int(a, 16), int(b, 16)
     return Bits(
-        a,
-        b,
+        own_fields.hexadecimal(simhash, first),
+        own_fields.hexadecimal(simhash, second),
         simhash.bits,
         [place for place in range(simhash.bits) if (first ^ second) >> (simhash.bits - 1 - place) & 1],
         hamming.distance(first, second),

@@ -32,12 +32,12 @@ pub struct Fields {
 
 #[pymethods]
 impl Fields {
-    /// Take the bits and the number of blocks; the number of bands, their rows and the bits of a key; the size of a
+    /// Take the bits and the number of blocks, and whether the SimHash has a field of its own; the number of bands, their rows and the bits of a key; the size of a
     /// signature and the bits of its values; and the names of all fields, that of the scheme and of the status last.
     #[new]
     #[pyo3(signature = (*, blocks, bands, signature, keys, names, scheme, statuses))]
     fn new(
-        blocks: Option<(u32, u32)>,
+        blocks: Option<(u32, u32, bool)>,
         bands: Option<(usize, usize, u32)>,
         signature: Option<(usize, u32)>,
         keys: &str,
@@ -51,10 +51,11 @@ impl Fields {
             "fields" => KeyForm::Fields,
             _ => return Err(refused(Refused)),
         };
-        let blocks = blocks.map(|(bits, count)| Blocks { bits, count });
+        let has_simhash = blocks.is_some_and(|(_, _, has_field)| has_field);
+        let blocks = blocks.map(|(bits, count, _)| Blocks { bits, count });
         let bands = bands.map(|(count, rows, key_bits)| Bands { count, rows, key_bits });
         let signature = signature.map(|(size, value_bits)| SignatureCodec { size, value_bits });
-        let layout = Layout::new(blocks, bands, signature, form).ok_or_else(|| refused(Refused))?;
+        let layout = Layout::new(blocks, bands, signature, form, has_simhash).ok_or_else(|| refused(Refused))?;
         let (Some(status_name), Some(scheme_name)) = (names.pop(), names.pop()) else { return Err(refused(Refused)) };
         if names.len() != layout.fields().len() || statuses.len() != usize::from(EMPTY) + 1 {
             return Err(refused(Refused));

@@ -63,14 +63,20 @@ fn append(
         Ok(value.and_then(|value| value.cast_into().ok()))
     };
     // The SimHash is the first field; the signature stands before the hash of the content, which is the last.
-    let simhash = string(layout.simhash_bits().and(names.first()))?;
+    let simhash = string(names.first().filter(|_| layout.has_simhash()))?;
     let signature = string(layout.signature().and(names.iter().rev().nth(1)))?;
     keys.clear();
+    let blocks = if layout.has_simhash() { 0..0 } else { layout.block_fields() };
+    if !join_keys(layout.form(), &names[blocks], object, keys)? {
+        return Ok(false);
+    }
+    let end = keys.len();
     if !join_keys(layout.form(), &names[layout.band_fields()], object, keys)? {
         return Ok(false);
     }
-    let stored = Stored { simhash: bytes(simhash.as_ref()), bands: keys, signature: bytes(signature.as_ref()) };
-    Ok(rows.append(layout, &stored))
+    let (blocks, bands) = keys.split_at(end);
+    let (simhash, signature) = (bytes(simhash.as_ref()), bytes(signature.as_ref()));
+    Ok(rows.append(layout, &Stored { simhash, blocks, bands, signature }))
 }
 
 /// Append the keys of bands, with spaces between them, and return whether there is nothing but strings.

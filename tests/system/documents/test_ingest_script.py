@@ -56,7 +56,7 @@ def test_presets_agree_with_the_golden_vectors(script: Script, preset: str) -> N
     for vector, source in zip(vectors, made, strict=True):
         own = source["dedup"]
         assert own["status"] == vector["status"]
-        assert own.get("simhash") == vector["simhash"]
+        assert own.get("simhash") == (vector["simhash"] if "simhash" in documents.names else None)
         assert own.get("blocks", "").split() == vector["blocks"]
         assert own.get("bands", "").split() == vector["bands"]
     script.is_right_about(documents, texts(*(vector["text"] for vector in vectors)))
@@ -75,6 +75,7 @@ def test_texts_of_every_length_in_three_languages_come_out_the_same(script: Scri
 SCHEMES = {
     "keys in a list": Scheme(layout=Layout(keys="keyword")),
     "keys in fields": Scheme(layout=Layout(keys="fields")),
+    "blocks alone": Scheme(layout=Layout(simhash="blocks")),
     "a signature apart": Scheme(layout=Layout(signature_bits=32)),
     "a signature of few bits": Scheme(layout=Layout(signature_bits=7), minhash=MinHash(size=101, bands=9, rows=11)),
     "tf": Scheme(weights="tf"),

@@ -72,7 +72,7 @@ def test_names_show_the_prefix_unless_they_are_chosen() -> None:
 
 
 def test_without_a_simhash_that_scripts_can_read_there_is_only_what_needs_none() -> None:
-    for scheme in (Scheme(simhash=None), Scheme.preset("strict")):
+    for scheme in (Scheme(simhash=None), Scheme.preset("strict"), Scheme(layout=Layout(doc_values=False))):
         assert [each.name for each in stored_scripts(scheme)] == ["es-simhash-find"]
 
 

@@ -26,7 +26,13 @@ from tests.support.whole_indices import ENGINES, engine_of_kind, new_names
 from tools.nodes import Node
 
 FIELDS = ("title", "body")
-LAYOUTS = [Layout("text"), Layout("keyword"), Layout("fields"), Layout("text", signature_bits=8)]
+LAYOUTS = [
+    Layout("text"),
+    Layout("keyword"),
+    Layout("fields"),
+    Layout("text", signature_bits=8),
+    Layout(simhash="blocks"),
+]
 CHINESE = {"title": "近似重复检测", "body": "两篇文章只改动了几个字，就应当被找出来，无论它们有多长，也无论是谁写的。"}
 CHANGED = {"title": "近似重复检测", "body": "两篇文章只改动了三个字，就应当被找出来，无论它们有多长，也无论是谁写的！"}
 TEXTS: dict[str, Json] = {

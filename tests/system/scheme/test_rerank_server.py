@@ -194,7 +194,8 @@ def test_by_default_the_server_does_where_random_simhashes_already_meet_many(
         pytest.param(FindRequest(candidates="more_like_this"), Scheme(), BY_SIMHASH, id="no fingerprints"),
         pytest.param(FindRequest(), Scheme(), Criteria(None, 0.6), id="a signature"),
         pytest.param(FindRequest(), Scheme(), Criteria(3, 0.6), id="both"),
-        pytest.param(FindRequest(), Scheme.preset("strict"), BY_SIMHASH, id="no doc values"),
+        pytest.param(FindRequest(), Scheme.preset("strict"), BY_SIMHASH, id="blocks alone"),
+        pytest.param(FindRequest(), Scheme(layout=Layout(doc_values=False)), BY_SIMHASH, id="no doc values"),
     ],
 )
 def test_what_no_script_can_compare_is_compared_here(options: FindRequest, scheme: Scheme, criteria: Criteria) -> None:

@@ -278,7 +278,9 @@ def test_groups_of_an_exported_index_are_those_of_the_index(
 
 
 @pytest.mark.parametrize(
-    "layout", [Layout(), Layout("keyword", signature_bits=8), Layout("fields")], ids=lambda layout: layout.keys
+    "layout",
+    [Layout(), Layout("keyword", signature_bits=8), Layout("fields"), Layout(simhash="blocks")],
+    ids=lambda layout: layout.keys,
 )
 def test_the_fields_added_are_those_of_documents(spark: SparkSession, layout: Layout) -> None:
     kind = "title string, tags array<string>, more struct<body: string, number: int>, `kept as it is` int"

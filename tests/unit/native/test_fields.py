@@ -16,7 +16,7 @@ from es_simhash._core.bit_codes import words_per_code
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme import compiled_fields, own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
-from es_simhash.scheme.settings import KeyForm, Layout, MinHash, Settings, SimHash
+from es_simhash.scheme.settings import KeyForm, Layout, MinHash, Settings, SimHash, SimHashForm
 from tests import ROOT
 from tests.support.texts import any_text
 
@@ -48,7 +48,11 @@ def any_settings(draw: st.DrawFn) -> Settings:
     return Settings(
         simhash=None if part == "minhash" else SimHash(bits, blocks, 0),
         minhash=None if part == "simhash" else minhash,
-        layout=Layout(draw(st.sampled_from(get_args(KeyForm))), signature_bits),
+        layout=Layout(
+            draw(st.sampled_from(get_args(KeyForm))),
+            signature_bits,
+            simhash=draw(st.sampled_from(get_args(SimHashForm))),
+        ),
     )
 
 

@@ -27,6 +27,7 @@ SCHEMES = [
     Scheme(),
     Scheme(layout=Layout(keys="fields", signature_bits=8)),
     Scheme(layout=Layout(keys="keyword")),
+    Scheme(layout=Layout(simhash="blocks")),
     Scheme(simhash=None),
     Scheme(minhash=None),
 ]

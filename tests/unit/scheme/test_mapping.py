@@ -141,7 +141,14 @@ def test_merging_alters_neither_mapping(present: Json) -> None:
     assert wanted_before == WANTED
 
 
-LAYOUTS = [Layout(), Layout("keyword"), Layout("fields"), Layout(signature_bits=8), Layout(doc_values=False)]
+LAYOUTS = [
+    Layout(),
+    Layout("keyword"),
+    Layout("fields"),
+    Layout(signature_bits=8),
+    Layout(doc_values=False),
+    Layout(simhash="blocks"),
+]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.settings import KeyForm, Layout, MinHash, SimHash
 from tests.support.texts import any_text, batches
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
@@ -25,10 +25,15 @@ LAYOUTS = {
     "fields": Layout("fields"),
     "signature apart": Layout("keyword", signature_bits=8),
     "no doc values": Layout("fields", doc_values=False),
+    "blocks alone": Layout(simhash="blocks"),
 }
 SCHEMES = {
     **{name: Scheme(layout=layout) for name, layout in LAYOUTS.items()},
     **{f"simhash, {name}": Scheme(layout=LAYOUTS[name], minhash=None) for name in ("text", "keyword", "fields")},
+    **{
+        f"blocks alone, {keys}": Scheme(layout=Layout(keys, simhash="blocks"), minhash=None)
+        for keys in get_args(KeyForm)
+    },
     **{f"minhash, {name}": Scheme(layout=LAYOUTS[name], simhash=None) for name in ("text", "keyword", "fields")},
     "32 bits": Scheme(simhash=SimHash(32, 4, 2)),
     "128 bits": Scheme(simhash=SimHash(128, 8, 3)),
@@ -100,6 +105,7 @@ ALWAYS = {"content": READ, "scheme": {"type": "keyword"}, "status": {"type": "ke
         ),
         (Layout(signature_bits=4), {"simhash": COUNTED, "blocks": SPACED, "bands": SPACED, "signature": READ}),
         (Layout(doc_values=False), {"simhash": READ, "blocks": SPACED, "bands": SPACED}),
+        (Layout(simhash="blocks"), {"blocks": SPACED, "bands": SPACED}),
     ],
     ids=str,
 )

@@ -34,6 +34,7 @@ SCHEMES = {
     "text": Scheme(),
     "keyword": Scheme(layout=Layout("keyword")),
     "fields": Scheme(layout=Layout("fields")),
+    "blocks alone": Scheme(layout=Layout(simhash="blocks")),
     "signature of 1 bit": Scheme(layout=Layout(signature_bits=1)),
     "signature of 8 bits": Scheme(layout=Layout("fields", signature_bits=8)),
     "whole signature": Scheme(layout=Layout(signature_bits=32)),

@@ -211,6 +211,7 @@ CHANGES: list[dict[str, Any]] = [
     {"floor": 9},
     {"layout": Layout("keyword")},
     {"layout": Layout(signature_bits=8)},
+    {"layout": Layout(simhash="blocks")},
 ]
 
 
@@ -225,6 +226,7 @@ SAME: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"simhash": SimHash(64, 6, 2)}, {"simhash": SimHash(64, 6, 4)}),
     ({"minhash": MinHash(similarity=0.5)}, {"minhash": MinHash(similarity=0.9)}),
     ({"layout": Layout(doc_values=False)}, {"layout": Layout(doc_values=True)}),
+    ({"simhash": None, "layout": Layout(simhash="blocks")}, {"simhash": None}),
     ({"tokens": Words(1, frozenset({"The", "a"}))}, {"tokens": Words(1, frozenset({"A", "the"}))}),
     ({"simhash": None, "weights": "set"}, {"simhash": None, "weights": "tf"}),
     ({"tokens": Chinese("jieba")}, {"tokens": Chinese("rjieba")}),
@@ -303,6 +305,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: MinHash(similarity=0), "above 0, up to 1"),
     (lambda: MinHash(similarity=1.1), "above 0, up to 1"),
     (lambda: Layout("columns"), "text, keyword, fields"),  # type: ignore[arg-type]
+    (lambda: Layout(simhash="bits"), "field, blocks"),  # type: ignore[arg-type]
     (lambda: Layout(signature_bits=33), "bits"),
     (lambda: Layout(doc_values="no"), "True or False"),  # type: ignore[arg-type]
     (lambda: Scheme(minhash=None, layout=Layout(signature_bits=8)), "signature_bits=0"),

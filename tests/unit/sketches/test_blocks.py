@@ -81,6 +81,19 @@ def test_keys_of_an_array_are_the_keys_of_its_codes(blocks: Blocks, data: st.Dat
     assert blocks.keys(from_ints(ints, blocks.bits)) == [blocks.keys(code) for code in ints]
 
 
+@given(layouts(36), st.data())
+def test_a_code_is_read_from_its_own_keys_alone(blocks: Blocks, data: st.DataObject) -> None:
+    code, other = (data.draw(st.integers(0, 2**blocks.bits - 1)) for _ in range(2))
+    keys = blocks.keys(code)
+    assert blocks.code_of(keys) == code
+    place, digit = data.draw(st.integers(0, blocks.count - 1)), data.draw(st.sampled_from("0A_z é"))
+    changed = [*keys[:place], keys[place][:-1] + digit, *keys[place + 1 :]]
+    read = blocks.code_of(changed)
+    assert read is None or blocks.keys(read) == changed
+    assert blocks.code_of([*keys, *blocks.keys(other)]) is None
+    assert blocks.code_of(keys[1:]) is None
+
+
 @given(layouts(most=36), st.data())
 def test_keys_hold_position_and_value(blocks: Blocks, data: st.DataObject) -> None:
     code = data.draw(st.integers(0, (1 << blocks.bits) - 1))

@@ -33,7 +33,11 @@ pub struct Layout {
     bands: Option<Bands>,
     signature: Option<SignatureCodec>,
     form: KeyForm,
+    /// Whether the SimHash has a field of its own, the first one; else its blocks tell it.
+    has_simhash: bool,
     fields: Vec<Field>,
+    /// Which of the fields hold keys of blocks.
+    block_fields: Range<usize>,
     /// Which of the fields hold keys of bands.
     band_fields: Range<usize>,
     length: usize,
@@ -46,23 +50,35 @@ impl Layout {
         bands: Option<Bands>,
         signature: Option<SignatureCodec>,
         form: KeyForm,
+        has_simhash: bool,
     ) -> Option<Self> {
         let have_keys = simhash.as_ref().is_none_or(Blocks::have_keys) && bands.as_ref().is_none_or(Bands::have_keys);
         let has_text = signature.as_ref().is_none_or(SignatureCodec::has_text);
         if !have_keys || !has_text {
             return None;
         }
-        let mut layout = Self { simhash, bands, signature, form, fields: Vec::new(), band_fields: 0..0, length: 0 };
+        let (fields, none) = (Vec::new(), 0..0);
+        let mut layout = Self {
+            simhash,
+            bands,
+            signature,
+            form,
+            has_simhash,
+            fields,
+            block_fields: none.clone(),
+            band_fields: none,
+            length: 0,
+        };
         if let Some(blocks) = &layout.simhash {
             let (hex, count, digits) = (hex_digits(blocks), blocks.count as usize, blocks.key_digits());
-            layout.add_field(hex, None);
-            layout.add_keys(count, digits);
+            if has_simhash {
+                layout.add_field(hex, None);
+            }
+            layout.block_fields = layout.add_keys(count, digits);
         }
         if let Some(bands) = &layout.bands {
             let (count, digits) = (bands.count, bands.key_digits());
-            let first = layout.fields.len();
-            layout.add_keys(count, digits);
-            layout.band_fields = first..layout.fields.len();
+            layout.band_fields = layout.add_keys(count, digits);
         }
         if let Some(length) = layout.signature.as_ref().map(SignatureCodec::text_length) {
             layout.add_field(length, None);
@@ -76,15 +92,18 @@ impl Layout {
         self.length += length;
     }
 
-    fn add_keys(&mut self, count: usize, digits: usize) {
-        if self.form != KeyForm::Fields {
+    /// Return which fields these are.
+    fn add_keys(&mut self, count: usize, digits: usize) -> Range<usize> {
+        let first = self.fields.len();
+        if self.form == KeyForm::Fields {
+            for i in 0..count {
+                self.length += usize::from(i > 0);
+                self.add_field(digits, None);
+            }
+        } else {
             self.add_field(count * (digits + 1) - 1, (self.form == KeyForm::List).then_some(digits));
-            return;
         }
-        for i in 0..count {
-            self.length += usize::from(i > 0);
-            self.add_field(digits, None);
-        }
+        first..self.fields.len()
     }
 
     /// The fields in their order; the last one is the hash of the content.
@@ -94,6 +113,16 @@ impl Layout {
 
     pub fn form(&self) -> KeyForm {
         self.form
+    }
+
+    /// Whether the SimHash is stored in a field of its own, the first one.
+    pub fn has_simhash(&self) -> bool {
+        self.has_simhash
+    }
+
+    /// The fields among them that hold keys of blocks.
+    pub fn block_fields(&self) -> Range<usize> {
+        self.block_fields.clone()
     }
 
     /// The fields among them that hold keys of bands.
@@ -109,6 +138,10 @@ impl Layout {
     /// The width of the SimHash, if it is stored.
     pub fn simhash_bits(&self) -> Option<u32> {
         self.simhash.as_ref().map(|blocks| blocks.bits)
+    }
+
+    pub fn blocks(&self) -> Option<&Blocks> {
+        self.simhash.as_ref()
     }
 
     pub fn bands(&self) -> Option<&Bands> {
@@ -139,7 +172,9 @@ impl Layout {
             if blocks.bits < 128 && simhash >> blocks.bits != 0 {
                 return Err(Refused);
             }
-            append_hex(simhash, hex_digits(blocks) as u32, target);
+            if self.has_simhash {
+                append_hex(simhash, hex_digits(blocks) as u32, target);
+            }
             blocks.append_keys(simhash, target);
         }
         if let Some(bands) = &self.bands {
@@ -161,14 +196,14 @@ fn hex_digits(blocks: &Blocks) -> usize {
 mod tests {
     use super::*;
 
-    fn layout(form: KeyForm) -> Layout {
-        let bands = Bands { count: 2, rows: 1, key_bits: 6 };
+    fn layout(form: KeyForm, has_simhash: bool) -> Layout {
+        let (blocks, bands) = (Blocks { bits: 12, count: 2 }, Bands { count: 2, rows: 1, key_bits: 6 });
         let codec = SignatureCodec { size: 3, value_bits: 8 };
-        Layout::new(Some(Blocks { bits: 12, count: 2 }), Some(bands), Some(codec), form).expect("all have keys")
+        Layout::new(Some(blocks), Some(bands), Some(codec), form, has_simhash).expect("all have keys")
     }
 
-    fn values(form: KeyForm) -> Vec<String> {
-        let (layout, mut target) = (layout(form), Vec::new());
+    fn values(layout: &Layout) -> Vec<String> {
+        let mut target = Vec::new();
         let made = layout.append(b"abc", 0xABC, &[1, 2, 3], &mut Vec::new(), &mut target);
         assert_eq!((made, target.len()), (Ok(()), layout.length()));
         let value = |field: &Field| String::from_utf8_lossy(&target[field.place.clone()]).into_owned();
@@ -177,15 +212,23 @@ mod tests {
 
     #[test]
     fn each_field_has_its_place() {
-        assert_eq!(values(KeyForm::Text), ["abc", "0q 18", "o Q", "AQID", "ungWv48B"]);
-        assert_eq!(values(KeyForm::List), values(KeyForm::Text));
-        assert_eq!(values(KeyForm::Fields), ["abc", "0q", "18", "o", "Q", "AQID", "ungWv48B"]);
-        assert_eq!(layout(KeyForm::List).fields()[1].key, Some(2));
+        let (text, list) = (layout(KeyForm::Text, true), layout(KeyForm::List, true));
+        assert_eq!(values(&text), ["abc", "0q 18", "o Q", "AQID", "ungWv48B"]);
+        assert_eq!(values(&list), values(&text));
+        assert_eq!(values(&layout(KeyForm::Fields, true)), ["abc", "0q", "18", "o", "Q", "AQID", "ungWv48B"]);
+        assert_eq!(list.fields()[1].key, Some(2));
+    }
+
+    #[test]
+    fn blocks_stand_first_where_the_simhash_has_no_field() {
+        let layout = layout(KeyForm::Text, false);
+        assert_eq!(values(&layout), ["0q 18", "o Q", "AQID", "ungWv48B"]);
+        assert_eq!((layout.block_fields(), layout.band_fields()), (0..1, 1..2));
     }
 
     #[test]
     fn a_simhash_of_too_many_bits_is_refused() {
-        let made = layout(KeyForm::Text).append(b"", 0x1000, &[1, 2, 3], &mut Vec::new(), &mut Vec::new());
+        let made = layout(KeyForm::Text, true).append(b"", 0x1000, &[1, 2, 3], &mut Vec::new(), &mut Vec::new());
         assert_eq!(made, Err(Refused));
     }
 }

@@ -7,6 +7,8 @@ use crate::sketches::digits::read_hex;
 #[derive(Default)]
 pub struct Stored<'a> {
     pub simhash: &'a [u8],
+    /// The keys of all blocks, with spaces between them.
+    pub blocks: &'a [u8],
     /// The keys of all bands, with spaces between them.
     pub bands: &'a [u8],
     pub signature: &'a [u8],
@@ -38,8 +40,11 @@ impl Rows {
     }
 
     fn append_parts(&mut self, layout: &Layout, stored: &Stored<'_>) -> bool {
-        if let Some(bits) = layout.simhash_bits() {
-            let Some(simhash) = read_hex(stored.simhash, bits) else { return false };
+        if let Some(blocks) = layout.blocks() {
+            let bits = blocks.bits;
+            let simhash =
+                if layout.has_simhash() { read_hex(stored.simhash, bits) } else { blocks.read_keys(stored.blocks) };
+            let Some(simhash) = simhash else { return false };
             if bits > 64 {
                 self.simhashes.push((simhash >> 64) as u64);
             }
@@ -62,13 +67,26 @@ mod tests {
     #[test]
     fn documents_without_a_whole_fingerprint_are_left_out() {
         let bands = Bands { count: 2, rows: 1, key_bits: 6 };
-        let layout = Layout::new(Some(Blocks { bits: 80, count: 2 }), Some(bands), None, KeyForm::Text).expect("keys");
+        let blocks = Blocks { bits: 80, count: 2 };
+        let layout = Layout::new(Some(blocks), Some(bands), None, KeyForm::Text, true).expect("keys");
         let mut rows = Rows::default();
         for (simhash, bands) in [("10000000000000000", "o Q"), ("1", "oQ"), ("", "o Q"), ("2", "o Q")] {
-            let stored = Stored { simhash: simhash.as_bytes(), bands: bands.as_bytes(), signature: &[] };
+            let stored = Stored { simhash: simhash.as_bytes(), bands: bands.as_bytes(), ..Stored::default() };
             rows.append(&layout, &stored);
         }
         assert_eq!(rows.simhashes, [1, 0, 0, 2]);
         assert_eq!(rows.keyed, [1, 2, 1, 2]);
+    }
+
+    #[test]
+    fn blocks_tell_the_simhash_where_it_has_no_field() {
+        let blocks = Blocks { bits: 12, count: 2 };
+        let layout = Layout::new(Some(blocks), None, None, KeyForm::Text, false).expect("keys");
+        let mut rows = Rows::default();
+        let read: Vec<_> = ["0q 18", "0q", "0q 08"]
+            .iter()
+            .map(|keys| rows.append(&layout, &Stored { blocks: keys.as_bytes(), ..Stored::default() }))
+            .collect();
+        assert_eq!((read, rows.simhashes), (vec![true, false, false], vec![0xABC]));
     }
 }

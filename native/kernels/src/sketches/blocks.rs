@@ -1,6 +1,6 @@
 //! The keys of blocks of a SimHash (defined in `es_simhash.sketches.blocks`).
 
-use super::digits::append_base64url;
+use super::digits::{append_base64url, read_base64url};
 
 /// Up to this many blocks have keys, and none has more than 64 bits.
 pub const MAX_KEYED_BLOCKS: u32 = 36;
@@ -44,6 +44,20 @@ impl Blocks {
             append_base64url(value, digits, target);
         }
     }
+
+    /// Return the code for which `append_keys` writes these keys; none if there is none.
+    pub fn read_keys(&self, keys: &[u8]) -> Option<u128> {
+        let (width, wider) = (self.bits / self.count, self.bits % self.count);
+        let mut code = 0_u128;
+        for (i, key) in (0..).zip(keys.chunks(self.key_digits() + 1)) {
+            let value = read_base64url(key.get(1..self.key_digits())?)?;
+            code = code << (width + u32::from(i < wider)) | u128::from(value);
+        }
+        // Written again, so that positions, spaces and the widths of values are checked.
+        let mut written = Vec::with_capacity(keys.len());
+        self.append_keys(code, &mut written);
+        (written == keys).then_some(code)
+    }
 }
 
 #[cfg(test)]
@@ -55,5 +69,19 @@ mod tests {
         let mut target = Vec::new();
         Blocks { bits: 14, count: 3 }.append_keys(0b10_0000_0011_1111, &mut target);
         assert_eq!(target, b"0Q 1D 2P");
+    }
+
+    #[test]
+    fn a_code_is_read_from_its_keys_alone() {
+        let blocks = Blocks { bits: 14, count: 3 };
+        assert_eq!(blocks.read_keys(b"0Q 1D 2P"), Some(0b10_0000_0011_1111));
+        for keys in ["", "0Q 1D", "0Q 1D 2P 3A", "0Q 1D 2P ", "0Q 1D 2g", "1D 0Q 2P", "0Q_1D_2P", "0Q 1D 2", "0Q 1! 2P"]
+        {
+            assert_eq!(blocks.read_keys(keys.as_bytes()), None, "{keys}");
+        }
+        let wide = Blocks { bits: 128, count: 2 };
+        let mut target = Vec::new();
+        wide.append_keys(u128::MAX - 5, &mut target);
+        assert_eq!(wide.read_keys(&target), Some(u128::MAX - 5));
     }
 }

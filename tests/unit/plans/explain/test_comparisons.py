@@ -16,13 +16,19 @@ from es_simhash.plans.explain.shared_keys import KINDS, clauses, compare_keys, t
 from es_simhash.plans.explain.simhash_bits import compare_bits, expected_distance
 from es_simhash.plans.explain.similarities import compare_signatures, exact_similarity
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
 from es_simhash.sketches import hamming
 from es_simhash.text.tokens.kinds import Words
 
 A = "The quick brown fox jumps over the lazy dog, and then it does so again and again."
 B = "The quick brown fox jumped over the lazy dog, and then it does so again and again!"
-LAYOUTS = [Layout("text"), Layout("keyword"), Layout("fields"), Layout("text", signature_bits=8)]
+LAYOUTS = [
+    Layout("text"),
+    Layout("keyword"),
+    Layout("fields"),
+    Layout("text", signature_bits=8),
+    Layout(simhash="blocks"),
+]
 
 
 def examined(scheme: Scheme, text: str, **more: Any) -> ExaminedDocument:
@@ -39,7 +45,7 @@ def made(scheme: Scheme, *texts: str) -> tuple[Json, Json]:
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
 def test_the_differing_bits_turn_one_simhash_into_the_other(a: int, b: int) -> None:
-    bits = compare_bits(SimHash(), ({"simhash": f"{a:016x}"}, {"simhash": f"{b:016x}"}), 0.5, 3)
+    bits = compare_bits(Settings(), ({"simhash": f"{a:016x}"}, {"simhash": f"{b:016x}"}), 0.5, 3)
     assert bits
     assert a ^ sum(1 << (63 - place) for place in bits.differing) == b
     assert bits.distance == len(bits.differing) == hamming.distance(a, b)
@@ -50,7 +56,7 @@ def test_the_differing_bits_turn_one_simhash_into_the_other(a: int, b: int) -> N
 def test_positions_are_counted_from_the_most_significant_bit_of_any_width(size: int) -> None:
     digits = -(-size // 4)
     first, last = f"{1 << (size - 1):0{digits}x}", f"{1:0{digits}x}"
-    bits = compare_bits(SimHash(size, 8, 3), (first_of(first), first_of(last)), 0.0, None)
+    bits = compare_bits(Settings(simhash=SimHash(size, 8, 3)), (first_of(first), first_of(last)), 0.0, None)
     assert bits
     assert bits.differing == [0, size - 1]
     assert not bits.is_met
@@ -61,7 +67,7 @@ def first_of(simhash: str) -> Json:
 
 
 def test_fields_without_a_simhash_are_not_compared() -> None:
-    assert compare_bits(SimHash(), ({}, {"simhash": "0" * 16}), 1.0, 3) is None
+    assert compare_bits(Settings(), ({}, {"simhash": "0" * 16}), 1.0, 3) is None
 
 
 def test_the_expected_distance_is_that_of_random_hyperplanes() -> None:
