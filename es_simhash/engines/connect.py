@@ -15,7 +15,7 @@ from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, Elasticse
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
 from es_simhash.engines.server_kind import Distribution
 from es_simhash.errors import InputError
-from es_simhash.plans.operations import Operation
+from es_simhash.plans.operations import WRITES, Operation
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -54,7 +54,7 @@ async def connect_async(
 ) -> AsyncEngine:
     """Return an asynchronous engine for ``target``, as `connect` does, but for asynchronous engines and clients.
 
-    The embedded engine works in its own thread, one operation at a time.
+    The embedded engine reads in one thread and writes in another, one operation at a time in each.
     """
     if isinstance(target, str) and is_url(target):
         return await connect_to_async(Server.at(str(target), client_options), distribution)
@@ -68,20 +68,25 @@ async def connect_async(
 
 
 class ThreadedEngine:
-    """A synchronous engine made asynchronous: it performs one operation after the other in one thread."""
+    """A synchronous engine made asynchronous: one thread reads, another writes, each one operation after the other."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="es-simhash")
+        self._reading, self._writing = (ThreadPoolExecutor(1, f"es-simhash-{does}") for does in ("reads", "writes"))
 
     async def perform(self, operation: Operation[Result]) -> Result:
         """Perform one operation; raise an `EngineError` if it fails."""
-        return await _loop().run_in_executor(self._thread, self._engine.perform, operation)
+        thread = self._writing if isinstance(operation, WRITES) else self._reading
+        return await _loop().run_in_executor(thread, self._engine.perform, operation)
 
     async def close(self) -> None:
         """Finish pending work, and close the engine."""
-        await _loop().run_in_executor(self._thread, self._engine.close)
-        self._thread.shutdown()
+        await _loop().run_in_executor(self._writing, self._close)
+        self._writing.shutdown()
+
+    def _close(self) -> None:
+        self._reading.shutdown()
+        self._engine.close()
 
 
 def _loop() -> AbstractEventLoop:

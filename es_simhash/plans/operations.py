@@ -461,3 +461,18 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     CancelTask,
     CheckFiles,
 )
+
+# These change something, or when a change is seen.
+WRITES: tuple[type[Operation[Any]], ...] = (
+    CreateIndex,
+    PutMapping,
+    DeleteIndex,
+    Bulk,
+    Refresh,
+    PutSettings,
+    UpdateAliases,
+    PutResource,
+    DeleteResource,
+    UpdateByQuery,
+    CancelTask,
+)

@@ -20,6 +20,7 @@ from es_simhash.engines.embedded.search import count, sample, search
 from es_simhash.engines.embedded.storage import system_errors
 from es_simhash.errors import EngineError, IndexStateError, InputError
 from es_simhash.plans.operations import (
+    WRITES,
     Action,
     ActionResult,
     Bulk,
@@ -57,9 +58,6 @@ from es_simhash.plans.operations import (
 )
 
 Result = TypeVar("Result")
-
-# These are performed one at a time. Others go by what was committed, and wait for none of them.
-_WRITES = (CreateIndex, PutMapping, DeleteIndex, Bulk, Refresh)
 
 
 class EmbeddedEngine:
@@ -111,7 +109,8 @@ class EmbeddedEngine:
 
     def perform(self, operation: Operation[Result]) -> Result:
         """Perform one operation; raise an `EngineError` if it fails."""
-        with self._writing if isinstance(operation, _WRITES) else nullcontext():
+        # Others go by what was committed, and wait for none of these.
+        with self._writing if isinstance(operation, WRITES) else nullcontext():
             if self._is_closed:
                 raise EngineError("The embedded engine was closed. Open the directory again.")
             try:

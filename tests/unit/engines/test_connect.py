@@ -25,7 +25,7 @@ from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, Elasticse
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
 from es_simhash.errors import ClientVersionError, EngineError, InputError, MissingExtraError, UnreachableError
-from es_simhash.plans.operations import CreateIndex, EngineInfo, GetInfo, GetMappings, Operation
+from es_simhash.plans.operations import CreateIndex, EngineInfo, GetInfo, GetMappings, Operation, Refresh
 from tests.support.http_server import Answer, Request, listening, serving
 from tests.support.rest_engines import everything_said
 
@@ -176,18 +176,22 @@ def test_an_embedded_engine_can_be_awaited(tmp_path: Path) -> None:
     assert asyncio.run(use()) == ["index"]
 
 
-def test_a_synchronous_engine_works_in_its_own_thread() -> None:
+def test_a_synchronous_engine_reads_in_one_thread_and_writes_in_another() -> None:
     recorder = RecordingEngine()
 
-    async def use() -> None:
-        engine = ThreadedEngine(recorder)
-        await asyncio.gather(*(engine.perform(GetInfo()) for _ in range(20)))
+    async def use(operation: Operation[Any]) -> None:
+        await asyncio.gather(*(engine.perform(operation) for _ in range(20)))
+
+    async def use_both() -> None:
+        await use(GetInfo())
+        await use(Refresh("a"))
         await engine.close()
 
-    asyncio.run(use())
-    assert len(recorder.threads) == 21
-    assert len(set(recorder.threads)) == 1
-    assert threading.get_ident() not in recorder.threads
+    engine = ThreadedEngine(recorder)
+    asyncio.run(use_both())
+    reading, writing = recorder.threads[:20], recorder.threads[20:]
+    assert len(writing) == 21
+    assert (len({*reading}), len({*writing}), len({*reading, *writing, threading.get_ident()})) == (1, 1, 3)
 
 
 @pytest.mark.parametrize("address", ["localhost:9200", "ftp://user:s3cret@host", "elastic://host"])

@@ -20,19 +20,20 @@ _PLAIN = re.compile(r"[A-Za-z0-9 ]*")
 
 def whitespace(text: str) -> str:
     """Split a text at white space."""
-    return _joined(text.split())
+    return _joined(text.split(), len(text))
 
 
 def standard(text: str) -> str:
     """Split a text at Unicode's default word boundaries, in lower case; each ideograph is a word."""
     if _PLAIN.fullmatch(text):
-        return _joined(text.lower().split())
+        return _joined(text.lower().split(), len(text))
     found = by_kernels(lambda kernels: cast(str, kernels.words(text, _LONGEST)))
-    return (_joined(words(text)) if found is None else found).lower()
+    return (_joined(words(text), len(text)) if found is None else found).lower()
 
 
-def _joined(found: list[str]) -> str:
-    if max(map(len, found), default=0) > _LONGEST:
+def _joined(found: list[str], length: int) -> str:
+    """Join the words of a text of this length, the long ones in pieces."""
+    if length > _LONGEST and max(map(len, found), default=0) > _LONGEST:
         found = [word[start : start + _LONGEST] for word in found for start in range(0, len(word), _LONGEST)]
     return " ".join(found)
 
