@@ -25,7 +25,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +44,8 @@ UNIT = 256
 KEY_BITS = 24
 _LEVELS = 15
 _LEVELS_A_DOUBLING = 1.5
-_KEYS_AT_ONCE = 1 << 20
+# More keys of documents are counted in a table of all that there can be, which takes 64 MB.
+_FEW = 1 << 21
 _OTHERS = 100  # assumed documents without any feature of the sample
 
 
@@ -66,18 +66,15 @@ class Rarity:
     @classmethod
     def learn(cls, batches: Iterable[FeatureBatch]) -> Rarity:
         """Learn from the features of the documents of a sample; documents without features do not count."""
-        documents, counts = 0, np.zeros(1 << KEY_BITS, dtype=np.uint16)
+        documents, counts = 0, _Counts()
         for batch in batches:
             documents += int(np.count_nonzero(np.diff(batch.offsets)))
-            if documents > np.iinfo(counts.dtype).max:
-                counts = counts.astype(np.uint32)
-            keys = distinct(FeatureBatch(_keys(batch.first_words), batch.offsets)).hashes
-            np.add.at(counts, keys.view(np.int64), counts.dtype.type(1))
-        common = _above(counts, max(1, documents // COMMON))
+            counts.add(distinct(FeatureBatch(_keys(batch.first_words), batch.offsets)).hashes)
+        keys, frequencies = counts.above(max(1, documents // COMMON))
         # Of equally frequent ones, the lowest keys come first.
-        order = np.argsort(counts[common].max(initial=0) - counts[common], kind="stable")
-        most = np.sort(common[order[:MOST]])
-        return cls(documents, most.astype(np.uint32), _level(counts[most].astype(np.uint32)))
+        order = np.argsort(frequencies.max(initial=0) - frequencies, kind="stable")
+        most = np.sort(order[:MOST])
+        return cls(documents, keys[most], _level(frequencies[most]))
 
     @classmethod
     def given(cls, table: Rarity | Json | None) -> Rarity | None:
@@ -157,10 +154,34 @@ def _keys(hashes: Codes) -> Codes:
     return hashes >> np.uint64(64 - KEY_BITS)
 
 
-def _above(counts: npt.NDArray[np.unsignedinteger[Any]], most: int) -> Integers:
-    """Return the keys with more than ``most``, part by part, since a mask of all keys would take megabytes."""
-    parts = range(0, len(counts), _KEYS_AT_ONCE)
-    return np.concatenate([start + np.flatnonzero(counts[start : start + _KEYS_AT_ONCE] > most) for start in parts])
+class _Counts:
+    """The number of documents that have each key."""
+
+    def __init__(self) -> None:
+        self._waiting: list[npt.NDArray[np.uint32]] = []
+        self._table: npt.NDArray[np.uint32] | None = None
+
+    def add(self, keys: Codes) -> None:
+        """Count each of these keys once more."""
+        self._waiting.append(keys.astype(np.uint32))
+        if sum(map(len, self._waiting)) > _FEW:
+            if self._table is None:
+                self._table = np.zeros(1 << KEY_BITS, dtype=np.uint32)
+            np.add.at(self._table, self._all_waiting(), np.uint32(1))
+
+    def above(self, most: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Return the keys that more than ``most`` documents have, in ascending order, with their numbers."""
+        keys, counts = np.unique(self._all_waiting(), return_counts=True)
+        if self._table is not None:
+            self._table[keys] += counts.astype(np.uint32)
+            keys = np.flatnonzero(self._table > most).astype(np.uint32)
+            return keys, self._table[keys]
+        frequent = counts > most
+        return keys[frequent], counts[frequent].astype(np.uint32)
+
+    def _all_waiting(self) -> npt.NDArray[np.uint32]:
+        waiting, self._waiting = self._waiting, []
+        return np.concatenate([np.empty(0, dtype=np.uint32), *waiting])
 
 
 def _level(counts: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:
