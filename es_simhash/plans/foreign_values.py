@@ -39,8 +39,10 @@ def _found(prefix: str, names: Sequence[str], source: Json) -> str | None:
         return None
     if not isinstance(own, dict):
         return f"a value of type {type(own).__name__}"
+    if _is_ours(own):
+        return None
     taken = sorted(name for name in names if own.get(name) is not None)
-    return f"{', '.join(taken)} of another program" if taken and not _is_ours(own) else None
+    return f"{', '.join(taken)} of another program" if taken else None
 
 
 def _is_ours(own: dict[str, Any]) -> bool:

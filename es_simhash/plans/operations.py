@@ -219,14 +219,14 @@ class Slice:
     count: int
 
 
-# Of a document with nothing of ours: its index, id and routing, sequence number and primary term, and its text.
-TextHit: TypeAlias = tuple[str, str, str | None, int, int, str]
+# Of a document: its index, id and routing, sequence number and primary term, its text, and our object, if it has one.
+TextHit: TypeAlias = tuple[str, str, str | None, int, int, str, Json | None]
 
 
 class TextSource(tuple[str, ...]):
     """The parts of documents whose texts are read: the source fields, and last the object of our own.
 
-    An engine may return a document without that object as a `TextHit`.
+    An engine may return a document as a `TextHit`.
     """
 
     @property

@@ -32,7 +32,7 @@ def with_text_replies(
 
 
 class _TextReplies:
-    """A client's serializer, but hits are read as `TextHit` where they are nothing else."""
+    """A client's serializer, but hits are read as `TextHit` where they are usual."""
 
     def __init__(self, serializer: Any, kernels: ModuleType, texts: TextSource) -> None:
         self.mimetype, self.dumps = serializer.mimetype, serializer.dumps

@@ -28,17 +28,17 @@ class ReadDocument(DocumentRef):
     def parse(cls, documents: Documents, hit: Json | TextHit) -> ReadDocument:
         """Parse a hit of a search, or of a reply to a multi-get."""
         if isinstance(hit, tuple):
-            index, id_, routing, seq_no, primary_term, found_text = hit
+            index, id_, routing, seq_no, primary_term, found_text, fields = hit
             version = {"if_seq_no": seq_no, "if_primary_term": primary_term}
-            return cls(index, id_, routing, version, found_text, None, {})
+            problem = _problem_of(documents, {documents.prefix: fields}) if fields else None
+            return cls(index, id_, routing, version, found_text, problem, fields or {})
         source = hit.get("_source") or {}
         text, problem = "", None
         try:
             text = documents.text_of(source)
         except DocumentError as error:
             problem = error.problem
-        if found := foreign_in(documents, source):
-            problem = f"{found}. {REMEDY}"
+        problem = _problem_of(documents, source) or problem
         own = source.get(documents.prefix)
         ref = DocumentRef.of(hit)
         return cls(ref.index, ref.id, ref.routing, ref.version, text, problem, own if isinstance(own, dict) else {})
@@ -55,6 +55,12 @@ class ReadDocument(DocumentRef):
         if self.fields:
             fields = {name: None for name in documents.all_names if name in self.fields} | fields
         return Action("update", self.id, {"doc": {documents.prefix: fields}}, self.index, self.metadata)
+
+
+def _problem_of(documents: Documents, source: Json) -> str | None:
+    """Return what a document has instead of our fields, if anything."""
+    found = foreign_in(documents, source)
+    return found and f"{found}. {REMEDY}"
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,8 @@ class Reading:
 def _length(hits: Sequence[Json | TextHit]) -> float:
     """Return the length of a document's source, or of its text, from a sample."""
     sample = hits[:: 1 + len(hits) // _SAMPLE]
-    lengths = (len(hit[-1] if isinstance(hit, tuple) else str(hit.get("_source"))) for hit in sample)
+    sources = (hit[5:] if isinstance(hit, tuple) else hit.get("_source") for hit in sample)
+    lengths = (len(str(source)) for source in sources)
     return max(1.0, sum(lengths) / len(sample))
 
 

@@ -47,5 +47,5 @@ mod es_simhash_native {
     /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.native` knows old builds.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
-    const __interface__: &str = "e42abf922fbd";
+    const __interface__: &str = "7ef994572f5d";
 }

@@ -99,10 +99,11 @@ def reply_of(*sources: dict[str, Any]) -> bytes:
     return json.dumps({"took": 3, "hits": {"hits": found}}).encode()
 
 
-def test_hits_with_nothing_of_ours_are_texts_but_for_the_last() -> None:
-    found = check(reply_of({"a": 'x "é"\n', "b": {"c": ["y", 1.5]}}, {"a": "x", "own": {"scheme": 1}}, {}, {"a": "z"}))
-    assert found[0] == ("i", "0", None, 0, 1, 'x "é"\n\ny\n1.5')
-    assert [type(hit) for hit in found] == [tuple, dict, tuple, dict]
+def test_hits_are_texts_and_our_objects_but_for_the_last() -> None:
+    sources = {"a": 'x "é"\n', "b": {"c": ["y", 1.5]}}, {"a": "x", "own": {"scheme": 1}}, {"own": 1}, {"a": "z"}
+    found = check(reply_of(*sources))
+    assert found[:2] == [("i", "0", None, 0, 1, 'x "é"\n\ny\n1.5', None), ("i", "1", None, 1, 1, "x", {"scheme": 1})]
+    assert [type(hit) for hit in found] == [tuple, tuple, dict, dict]
     assert found[-1]["sort"] == [3]
 
 

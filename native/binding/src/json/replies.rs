@@ -1,16 +1,18 @@
 //! Replies to searches, whose hits become Python's objects only as far as they are wanted.
 
 use es_simhash_kernels::json::replies::{Hit, Reply};
+use es_simhash_kernels::json::values::members_at;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::objects::dictionary;
+use crate::texts::refused;
 use crate::work;
 
-/// Return what `json.loads` makes of the reply to a search, but for hits with nothing under a prefix.
+/// Return what `json.loads` makes of the reply to a search, but for its usual hits.
 ///
-/// Such a hit is a tuple: index, id, routing, sequence number, primary term, and the text in fields. The last hit stays
-/// whole, since the next page begins behind it.
+/// Such a hit is a tuple: index, id, routing, sequence number, primary term, the text in fields, and the object under
+/// a prefix, if there is one. The last hit stays whole, since the next page begins behind it.
 #[pyfunction]
 pub fn search_reply<'py>(
     json: &Bound<'py, PyBytes>,
@@ -53,6 +55,7 @@ fn object<'py, 'a>(
         found.seq_no,
         found.primary_term,
         PyString::from_bytes(py, &found.text)?,
+        found.own.map(|own| dictionary(py, json, &members_at(json, &own).map_err(refused)?)).transpose()?,
     );
     Ok(parts.into_pyobject(py)?.into_any())
 }

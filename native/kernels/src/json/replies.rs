@@ -1,4 +1,4 @@
-//! Replies to searches: their hits, and those of which nothing is wanted but their text
+//! Replies to searches: their hits, and those of which nothing is wanted but their text and our object
 //! (`es_simhash.plans.operations.TextHit`).
 
 use std::borrow::Cow;
@@ -25,7 +25,7 @@ pub struct Hit {
     source: Option<Vec<Member>>,
 }
 
-/// What names a document and its version, as it stands in the JSON, and its text.
+/// What names a document and its version, as it stands in the JSON, its text, and our object of it.
 pub struct TextHit<'a> {
     pub index: &'a [u8],
     pub id: &'a [u8],
@@ -33,6 +33,8 @@ pub struct TextHit<'a> {
     pub seq_no: i64,
     pub primary_term: i64,
     pub text: Cow<'a, [u8]>,
+    /// The object under the prefix.
+    pub own: Option<Span>,
 }
 
 impl Reply {
@@ -93,11 +95,18 @@ fn read_hits(json: &[u8], start: usize, hits: &mut Vec<Hit>) -> Result<usize, Re
 }
 
 impl Hit {
-    /// Return the hit with the text in fields; None if it has something under a prefix, or is anyhow unusual.
+    /// Return the hit with the text in fields, and the object under a prefix; None if it is anyhow unusual.
     pub fn text_hit<'a>(&self, json: &'a [u8], fields: &[&str], prefix: &str) -> Option<TextHit<'a>> {
         let source = self.source.as_ref()?;
-        if source.iter().any(|member| is_below(&json[member.name.clone()], prefix.as_bytes())) {
-            return None;
+        let mut own = None;
+        for Member { name, value } in source {
+            let name = &json[name.clone()];
+            match name.strip_prefix(prefix.as_bytes()) {
+                Some(b"") if json[value.start] == b'{' && own.is_none() => own = Some(value.clone()),
+                Some([] | [b'.', ..]) => return None,
+                _ if name.contains(&b'\\') => return None,
+                _ => {}
+            }
         }
         let [mut index, mut id, mut routing, mut seq_no, mut primary_term, mut sources] = [const { None }; 6];
         for Member { name, value } in &self.members {
@@ -122,14 +131,9 @@ impl Hit {
             seq_no: integer(json, seq_no?)?,
             primary_term: integer(json, primary_term?)?,
             text: text_of(json, source, fields).ok()?,
+            own,
         })
     }
-}
-
-/// Return whether a name is the prefix, or one of a field in that object; also if it is escaped, and so may be one.
-fn is_below(name: &[u8], prefix: &[u8]) -> bool {
-    let is_there = name.strip_prefix(prefix).is_some_and(|rest| matches!(rest.first(), None | Some(b'.')));
-    is_there || name.contains(&b'\\')
 }
 
 /// Return what stands in a string without escapes.
@@ -177,6 +181,7 @@ mod tests {
         assert_eq!(text(&HIT.replace("\"b\"", "\"ownb\"")).as_deref(), Some("x\ny"));
         for (usual, unusual) in [
             ("\"b\"", "\"own\""),
+            ("\"b\":5", "\"own\":{},\"own\":{}"),
             ("\"b\"", "\"own.b\""),
             ("\"b\"", "\"\\u006fwn\""),
             ("5", "{}"),
@@ -196,6 +201,10 @@ mod tests {
             assert_ne!(changed, HIT, "{usual}");
             assert_eq!(text(&changed), None, "{changed}");
         }
+        let json = reply(&HIT.replace("5", "5,\"own\":{\"c\":1}"));
+        let read = Reply::read(json.as_bytes()).unwrap();
+        let own = read.hits[0].text_hit(json.as_bytes(), &["a"], "own").unwrap().own.unwrap();
+        assert_eq!(&json[own], "{\"c\":1}");
         assert!(text(&HIT.replace("{\"_index\"", "{\"_routing\":\"r\",\"_index\"")).is_some());
     }
 

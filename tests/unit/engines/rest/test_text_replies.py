@@ -59,7 +59,7 @@ def test_texts_are_read_as_python_reads_them(
         monkeypatch.setenv(NATIVE, "0")
         by_python = read(engine, reader)
         engine.close()
-    assert [type(hit) for hit in compiled.hits] == [tuple, dict, tuple, dict]
+    assert [type(hit) for hit in compiled.hits] == [tuple, tuple, tuple, dict]
     assert by_python.hits == HITS
     assert (compiled.length, by_python.length) == (len(json.dumps(PAGE, ensure_ascii=False).encode()), None)
     assert (compiled.after, compiled.reader) == (by_python.after, by_python.reader)
