@@ -102,5 +102,7 @@ class _Passing(StoppableEngine):
         return prefetched(make, items, threads, self.stop)
 
     def _write(self, pressure: RequestSize, prepared: Prepared) -> Outcome:
-        run(self._pace.turn(len(prepared.updates)), self)
-        return run(write(self._work, prepared, pressure, self._options.patience), self)
+        # At once, since the next page may not come for as long as the run is patient.
+        with self.stopped_by_errors():
+            run(self._pace.turn(len(prepared.updates)), self)
+            return run(write(self._work, prepared, pressure, self._options.patience), self)
