@@ -20,8 +20,9 @@ from es_simhash.plans.operations import Plan, Search
 _SECOND_REQUEST, _LEFT_OUT = 256 << 10, 4 << 10
 # The most characters of a reply, if documents are as long as those before.
 _MOST = 1 << 20
-# Documents that are read whole to learn their length, and the share of the newest search in what is known.
-_FIRST, _NEWEST = 3, 1 / 8
+# Documents that are read whole to learn their length, how many searches pass between two looks, and the share of the
+# newest in what is known.
+_FIRST, _PASS, _NEWEST = 3, 8, 1 / 8
 # Candidates of a search before any is known.
 _CANDIDATES = 8.0
 
@@ -44,6 +45,7 @@ class DocumentSizes:
     candidates: float = _CANDIDATES
     document: float | None = None
     text: float | None = None
+    _searches: int = 0
 
     def read(self, index: str, documents: Documents) -> Plan[None]:
         """Look at some documents, unless their length is known."""
@@ -68,9 +70,10 @@ class DocumentSizes:
         return count if not length else max(1, min(count, int(_MOST / length)))
 
     def note(self, documents: Documents, hits: Sequence[Json], part: Part) -> None:
-        """Take in what the first reply of a search shows, by one of its hits, since measuring takes time."""
+        """Take in what the first reply of a search shows: lengths now and then, since measuring takes time."""
         self.candidates = _average(self.candidates, len(hits))
-        if part is Part.FINGERPRINTS or not hits:
+        self._searches += 1
+        if part is Part.FINGERPRINTS or not hits or self._searches % _PASS:
             return
         self._measure(documents, hits[0], part)
 

@@ -222,7 +222,7 @@ def matches_of(
     near = _near(measured, criteria, around)
     found = clauses(criteria, near)
     found[np.array(compared.same_texts, dtype=np.bool_) & are_near(found)] = EQUAL
-    settled = are_settled(criteria, replace(near, crowd=around.crowd if around else 0), found)
+    settled = are_settled(criteria, Near(None, near.texts, crowd=around.crowd if around else 0), found)
     matches = []
     for place in np.flatnonzero(are_near(found)).tolist():
         hit, is_exact, similarity = compared.hits[place], bool(measured.is_exact[place]), measured.shown(place)
@@ -247,13 +247,14 @@ def matches_of(
 
 def _near(measured: Measured, criteria: Criteria, around: Around | None) -> Near:
     """Return how near the hits are, by the surroundings of the text and, as far as they are known, of the hits."""
-    near = Near(None if criteria.distance is None else measured.compared.distances, measured.texts)
+    distances = None if criteria.distance is None else measured.compared.distances
     if around is None:
-        return near
+        return Near(distances, measured.texts)
     if measured.surroundings is None or around.crowd <= NO_CROWD:
-        return replace(near, best=around.best**2, crowd=around.crowd)
+        return Near(distances, measured.texts, around.best**2, around.crowd)
     others = measured.surroundings()
-    return replace(near, best=around.best * others.best, crowd=np.minimum(around.crowd, others.crowd))
+    crowd = np.minimum(around.crowd, others.crowd)
+    return Near(distances, measured.texts, around.best * others.best, crowd)
 
 
 def _by_distance(match: Match) -> tuple[float, float, str, str]:

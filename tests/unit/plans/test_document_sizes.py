@@ -79,10 +79,10 @@ def test_a_reply_is_bounded_in_bytes() -> None:
 def test_lengths_follow_the_latest_replies() -> None:
     sizes = of(1_000, 1_000)
     hit: Json = {"_source": {"body": "x" * 9_000, "other": [1, {"name": "y" * 1_000}]}}
-    for _ in range(90):
+    for _ in range(8 * 90):
         sizes.note(DOCUMENTS, [hit] * 3, Part.TEXTS)
     assert (round(sizes.candidates), round(sizes.text or 0), sizes.document) == (3, 9_000, 1_000)
-    for _ in range(60):
+    for _ in range(8 * 60):
         sizes.note(DOCUMENTS, [hit], Part.WHOLE)
     assert 10_000 < (sizes.document or 0) < 10_100
     sizes.note(DOCUMENTS, [], Part.WHOLE)
