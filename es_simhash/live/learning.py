@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timezone
 from threading import Lock
 from typing import TypeAlias
@@ -53,6 +53,10 @@ class LowestContents:
                 lowest = sorted(self._found)[:SAMPLE]
                 self._found, self._bound = {number: self._found[number] for number in lowest}, lowest[-1]
 
+    def lie_in(self, indices: Collection[str]) -> bool:
+        """Return whether all are known by the name of one of these indices, not by an alias."""
+        return all(ref.index in indices for ref in self._found.values())
+
     def refs(self) -> list[DocumentRef]:
         """Return the documents of the sample."""
         return [self._found[number] for number in sorted(self._found)[:SAMPLE]]
@@ -73,7 +77,7 @@ def learn(
     own = entries((yield GetMappings(name)), documents.prefix)
     indices = [index for index, entry in sorted(own.items()) if entry]
     lowest = known
-    if lowest is None or lowest.met != (yield from fingerprinted(name, documents)):
+    if not (lowest and lowest.lie_in(indices) and lowest.met == (yield from fingerprinted(name, documents))):
         lowest = LowestContents()
         for index in indices:
             yield from _add_those_of(index, documents, patience, lowest)

@@ -63,10 +63,11 @@ def updated(document: Json, part: Mapping[str, Any]) -> Json:
     return result
 
 
-def leaves(document: Json) -> list[Leaf]:
-    """Return the values in a document with their paths, the elements of arrays one by one."""
+def leaves(document: Any) -> list[Leaf]:
+    """Return the values in a document with their paths, the elements of arrays one by one; none if it is no object."""
     found: list[Leaf] = []
-    _add_leaves(document, "", found)
+    if isinstance(document, dict):
+        _add_leaves(document, "", found)
     return found
 
 

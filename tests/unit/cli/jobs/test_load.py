@@ -13,8 +13,10 @@ from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import run
 from es_simhash.index import Index
-from es_simhash.live.learning import learn
+from es_simhash.live.learning import LowestContents, learn
+from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operations import Bulk, Operation
+from es_simhash.scheme.own_fields import content_hash
 
 
 @pytest.fixture
@@ -84,3 +86,13 @@ def test_what_was_written_is_known_by_its_contents_to_learn_from(index: Index) -
     assert known.met == 1099
     by_reading = run(learn(index.name, index.documents, "2026-11-23", patience), index.engine)
     assert run(learn(index.name, index.documents, "2026-11-23", patience, known), index.engine) == by_reading
+
+
+def test_documents_written_by_an_alias_are_read_to_learn_from(index: Index) -> None:
+    documents = found(30)
+    Loader(index, lambda _: None, lambda _: None).load(documents)
+    index.refresh()
+    known = LowestContents()
+    known.add((content_hash(each.document["text"]), DocumentRef("alias", each.id, None, {})) for each in documents)
+    by_reading = run(learn(index.name, index.documents, "2026-11-23"), index.engine)
+    assert run(learn(index.name, index.documents, "2026-11-23", known=known), index.engine) == by_reading
