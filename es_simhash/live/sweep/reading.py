@@ -27,8 +27,9 @@ _FIRST_SIZE, _MOST = 100, 10_000
 # The size of a page in characters of JSON: large enough that requests cost little, small enough for any memory.
 _PAGE_LENGTH = 1 << 20
 # Servers take longer to leave parts of documents out than to send them, so whole documents are read unless they have
-# more than this many times the characters that are wanted. The first whole ones show that.
-_MOST_OF_WHOLE, _FIRST_WHOLE = 4, 20
+# more than this many times the characters that are wanted. The first whole ones show that. Of short ones, the rest of a
+# reply is the most.
+_MOST_OF_WHOLE, _FIRST_WHOLE, _SHORT = 4, 20, 1_000
 # The number of hits whose length is measured, since that takes time.
 _SAMPLE = 50
 # A reader lost this often is not lost by accident.
@@ -131,9 +132,13 @@ class Reading:
         if self._is_tried(page.reader):
             self._is_whole = length <= _MOST_OF_WHOLE * self._wanted_length
             return
-        self._wanted_length = length
+        if not self._is_whole:
+            self._wanted_length = length
         if page.length is not None:
             length = page.length / len(page.hits)
+        if self._is_whole and length > _MOST_OF_WHOLE * max(self._wanted_length, _SHORT):
+            # These documents are others than the first ones: try again.
+            self._is_whole, self._wanted_length = None, 0.0
         self._size = max(1, min(int(_PAGE_LENGTH / length), 4 * self._size, _MOST))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ class Pages:
         self.wanted: Json = {"a": "x" * wanted}
         self.whole: Json = {**self.wanted, "b": "x" * (whole - wanted)}
         self.most = 10_000
+        self.before_page: Callable[[int], object] = lambda start: None
         self.asked: list[ReadPage] = []
 
     def perform(self, operation: Operation[Any]) -> Any:
@@ -32,6 +34,7 @@ class Pages:
             raise TooLargeError("too many")
         self.asked.append(operation)
         start = operation.after or 0
+        self.before_page(start)
         end = min(self.count, start + operation.size)
         source = self.whole if operation.whole or operation.source is True else self.wanted
         hits = [{"_id": str(i), "_source": source} for i in range(start, end)]
@@ -60,6 +63,17 @@ def test_whole_documents_are_read_unless_they_are_far_longer_than_what_is_wanted
     assert {each.whole for each in long.asked[2:]} == {False}
 
 
+def test_once_whole_documents_are_longer_it_is_tried_again() -> None:
+    pages = Pages(30_000, 1_000, 1_100)
+    later = {**pages.wanted, "b": "x" * 9_000}
+    pages.before_page = lambda start: pages.__dict__.update(whole=later if start > 10_000 else pages.whole)
+    pages.read()
+    first = next(place for place, each in enumerate(pages.asked) if (each.after or 0) > 10_000)
+    shown = [(each.source, each.whole) for each in pages.asked[first : first + 4]]
+    assert shown == [(("a",), True), (("a",), False), (True, False), (("a",), False)]
+    assert not any(each.whole for each in pages.asked[first + 1 :])
+
+
 @pytest.mark.parametrize("kind", ["scroll", "embedded"])
 def test_a_scroll_and_the_embedded_engine_read_what_is_wanted(kind: str) -> None:
     pages = Pages(1_000, 100, 100, kind)
@@ -82,7 +96,7 @@ def test_pages_grow_to_a_million_characters_or_ten_thousand_documents() -> None:
 
 
 def test_pages_have_the_length_of_the_replies_where_it_is_known() -> None:
-    pages = Pages(1_000, 100, 100, known=True)
+    pages = Pages(1_000, 3_000, 3_000, known=True)
     pages.read(TextSource(("a", "own")))
     assert pages.asked[-1].size == (1 << 20) // 10_000
 
