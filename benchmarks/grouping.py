@@ -1,8 +1,8 @@
 """Grouping a whole index on OpenSearch, compared with one ``find`` per document.
 
 Documents hold the fields of the default scheme, but no text: SimHashes and signatures are random, and a tenth are near
-copies of another. Grouping runs in its own process with the default memory; the mean of {finds} finds is multiplied by
-the number of documents. Client and server share the machine.
+copies of another; estimates decide. Grouping runs in its own process with the default memory; the mean of {finds} finds
+is multiplied by the number of documents. Client and server share the machine.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from benchmarks.million import BATCH, INDEX, Million, lines_of, mapping_of_keys
 from benchmarks.nodes import SETTINGS, Server, running
 from benchmarks.tables import Table
 from es_simhash import Index
+from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.plans.operations import Refresh
 
 SIZES, FINDS = (100_000, 300_000, 1_000_000), 300
@@ -93,7 +94,10 @@ def _alone(url: str, path: str) -> None:
         nonlocal read
         read = time.perf_counter()
 
-    with index.group(on_progress=reading) as grouped, Path(path).open("w", encoding="ascii") as out:
+    with (
+        index.group(GroupOptions(estimate=True), on_progress=reading) as grouped,
+        Path(path).open("w", encoding="ascii") as out,
+    ):
         for group in grouped:
             out.write(json.dumps([member.id for member in group.members]) + "\n")
     end = time.perf_counter()

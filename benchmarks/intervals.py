@@ -51,6 +51,16 @@ def quantile(times: Times, share: float) -> Estimate:
     return estimate(lambda places: float(np.quantile(times[:, places], share)), times.shape[1])
 
 
+def spread(times: Times, share: float) -> Estimate:
+    """Return a quantile in medians."""
+
+    def of(places: Places) -> float:
+        typical, late = np.quantile(times[:, places], [0.5, share])
+        return float(late / typical)
+
+    return estimate(of, times.shape[1])
+
+
 def ratio(times: Times, others: Times, share: float = 0.5) -> Estimate:
     """Return the ratio of two quantiles of the same queries, which are the first of the one that has more."""
     count = min(times.shape[1], others.shape[1])

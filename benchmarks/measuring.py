@@ -43,6 +43,10 @@ class Latency:
         """Return the time that this share of the calls stays within."""
         return intervals.quantile(self.times, share)
 
+    def spread(self, share: float) -> Estimate:
+        """Return in medians the time that this share of the calls stays within."""
+        return intervals.spread(self.times, share)
+
     def over(self, other: Latency, share: float = 0.5) -> Estimate:
         """Return the ratio to another way's time for the same queries."""
         return intervals.ratio(self.times, other.times, share)

@@ -15,10 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from statistics import median
 
-import numpy as np
-
 from benchmarks.corpora import topical
-from benchmarks.intervals import Places, estimate
 from benchmarks.measuring import Latency, in_turns
 from benchmarks.nodes import SERVERS, Server, running
 from benchmarks.tables import Table
@@ -64,20 +61,10 @@ def _table(title: str, found: dict[str, Latency]) -> Table:
         times = latency.times
         table.add(
             *(name, *(latency.within(share) for share in (0.5, 0.9, 0.99))),
-            *(f"{times.max():.1f}", estimate(_jump(latency), times.shape[1])),
+            *(f"{times.max():.1f}", latency.spread(0.99)),
             f"{int((times > LATE * latency.p50).sum()):,}",
         )
     return table
-
-
-def _jump(latency: Latency) -> Callable[[Places], float]:
-    """Return the 99th percentile in medians, of some queries."""
-
-    def of(places: Places) -> float:
-        typical, late = np.quantile(latency.times[:, places], [0.5, 0.99])
-        return float(late / typical)
-
-    return of
 
 
 # --- other processes ---

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -111,8 +111,8 @@ class Written:
             yield Table("A table", ["", "ms"], rows=[["row", "1.00"]])
 
         monkeypatch.setattr("benchmarks.memory.run", run)
-        monkeypatch.setattr(Watch, "begun", lambda: watched)
         monkeypatch.setattr(watched, "part_ended", lambda: watched.readings.append(Reading(1, during, 0, 1)))
+        monkeypatch.setattr(Watch, "begun", lambda: watched)
         monkeypatch.setattr(command, "_write", lambda name, section: self.sections.append(section))
         monkeypatch.setattr(command, "DERIVED", {"pictures": lambda docs: self.derived.append("pictures")})
 
@@ -147,6 +147,24 @@ def test_a_machine_that_becomes_busy_keeps_the_section_from_being_written(monkey
     written = Written(monkeypatch, 0.01, 0.9)
     assert written.main(monkeypatch) == 1
     assert (written.sections, written.derived, written.asked) == ([], [], {"share": 1.0})
+
+
+def test_sizes_are_not_given_to_a_section_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Written(monkeypatch, 0.01)
+    assert written.main(monkeypatch, "--sizes", "10", "20") == 0
+    assert written.asked == {"share": 1.0}
+
+
+def test_sizes_are_given_to_a_section_that_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Written(monkeypatch, 0.01)
+
+    def run(share: float = 1.0, sizes: Sequence[int] = ()) -> Iterator[Table]:
+        written.asked["sizes"] = sizes
+        yield Table("A table", ["", "ms"], rows=[["row", "1.00"]])
+
+    monkeypatch.setattr("benchmarks.memory.run", run)
+    assert written.main(monkeypatch, "--sizes", "10", "20") == 0
+    assert written.asked["sizes"] == [10, 20]
 
 
 @pytest.mark.parametrize("arguments", [["--print"], ["--share", "0.5"]])

@@ -43,6 +43,13 @@ def test_a_ratio_of_the_same_queries_is_narrower_than_its_sides() -> None:
     assert side.high > 1.1 * side.low
 
 
+def test_a_spread_of_times_that_only_differ_in_scale_is_that_of_each() -> None:
+    times = RNG.exponential(1.0, (1, 500))
+    found = intervals.spread(times, 0.99)
+    assert found == intervals.spread(8 * times, 0.99)
+    assert found.low <= np.log(100) / np.log(2) <= found.high
+
+
 def test_a_ratio_takes_the_queries_that_both_sides_have() -> None:
     few, many = np.full((2, 3), 6.0), np.array([[2.0, 2.0, 2.0, 99.0, 99.0]])
     assert intervals.ratio(few, many).value == intervals.ratio(few, many).high == 3.0
@@ -64,6 +71,7 @@ def test_a_latency_has_its_quantiles_and_shares_them_by_batch() -> None:
     found = latency([1, 2, 3], [3, 4, 5])
     assert (found.p50, found.within(0.5).value) == (3, 3)
     assert found.p90 == found.within(0.9).value == 4.5
+    assert found.spread(0.9).value == 1.5
     assert found.over(latency([2, 4, 6], [6, 8, 10]), 0.9).value == 0.5
     shared = found.shared_by(2)
     assert (shared.p50, shared.client, shared.server) == (1.5, 0.25, 0.75)
