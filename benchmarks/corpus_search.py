@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from statistics import mean
 
@@ -26,19 +27,22 @@ SIMILARITY = SCHEME.minhash.similarity if SCHEME.minhash else 1.0
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts with planted pairs, and their SimHashes."""
+    """Texts with planted pairs."""
 
     name: str
     texts: list[str]
     pairs: list[Pair]
-    simhashes: Codes
 
     @classmethod
     def of(cls, name: str, texts: Sequence[str], planted: int) -> Corpus:
         """Plant pairs among texts."""
-        own, pairs = plant(texts, planted)
-        batches = [batch.simhashes for batch in SCHEME.fingerprint_batches(own)]
-        return cls(name, own, pairs, np.concatenate([batch for batch in batches if batch is not None]))
+        return cls(name, *plant(texts, planted))
+
+    @cached_property
+    def simhashes(self) -> Codes:
+        """The SimHashes of the texts."""
+        batches = [batch.simhashes for batch in SCHEME.fingerprint_batches(self.texts)]
+        return np.concatenate([batch for batch in batches if batch is not None])
 
     def documents(self, count: int | None = None) -> Iterator[Json]:
         """Make actions that index the texts, or the first ``count``."""

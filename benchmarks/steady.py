@@ -11,12 +11,13 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from statistics import median
 
 from benchmarks.corpora import topical
-from benchmarks.measuring import Latency, in_turns
+from benchmarks.measuring import Latency, in_turns, seconds
 from benchmarks.nodes import SERVERS, Server, running
 from benchmarks.tables import Table
 from benchmarks.ways import COMPARED, MoreLikeThis, Ours, Way
@@ -26,19 +27,20 @@ DOCUMENTS, LENGTH, FINDS, WARM_UP = 20_000, 1300, 10_000, 500
 AT_ONCE, PAUSE = 50, 0.25
 # Calls that take longer than this multiple of the median are counted.
 LATE = 4
-PROCESSES, NEXT = 5, 200
+PROCESSES, NEXT = 7, 200
 __doc__ = __doc__.format(finds=FINDS, documents=DOCUMENTS, rate=int(AT_ONCE / PAUSE))
 
 
 def run(share: float = 1.0) -> Iterator[Table]:
     """Measure on both servers."""
     texts = topical(int(DOCUMENTS * share), LENGTH)
-    first = Table("First finds", ["", "first find of a process, ms", f"p50 of the next {NEXT}, ms"])
+    columns = ("first find of a process, ms", "warm_up, ms", "first find after it, ms", f"p50 of the next {NEXT}, ms")
+    first = Table("First finds", ["", *columns])
     for name, label in SERVERS.items():
         with running(name) as server:
             ways = [Ours(server, COMPARED, is_exact=True), MoreLikeThis(server, Ours.index)]
             _fill(server, ways[0], texts)
-            first.add(label, *_first(server))
+            first.add(label, *_first(server, texts[: NEXT + 1]))
             queries = random.Random(7).choices(texts, k=int(FINDS * share) + WARM_UP)
             with _writing(server, len(texts)):
                 asked = {way.name: way.find for way in ways}
@@ -95,27 +97,32 @@ def _write(name: str, url: str, documents: str) -> None:
         time.sleep(PAUSE)
 
 
-def _first(server: Server) -> tuple[str, str]:
-    """Return the median over processes of the first find, and of the next ones."""
-    command = [sys.executable, "-m", "benchmarks.steady", "find", server.name, server.url]
-    runs = [
-        json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout) for _ in range(PROCESSES)
-    ]
-    first, following = (median(times) for times in zip(*runs, strict=True))
-    return f"{first:.1f}", f"{following:.2f}"
+def _first(server: Server, texts: Sequence[str]) -> list[str]:
+    """Return medians over processes: of the first find, of ``warm_up`` and the first find after it, of the next."""
+    runs = [_started(server, mode, texts) for mode in ("cold", "warm") * PROCESSES]
+    cold, warm = (list(zip(*runs[first::2], strict=True)) for first in (0, 1))
+    return [f"{median(times):.1f}" for times in (cold[1], *warm)]
 
 
-def _find(name: str, url: str) -> None:
-    """Find some texts; print how long the first and the next ones took."""
-    way = Ours(Server(name, url), COMPARED, is_exact=True)
-    times = []
-    for text in topical(NEXT + 1, LENGTH, seed=9):
-        start = time.perf_counter()
-        way.find(text)
-        times.append((time.perf_counter() - start) * 1e3)
-    print(json.dumps([times[0], median(times[1:])]))
+def _started(server: Server, mode: str, texts: Sequence[str]) -> list[float]:
+    """Run a process that finds texts."""
+    command = [sys.executable, "-m", "benchmarks.steady", mode, server.name, server.url]
+    done = subprocess.run(command, check=True, input=json.dumps(texts), stdout=subprocess.PIPE, text=True)
+    found: list[float] = json.loads(done.stdout)
+    return found
+
+
+def _find(mode: str, name: str, url: str) -> None:
+    """Find the texts of the input; print the milliseconds of ``warm_up``, of the first find, and of the next ones."""
+    index, texts = Index(Ours.index, Server(name, url).client), json.load(sys.stdin)
+    warming, _ = seconds(index.warm_up) if mode == "warm" else (0.0, 0.0)
+    times = [seconds(partial(index.find, text))[0] for text in texts]
+    print(json.dumps([1e3 * each for each in (warming, times[0], median(times[1:]))]))
 
 
 if __name__ == "__main__":
-    work: Callable[..., None] = _write if sys.argv[1] == "write" else _find
-    work(*sys.argv[2:])
+    mode, *arguments = sys.argv[1:]
+    if mode == "write":
+        _write(*arguments)
+    else:
+        _find(mode, *arguments)
