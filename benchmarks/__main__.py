@@ -14,6 +14,7 @@ import argparse
 import os
 import platform
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -27,6 +28,7 @@ from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.nodes import SERVERS
 from benchmarks.peers import PEERS
 from benchmarks.tables import Table, replace_section, tables_of
+from es_simhash._core.native import native
 from tools.nodes import RELEASES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -85,6 +87,7 @@ PUBLISHED = ("core", "news_copy")
 def main() -> None:
     """Run the named benchmarks, or all of them; exit with 1 if a busy machine kept one from being published."""
     options = _parser().parse_args()
+    _refuse_stale_kernels()
     if options.names and options.names[0] in PUBLISHED:
         _score(*options.names)
         return
@@ -102,6 +105,15 @@ def main() -> None:
             write(DOCS)
     if is_published and written != measured:
         sys.exit(1)
+
+
+def _refuse_stale_kernels() -> None:
+    """Exit if the compiled kernels that are installed do not fit, so that numpy would be measured in their place."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        native()
+    if caught:
+        sys.exit(str(caught[0].message))
 
 
 def _check() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -147,6 +148,15 @@ def test_a_machine_that_becomes_busy_keeps_the_section_from_being_written(monkey
     written = Written(monkeypatch, 0.01, 0.9)
     assert written.main(monkeypatch) == 1
     assert (written.sections, written.derived, written.asked) == ([], [], {"share": 1.0})
+
+
+def test_kernels_that_do_not_fit_are_not_measured_as_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Written(monkeypatch, 0.01)
+    monkeypatch.setattr(command, "native", lambda: warnings.warn("Build it again.", RuntimeWarning, stacklevel=1))
+    monkeypatch.setattr("sys.argv", ["benchmarks", "memory"])
+    with pytest.raises(SystemExit, match="Build it again"):
+        command.main()
+    assert (written.sections, written.asked) == ([], {})
 
 
 def test_sizes_are_not_given_to_a_section_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
