@@ -222,6 +222,7 @@ class ClusterUpdate:
         yield from retry(Refresh(self.index), patience)
         deferred = {"bool": {"filter": [self.query, self._deferred]}}
         count = min(self._written, (yield from retry(Count(self.index, deferred), patience)))
+        # The server has written these, but without a fingerprint.
         self.count(Outcome(written=-count, deferred=count))
         left: int = yield from retry(Count(self.index, self.query), patience)
         return left
