@@ -191,6 +191,9 @@ def test_a_task_that_cannot_be_cancelled_is_named(
     err = run(*line, cwd=tmp_path, code=3, XDG_STATE_HOME=str(tmp_path)).err
     [task] = [each.id for each in meddler.seen if isinstance(each, GetTask)][:1]
     assert f"The server may go on with the task {task}. Run the command again to follow it, or cancel it" in err
+    meddler.before = lambda operation: None
+    run(*line[:-2], cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
+    assert engine.perform(GetResource(f"/_ingest/pipeline/es-simhash_backfill-dedup.{name}")) == {}
 
 
 @servers
