@@ -1,4 +1,7 @@
-"""Tasks of a server that update documents, as requests."""
+"""Tasks of a server that update documents, as requests.
+
+Plans repeat these requests themselves: a client that is closed while a task is cancelled would open a new connection.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def _update_by_query(operation: UpdateByQuery) -> Conversation[str]:
 
 def _find_task(operation: FindTask) -> Conversation[str | None]:
     params = {"actions": "indices:data/write/update/byquery", "group_by": "parents"}
-    reply = yield Request("GET", "/_tasks", params)
+    reply = yield Request("GET", "/_tasks", params, repeatable=False)
     for id_, task in typed(reply["tasks"], dict).items():
         if typed(task["headers"], dict).get("X-Opaque-Id") == operation.mark and not task.get("cancelled"):
             return typed(id_, str)
@@ -41,7 +44,7 @@ def _find_task(operation: FindTask) -> Conversation[str | None]:
 
 
 def _get_task(operation: GetTask) -> Conversation[Task]:
-    reply = yield Request("GET", f"/_tasks/{operation.id}")
+    reply = yield Request("GET", f"/_tasks/{operation.id}", repeatable=False)
     counts: Json = reply["task"].get("status") or {}
     failures = (reply.get("response") or {}).get("failures") or []
     problems = [_problem(operation, failure) for failure in failures if "id" not in failure]
@@ -81,7 +84,7 @@ def _engine_error(error: EngineError | InputError) -> EngineError:
 
 def _cancel_task(operation: CancelTask) -> Conversation[None]:
     # A task that is over is reported as a failed node.
-    yield Request("POST", f"/_tasks/{operation.id}/_cancel")
+    yield Request("POST", f"/_tasks/{operation.id}/_cancel", repeatable=False)
 
 
 CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]] = {

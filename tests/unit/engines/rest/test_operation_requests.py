@@ -390,7 +390,7 @@ def test_without_a_rate_an_update_in_the_cluster_is_not_throttled() -> None:
 def test_a_task_is_found_by_its_mark_unless_it_is_being_cancelled() -> None:
     tasks: Json = {"node:6": {"headers": {}}, "node:7": {"headers": {"X-Opaque-Id": "mark"}, "cancelled": False}}
     [request], found = converse(FindTask("mark"), {"tasks": tasks})
-    assert found == "node:7"
+    assert (found, request.repeatable) == ("node:7", False)
     assert request.params["actions"].endswith("update/byquery")
     tasks["node:7"]["cancelled"] = True
     assert converse(FindTask("mark"), {"tasks": tasks})[1] is None
