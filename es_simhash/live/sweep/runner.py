@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# How many requests of a slice are on their way to the engine at once: while one is answered, the next is taken.
+# How many requests of a single slice are on their way to the engine at once: while one is answered, the next is taken.
+# Of several slices, each takes the next while others wait.
 _WRITERS = 2
 
 
@@ -92,7 +93,8 @@ class _Passing(StoppableEngine):
         with self.stopped_by_errors(), ExitStack() as stack:
             pages = stack.enter_context(closing(self._ahead(lambda _: run(reading.next(), self), count())))
             ready = stack.enter_context(closing(self._ahead(self._work.prepare, takewhile(bool, pages))))
-            written = stack.enter_context(closing(self._ahead(partial(self._write, RequestSize()), ready, _WRITERS)))
+            writers = _WRITERS if len(self._options.slices) == 1 else 1
+            written = stack.enter_context(closing(self._ahead(partial(self._write, RequestSize()), ready, writers)))
             for outcome in written:
                 self._tally.add(outcome, operation.again)
 
