@@ -32,8 +32,9 @@ pub struct Fields {
 
 #[pymethods]
 impl Fields {
-    /// Take the bits and the number of blocks, and whether the SimHash has a field of its own; the number of bands, their rows and the bits of a key; the size of a
-    /// signature and the bits of its values; and the names of all fields, that of the scheme and of the status last.
+    /// Take the bits and the number of blocks, and whether the SimHash has a field of its own; the number of bands, their
+    /// rows and the bits of a key; the size of a signature and the bits of its values; and the names of all fields, that
+    /// of the scheme and of the status last.
     #[new]
     #[pyo3(signature = (*, blocks, bands, signature, keys, names, scheme, statuses))]
     fn new(
