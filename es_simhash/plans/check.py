@@ -76,7 +76,8 @@ class SeenDocuments:
         plausible = plausible_hits(scheme, criteria, fingerprint, compared).tolist()
         texts = [self._texts[place] if is_read else None for place, is_read in zip(places, plausible, strict=True)]
         wanting = Comparison(wanted.text, texts, minimum_similarities(criteria, compared), compared.keyed)
-        return Measured(compared, *compare_texts(verifier, wanting, criteria))
+        [exact] = compare_texts(verifier, [wanting], criteria)
+        return Measured(compared, *exact)
 
     def add(self, position: int, wanted: QueryDocument, fingerprint: Fingerprint, stored: Json) -> None:
         """Add a document with its position in the list and its fields."""

@@ -93,13 +93,13 @@ def _verified(
         (here if search.has_texts(reply.part) else elsewhere).extend(compared.hits[i] for i in plausible.tolist())
     documents = searches[0].documents
     texts = texts_in_hits(documents, here) | (yield from texts_of_hits(documents, elsewhere))
-    measured = []
+    wanting = []
     for search, compared in zip(searches, found, strict=True):
         others = [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits]
         least = minimum_similarities(search.criteria, compared)
-        wanting = Comparison(search.wanted.text, others, least, compared.keyed)
-        measured.append(Measured(compared, *compare_texts(verifier, wanting, search.criteria)))
-    return measured
+        wanting.append(Comparison(search.wanted.text, others, least, compared.keyed))
+    exact = compare_texts(verifier, wanting, searches[0].criteria)
+    return [Measured(compared, *each) for compared, each in zip(found, exact, strict=True)]
 
 
 @dataclass(frozen=True)

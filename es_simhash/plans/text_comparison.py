@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -93,23 +94,31 @@ class Comparison:
 
 
 def compare_texts(
-    verifier: Verifier, wanting: Comparison, criteria: Criteria
-) -> tuple[PairMeasures, HitSurroundings | None]:
-    """Measure a text and the known others, NaN for the unknown; and return the surroundings of these, if they count.
+    verifier: Verifier, wanting: Sequence[Comparison], criteria: Criteria
+) -> list[tuple[PairMeasures, HitSurroundings | None]]:
+    """Measure each text and the known others, NaN for the unknown; and return the surroundings of these, if they count.
 
-    The surroundings are not measured yet.
+    The surroundings are not measured yet. What several texts are compared with is prepared once.
     """
-    places = [place for place, other in enumerate(wanting.others) if other is not None]
-    others = [other for other in wanting.others if other is not None]
-    pairs = np.zeros((2, len(others)), dtype=np.int64)
-    pairs[1] = range(1, len(others) + 1)
-    measured = verifier.measures([wanting.text, *others], pairs, wanting.least[places])
-    of_all = PairMeasures.of_similarities(np.full(len(wanting.others), np.nan))
-    of_all.similarities[places], of_all.agreements[places] = measured.similarities, measured.agreements
-    if criteria.crowding is None or criteria.similarity is None:
-        return of_all, None
-    keyed, cached = None if wanting.keyed is None else wanting.keyed[places], CachedTexts(verifier, others)
-    return of_all, HitSurroundings(cached, criteria, criteria.crowding, measured, keyed, places, len(wanting.others))
+    known = [[place for place, other in enumerate(each.others) if other is not None] for each in wanting]
+    others = [[other for other in each.others if other is not None] for each in wanting]
+    texts = [each.text for each in wanting] + list(chain.from_iterable(others))
+    counts = [len(places) for places in known]
+    pairs = np.stack([np.repeat(np.arange(len(wanting)), counts), np.arange(len(wanting), len(texts))])
+    least = np.concatenate([each.least[places] for each, places in zip(wanting, known, strict=True)])
+    measured, found, start = verifier.measures(texts, pairs, least), [], 0
+    for each, places, own in zip(wanting, known, others, strict=True):
+        part = measured[start : start + len(own)]
+        start += len(own)
+        of_all = PairMeasures.of_similarities(np.full(len(each.others), np.nan))
+        of_all.similarities[places], of_all.agreements[places] = part.similarities, part.agreements
+        around = None
+        if criteria.crowding and criteria.similarity is not None:
+            keyed, cached = None if each.keyed is None else each.keyed[places], CachedTexts(verifier, own)
+            count = len(each.others)
+            around = HitSurroundings(cached, criteria, criteria.crowding, part, keyed, places, count)
+        found.append((of_all, around))
+    return found
 
 
 def minimum_similarities(criteria: Criteria, compared: Compared) -> Similarities:
