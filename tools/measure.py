@@ -38,8 +38,8 @@ def numbers() -> Iterator[Number]:
     most = {"fingerprint": 4, "add": 8, "find": 8, "backfill": 9, "group": 10, "dedup": 10}
     yield from (Number(f"doors: {way}", len(doors(way)), most[way]) for way in WAYS)
     yield from _shape()
-    yield Number("words of the README", _words([ROOT / "README.md"]), 1_250)
-    yield Number("words of docs", _words((ROOT / "docs").rglob("*.md")), 39_000)
+    yield Number("words of the README", _words([ROOT / "README.md"]), 1_000)
+    yield Number("words of docs", _words((ROOT / "docs").rglob("*.md")), 30_300)
     verbs = [app.get_command(click.Context(app), verb) for verb in COMMANDS]
     slots = [len(verb.params) for verb in verbs if verb]
     yield Number("verbs", len(slots), 20)
@@ -49,7 +49,9 @@ def numbers() -> Iterator[Number]:
 
 
 def _words(pages: Iterable[Path]) -> int:
-    return sum(len(page.read_text(encoding="utf-8").split()) for page in pages)
+    # The numbers and lines of tables are no words.
+    words = (word for page in pages for word in page.read_text(encoding="utf-8").split())
+    return sum(any(map(str.isalpha, word)) for word in words)
 
 
 def _entries() -> list[str]:

@@ -17,7 +17,7 @@ from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import check_sources, text_of
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.scheme import group_fields, own_fields
-from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
 from es_simhash.scheme.scheme import Scheme
 
@@ -93,22 +93,32 @@ class Documents:
             made += [batch] if isinstance(batch, InputError) else batch[1]
         return made
 
+    def fingerprinted(self, texts: Sequence[str]) -> Iterator[tuple[Fingerprint, Json]]:
+        """Yield the fingerprint and the fields of each text."""
+        for batch, fields in self._written(texts):
+            yield from zip(batch, fields, strict=True)
+
     def batches(self, texts: Sequence[str]) -> Iterator[tuple[Fingerprints, list[Json]] | InputError]:
         """Yield fingerprints and their fields, batch by batch; where a text has none, yield the reason."""
         done = 0
         while done < len(texts):
             try:
-                for batch in self.scheme.fingerprint_batches(texts[done:]):
-                    chunk = texts[done : done + len(batch)]
-                    fields = list(own_fields.write(self.scheme, self.scheme.id, chunk, batch))
-                    done += len(batch)
-                    yield batch, fields
+                for batch in self._written(texts[done:]):
+                    done += len(batch[1])
+                    yield batch
             except InputError as error:
                 # The texts before the one that cannot be read are done by now.
                 if error.position is None:
                     raise
                 done += 1
                 yield error
+
+    def _written(self, texts: Sequence[str]) -> Iterator[tuple[Fingerprints, list[Json]]]:
+        done = 0
+        for batch in self.scheme.fingerprint_batches(texts):
+            chunk = texts[done : done + len(batch)]
+            done += len(batch)
+            yield batch, list(own_fields.write(self.scheme, self.scheme.id, chunk, batch))
 
     def _prepared(self, batch: tuple[int, Sequence[Document]]) -> list[Json | Rejected]:
         """Return a batch of actions, given with the position of its first, with their fields."""

@@ -62,15 +62,17 @@ class SeenDocuments:
     _texts: list[str] = field(default_factory=list)
     _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
-    def measured(self, wanted: QueryDocument, fingerprint: Fingerprint, verifier: Verifier | None) -> Measured:
+    def measured(
+        self, wanted: QueryDocument, fingerprint: Fingerprint, fields: Json, verifier: Verifier | None
+    ) -> Measured:
         """Compare a text with the documents so far that share its keys; the ``verifier`` compares texts."""
         if fingerprint.status == "empty":
             return NOTHING
         scheme, prefix = self.documents.scheme, self.documents.prefix
         criteria = self.options.criteria(self.documents.scheme)
-        places = self._candidates(fingerprint, criteria)
+        places = self._candidates(fields, criteria)
         hits = [self._hits[place] for place in places]
-        compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, text=wanted.text)
+        compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, content=fields["content"])
         if verifier is None:
             return Measured(compared)
         plausible = plausible_hits(scheme, criteria, fingerprint, compared).tolist()
@@ -84,21 +86,20 @@ class SeenDocuments:
         id_ = str(position) if wanted.id is None else wanted.id
         if fingerprint.status == "empty":
             return
-        scheme = self.documents.scheme
-        for term in own_fields.block_terms(scheme, fingerprint) + own_fields.band_terms(scheme, fingerprint):
+        for term in own_fields.terms_in(stored, "block") + own_fields.terms_in(stored, "band"):
             self._by_key.setdefault(term, []).append(len(self._hits))
         self._hits.append({"_index": "", "_id": id_, "_source": {self.documents.prefix: stored}})
         self._texts.append(wanted.text)
 
-    def _candidates(self, fingerprint: Fingerprint, criteria: Criteria) -> list[int]:
+    def _candidates(self, fields: Json, criteria: Criteria) -> list[int]:
         scheme = self.documents.scheme
         found: set[int] = set()
         if criteria.distance is not None and scheme.simhash:
-            shared = self._shared(own_fields.block_terms(scheme, fingerprint))
+            shared = self._shared(own_fields.terms_in(fields, "block"))
             least = scheme.simhash.layout.min_shared(criteria.distance)
             found |= {place for place, count in shared.items() if count >= least}
         if criteria.similarity is not None:
-            found |= self._shared(own_fields.band_terms(scheme, fingerprint)).keys()
+            found |= self._shared(own_fields.terms_in(fields, "band")).keys()
         return sorted(found)
 
     def _shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
@@ -117,13 +118,13 @@ def check(
     wanted = query_documents(own, documents, seen.count, on_reject)
     seen.count += len(documents)
     made = _fingerprinted(own, wanted, on_reject)
-    known, prints = [wanted[position] for position in made], [fingerprint for fingerprint, _ in made.values()]
+    known = [wanted[position] for position in made]
     criteria = seen.options.criteria(own.scheme)
     compare = yield from verifier(index, own, seen.options, criteria, seen.rarity)
-    in_index = yield from find_fingerprinted(index, own, known, prints, seen.options, compare, seen.sizes)
+    in_index = yield from find_fingerprinted(index, own, known, list(made.values()), seen.options, compare, seen.sizes)
     checked = []
     for each, result, (position, (fingerprint, stored)) in zip(known, in_index, made.items(), strict=True):
-        earlier, around = seen.measured(each, fingerprint, compare), None
+        earlier, around = seen.measured(each, fingerprint, stored, compare), None
         if criteria.crowding:
             # Both are around the document, wherever they are.
             around = Around.of([*result.measured.similarities, *earlier.similarities], criteria.crowding)

@@ -26,7 +26,6 @@ from es_simhash.plans.text_comparison import (
 )
 from es_simhash.scheme import query, rerank
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import NOTHING, Compared, Matches, Measured
 from es_simhash.scheme.verdict.surroundings import Around
@@ -42,10 +41,10 @@ def find_many(
     sizes: DocumentSizes,
 ) -> Plan[list[Matches]]:
     """Return the matches of each document; empty texts have none."""
-    prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
+    made = list(documents.fingerprinted([each.text for each in wanted]))
     criteria = options.criteria(documents.scheme)
     compare = yield from verifier(index, documents, options, criteria, rarity)
-    results = yield from find_fingerprinted(index, documents, wanted, prints, options, compare, sizes)
+    results = yield from find_fingerprinted(index, documents, wanted, made, options, compare, sizes)
     return [result.matches() for result in results]
 
 
@@ -53,16 +52,19 @@ def find_fingerprinted(
     index: str,
     documents: Documents,
     wanted: Sequence[QueryDocument],
-    prints: Sequence[Fingerprint],
+    made: Sequence[tuple[Fingerprint, Json]],
     options: FindRequest,
     verifier: Verifier | None,
     sizes: DocumentSizes,
 ) -> Plan[list[SearchResult]]:
-    """Compare the candidates of documents that are fingerprinted already; a ``verifier`` also compares their texts."""
+    """Compare the candidates of documents; a ``verifier`` also compares their texts.
+
+    The fingerprint and the fields of each are ``made`` already.
+    """
     criteria = options.criteria(documents.scheme)
     searches = [
-        TextSearch(documents, options, criteria, each, fingerprint)
-        for each, fingerprint in zip(wanted, prints, strict=True)
+        TextSearch(documents, options, criteria, each, fingerprint, fields)
+        for each, (fingerprint, fields) in zip(wanted, made, strict=True)
     ]
     nonempty = [search for search in searches if not search.is_empty]
     when = server_filter(options, documents.scheme, criteria)
@@ -111,6 +113,7 @@ class TextSearch:
     criteria: Criteria
     wanted: QueryDocument
     fingerprint: Fingerprint
+    fields: Json
 
     @property
     def is_empty(self) -> bool:
@@ -126,7 +129,7 @@ class TextSearch:
 
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
         """Return whether enough hits have the identical text: no other hit can be nearer."""
-        content, prefix = content_hash(self.wanted.text), self.documents.prefix
+        content, prefix = self.fields["content"], self.documents.prefix
         copies = [hit for hit in hits if ((hit.get("_source") or {}).get(prefix) or {}).get("content") == content]
         return len(copies) >= self.options.size and sum(self.compared(copies).same_texts) >= self.options.size
 
@@ -143,15 +146,14 @@ class TextSearch:
 
     def _compared(self, hits: Sequence[Json]) -> Compared:
         own = self.documents
-        return rerank.compare(
-            own.scheme, own.scheme.id, self.fingerprint, hits, prefix=own.prefix, text=self.wanted.text
-        )
+        content = self.fields["content"]
+        return rerank.compare(own.scheme, own.scheme.id, self.fingerprint, hits, prefix=own.prefix, content=content)
 
     def _candidates(self, scored: bool) -> Json:
         if self.options.candidates == "more_like_this":
             return query.more_like_this(self.wanted.texts)
         own = self.documents
-        return query.clause(own.scheme, self.fingerprint, self.criteria, own.prefix, scored=scored)
+        return query.clause(own.scheme, self.fingerprint, self.criteria, own.prefix, scored=scored, fields=self.fields)
 
     def _may_be_near(self) -> Json:
         own, distance, simhash = self.documents, self.criteria.distance, self.fingerprint.simhash

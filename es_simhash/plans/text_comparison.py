@@ -19,9 +19,9 @@ from es_simhash.plans.operations import GetDocuments, Plan
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
-from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
-from es_simhash.scheme.verdict.plausible import are_plausible
+from es_simhash.scheme.verdict.plausible import are_plausible, are_similar
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import CachedTexts, Verifier, is_by_rarity
 from es_simhash.sketches.minhash.common import Signatures
@@ -53,8 +53,15 @@ def plausible_hits(
         return np.ones(len(compared.hits), dtype=np.bool_)
     if compared.keyed is None or fingerprint.minhash is None:
         return np.ones(len(compared.hits), dtype=np.bool_)
+    if compared.similarities is not None and compared.estimated_by == _by_keys(settings.minhash):
+        return are_similar(settings.minhash, criteria, compared.similarities)
     own = fingerprint.signature[: settings.minhash.layout.size]
     return are_plausible(settings.minhash, criteria, own, compared.keyed)
+
+
+def _by_keys(minhash: MinHash) -> tuple[int, int]:
+    """Return the number of values that keys hold, and their bits."""
+    return minhash.layout.size, minhash.layout.value_bits
 
 
 def texts_in_hits(documents: Documents, hits: Iterable[Json]) -> Texts:

@@ -23,7 +23,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def band_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, 
     return _terms(settings, "band", fingerprint)
 
 
-def _terms(settings: Settings, kind: str, fingerprint: Fingerprint) -> list[tuple[str, str]]:
+def _terms(settings: Settings, kind: Literal["block", "band"], fingerprint: Fingerprint) -> list[tuple[str, str]]:
     """Return the keys of one kind that a document with this fingerprint has."""
     status = np.array([STATUSES.index(fingerprint.status)], dtype=np.uint8)
     simhashes = signatures = None
@@ -111,6 +111,11 @@ def _terms(settings: Settings, kind: str, fingerprint: Fingerprint) -> list[tupl
     if fingerprint.minhash is not None:
         signatures = fingerprint.signature[np.newaxis]
     [fields] = write(settings, "", [""], Fingerprints(status, simhashes, signatures))
+    return terms_in(fields, kind)
+
+
+def terms_in(fields: Json, kind: Literal["block", "band"]) -> list[tuple[str, str]]:
+    """Return the (field, key) pairs of one kind in the fields of a document."""
     found = [(name, keys) for name, keys in fields.items() if name.startswith(kind)]
     return [(name, key) for name, keys in found for key in (keys if isinstance(keys, list) else keys.split())]
 

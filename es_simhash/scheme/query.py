@@ -120,20 +120,24 @@ def clause(
     prefix: str = DEFAULT_PREFIX,
     *,
     scored: bool = True,
+    fields: Json | None = None,
 ) -> Json:
     """Return the clause that candidates match, to drop into any request.
 
     With ``scored`` each key scores 1, so candidates with more keys in common come first if the list is cut off.
-    Without it a search by bands is a little quicker.
+    Without it a search by bands is a little quicker. ``fields`` are those of a document with the fingerprint, if these
+    are made already.
     """
     if fingerprint.status == "empty":
         raise TextError("An empty text cannot be searched for. Give a text with letters or digits.")
     kinds = []
     if criteria.distance is not None and settings.simhash:
-        blocks = _found(own_fields.block_terms(settings, fingerprint))
+        blocks = _found(
+            own_fields.terms_in(fields, "block") if fields else own_fields.block_terms(settings, fingerprint)
+        )
         kinds.append(_should(prefix, blocks, settings.simhash.layout.min_shared(criteria.distance)))
     if criteria.similarity is not None:
-        bands = _found(own_fields.band_terms(settings, fingerprint))
+        bands = _found(own_fields.terms_in(fields, "band") if fields else own_fields.band_terms(settings, fingerprint))
         is_plain = not scored and settings.layout.keys != "fields"
         kinds.append(_terms(prefix, bands) if is_plain else _should(prefix, bands, 1))
     return kinds[0] if len(kinds) == 1 else {"bool": {"should": kinds, "minimum_should_match": 1}}

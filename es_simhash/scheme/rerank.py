@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from es_simhash._core import bit_codes
 from es_simhash._core.arrays import Integers
+from es_simhash._core.bit_codes import Codes
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Status
-from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import DIFFER, PairMeasures, Similarities
@@ -103,18 +103,33 @@ class Matches(Sequence[Match]):
 class Compared:
     """Hits with fingerprints of the scheme, and how near each is; ``foreign`` counts the others.
 
-    Distances and similarities are None without SimHash or MinHash. Similarities were estimated by the lowest bits of
-    some values (``estimated_by``: their number, and the bits). ``keyed`` are the values that band keys hold, a row
-    each.
+    The SimHashes of the hits differ from ``simhash``; similarities were estimated by the lowest bits of some values
+    (``estimated_by``: their number, and the bits). They are None without SimHash or MinHash. ``keyed`` are the values
+    that band keys hold, a row each.
     """
 
     hits: list[Json]
-    distances: Integers | None
+    simhashes: Codes | None
     similarities: Similarities | None
     same_texts: Sequence[bool]
     foreign: int
+    simhash: int | None = None
     estimated_by: tuple[int, int] = (1, VALUE_BITS)
     keyed: Signatures | None = None
+
+    @cached_property
+    def distances(self) -> Integers | None:
+        """The distance of each hit; None without SimHash."""
+        if self.simhashes is None or self.simhash is None:
+            return None
+        words = 1 if self.simhashes.ndim == 1 else self.simhashes.shape[1]
+        return hamming.distances(bit_codes.from_ints([self.simhash], 64 * words), self.simhashes).astype(np.int64)
+
+    def distance(self, place: int) -> int | None:
+        """Return the distance of one hit."""
+        if self.simhashes is None or self.simhash is None:
+            return None
+        return hamming.distance(self.simhash, *bit_codes.to_ints(self.simhashes[place : place + 1]))
 
     def standard_error(self, similarity: float) -> float:
         """Return the standard error of an estimate."""
@@ -128,34 +143,25 @@ def compare(
     hits: Sequence[Json],
     *,
     prefix: str,
-    text: str | None = None,
+    content: str | None = None,
 ) -> Compared:
     """Compare a fingerprint with those of hits: their exact distances, and their estimated similarities.
 
-    Given the text of the fingerprint, hits with the same text are marked as well.
+    Given the hash of the text's ``content``, hits with the same text are marked as well.
     """
     stored = own_fields.read_all(settings, scheme_id, [(hit.get("_source") or {}).get(prefix) for hit in hits])
     comparable = [hits[place] for place in stored.places]
-    content = None if text is None else own_fields.content_hash(text)
     same = [content is not None and each == content for each in stored.contents]
-    compared = Compared(comparable, _distances(fingerprint, stored), None, same, len(hits) - len(comparable))
+    foreign, simhash = len(hits) - len(comparable), fingerprint.simhash
     if settings.minhash is None or fingerprint.minhash is None:
-        return compared
+        return Compared(comparable, stored.simhashes, None, same, foreign, simhash)
     signatures, bits = stored.signatures, settings.layout.signature_bits
     if signatures is None:
         signatures, bits = stored.keyed, settings.minhash.layout.value_bits
     assert signatures is not None
     size = signatures.shape[1]
-    similarities = estimates(fingerprint.signature[:size], signatures, bits)
-    return replace(compared, similarities=similarities, estimated_by=(size, bits), keyed=stored.keyed)
-
-
-def _distances(fingerprint: Fingerprint, stored: StoredFingerprints) -> Integers | None:
-    if stored.simhashes is None or fingerprint.simhash is None:
-        return None
-    words = 1 if stored.simhashes.ndim == 1 else stored.simhashes.shape[1]
-    own = bit_codes.from_ints([fingerprint.simhash], 64 * words)
-    return hamming.distances(own, stored.simhashes).astype(np.int64)
+    found = estimates(fingerprint.signature[:size], signatures, bits)
+    return Compared(comparable, stored.simhashes, found, same, foreign, simhash, (size, bits), stored.keyed)
 
 
 @dataclass(frozen=True)
@@ -229,7 +235,7 @@ def matches_of(
         match = Match(
             hit["_index"],
             hit["_id"],
-            None if compared.distances is None else int(compared.distances[place]),
+            compared.distance(place),
             similarity,
             is_exact=is_exact,
             same_text=compared.same_texts[place],

@@ -57,8 +57,8 @@ def _around(
     if criteria.crowding is None:
         return None
     wanted = [QueryDocument(each.text, {}, each.name, each.index) for each in pair]
-    prints = list(documents.scheme.fingerprints([each.text for each in wanted]))
-    results = yield from find_fingerprinted(index, documents, wanted, prints, options, verifier, sizes)
+    made = list(documents.fingerprinted([each.text for each in wanted]))
+    results = yield from find_fingerprinted(index, documents, wanted, made, options, verifier, sizes)
     first, second = (Around.of(result.measured.similarities, criteria.crowding) for result in results)
     return first, second
 

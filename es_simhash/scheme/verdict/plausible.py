@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
+from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.sketches.minhash.estimate import estimates, standard_error
 
@@ -25,8 +26,12 @@ _SELDOM = 0.05
 
 def are_plausible(minhash: MinHash, criteria: Criteria, first: Signatures, second: Signatures) -> npt.NDArray[np.bool_]:
     """Return which pairs of signatures, cut to the values that band keys hold, are of texts that are compared."""
-    bits = minhash.layout.value_bits
-    plausible: npt.NDArray[np.bool_] = estimates(first, second, bits) >= lowest_estimate(criteria, minhash, bits)
+    return are_similar(minhash, criteria, estimates(first, second, minhash.layout.value_bits))
+
+
+def are_similar(minhash: MinHash, criteria: Criteria, estimated: Similarities) -> npt.NDArray[np.bool_]:
+    """Return which similarities, as estimated by the values that band keys hold, are those of texts to compare."""
+    plausible: npt.NDArray[np.bool_] = estimated >= lowest_estimate(criteria, minhash, minhash.layout.value_bits)
     return plausible
 
 

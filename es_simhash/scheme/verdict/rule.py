@@ -43,6 +43,8 @@ CROWDED = CLAUSES.index("crowded")
 # Where so few are around one of two texts, no more is asked of them, whatever is around the other.
 NO_CROWD = 2
 
+_NOTHING = np.float64(0.0)
+
 Clauses: TypeAlias = npt.NDArray[np.uint8]
 
 
@@ -99,8 +101,10 @@ def _needed(least: float, crowding: Crowding, texts: PairMeasures) -> Similariti
     return needed
 
 
-def _more(crowding: Crowding, near: Near) -> Similarities:
+def _more(crowding: Crowding, near: Near) -> Similarities | np.float64:
     """Return how much more the crowds around pairs ask for."""
+    if isinstance(near.crowd, int) and near.crowd <= NO_CROWD:
+        return _NOTHING
     more: Similarities = crowding.step * np.log2(np.maximum(1.0, np.asarray(near.crowd) / NO_CROWD))
     return more
 

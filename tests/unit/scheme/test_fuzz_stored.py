@@ -78,7 +78,9 @@ class TestFields:
 
 def matches_of(scheme: Scheme, hits: list[Any]) -> Matches:
     """All hits that can be compared, however far away they are."""
-    compared = compare(scheme, scheme.id, scheme.fingerprint(TEXT), hits, prefix="dedup", text=TEXT)
+    compared = compare(
+        scheme, scheme.id, scheme.fingerprint(TEXT), hits, prefix="dedup", content=own_fields.content_hash(TEXT)
+    )
     return rerank.matches_of(rerank.Measured(compared), Criteria(64, -1.0))
 
 

@@ -59,7 +59,8 @@ def hits(scheme: Scheme, texts: Sequence[str] = TEXTS, prefix: str = "dedup") ->
 
 
 def compared(scheme: Scheme, found: list[Json], text: str | None = None) -> Compared:
-    return compare(scheme, scheme.id, scheme.fingerprint(TEXT), found, prefix="dedup", text=text)
+    content = None if text is None else own_fields.content_hash(text)
+    return compare(scheme, scheme.id, scheme.fingerprint(TEXT), found, prefix="dedup", content=content)
 
 
 def listed(values: Any) -> Any:
@@ -214,16 +215,17 @@ def test_a_fingerprint_beside_fields_of_others_is_read() -> None:
 
 def made(rows: Sequence[tuple[int | None, float | None]], ids: Sequence[str] | None = None) -> Compared:
     """Hits of given distances, if these are known, and similarities."""
-    distances = [row[0] for row in rows if row[0] is not None]
+    simhashes = [(1 << row[0]) - 1 for row in rows if row[0] is not None]
     found: list[Json] = [
         {"_index": "i", "_id": id_, "_source": {"title": id_}} for id_ in ids or map(str, range(len(rows)))
     ]
     return Compared(
         found,
-        np.array(distances, dtype=np.int64) if len(distances) == len(rows) else None,
+        np.array(simhashes, dtype=np.uint64) if len(simhashes) == len(rows) else None,
         np.array([np.nan if row[1] is None else row[1] for row in rows], dtype=np.float64),
         [False] * len(rows),
         0,
+        simhash=0,
     )
 
 
@@ -321,10 +323,11 @@ def test_the_nearest_come_first_in_whatever_order_they_were_found(
 def test_ties_come_in_the_order_of_index_and_id() -> None:
     tied = Compared(
         [{"_index": index, "_id": id_, "_source": {}} for index, id_ in ("b1", "a2", "b0", "a1")],
-        np.ones(4, dtype=np.int64),
+        np.ones(4, dtype=np.uint64),
         np.full(4, 0.5),
         [False] * 4,
         0,
+        simhash=0,
     )
     for wanted in (Criteria(1, None), Criteria(None, 0.5)):
         assert [match.index + match.id for match in matches_of(tied, wanted)] == ["a1", "a2", "b0", "b1"]
