@@ -93,32 +93,22 @@ class Documents:
             made += [batch] if isinstance(batch, InputError) else batch[1]
         return made
 
-    def fingerprinted(self, texts: Sequence[str]) -> Iterator[tuple[Fingerprint, Json]]:
-        """Yield the fingerprint and the fields of each text."""
-        for batch, fields in self._written(texts):
-            yield from zip(batch, fields, strict=True)
-
     def batches(self, texts: Sequence[str]) -> Iterator[tuple[Fingerprints, list[Json]] | InputError]:
         """Yield fingerprints and their fields, batch by batch; where a text has none, yield the reason."""
         done = 0
         while done < len(texts):
             try:
-                for batch in self._written(texts[done:]):
-                    done += len(batch[1])
-                    yield batch
+                for batch in self.scheme.fingerprint_batches(texts[done:]):
+                    chunk = texts[done : done + len(batch)]
+                    fields = list(own_fields.write(self.scheme, self.scheme.id, chunk, batch))
+                    done += len(batch)
+                    yield batch, fields
             except InputError as error:
                 # The texts before the one that cannot be read are done by now.
                 if error.position is None:
                     raise
                 done += 1
                 yield error
-
-    def _written(self, texts: Sequence[str]) -> Iterator[tuple[Fingerprints, list[Json]]]:
-        done = 0
-        for batch in self.scheme.fingerprint_batches(texts):
-            chunk = texts[done : done + len(batch)]
-            done += len(batch)
-            yield batch, list(own_fields.write(self.scheme, self.scheme.id, chunk, batch))
 
     def _prepared(self, batch: tuple[int, Sequence[Document]]) -> list[Json | Rejected]:
         """Return a batch of actions, given with the position of its first, with their fields."""
@@ -151,6 +141,14 @@ def _kept(results: Iterable[Json | Rejected], on_reject: OnReject | None) -> Ite
             result.hand_to(on_reject)
         else:
             yield result
+
+
+def fingerprinted(documents: Documents, texts: Sequence[str]) -> Iterator[tuple[Fingerprint, Json]]:
+    """Yield the fingerprint and the fields of each text."""
+    for batch in documents.batches(texts):
+        if isinstance(batch, InputError):
+            raise batch
+        yield from zip(*batch, strict=True)
 
 
 def readable_text(documents: Documents, source: Json) -> str | None:

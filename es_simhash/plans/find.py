@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
+from es_simhash.documents.documents import Documents, fingerprinted
 from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.plans.candidates import Candidates, all_candidates, server_filter
@@ -41,7 +41,7 @@ def find_many(
     sizes: DocumentSizes,
 ) -> Plan[list[Matches]]:
     """Return the matches of each document; empty texts have none."""
-    made = list(documents.fingerprinted([each.text for each in wanted]))
+    made = list(fingerprinted(documents, [each.text for each in wanted]))
     criteria = options.criteria(documents.scheme)
     compare = yield from verifier(index, documents, options, criteria, rarity)
     results = yield from find_fingerprinted(index, documents, wanted, made, options, compare, sizes)

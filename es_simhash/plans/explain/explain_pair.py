@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
+from es_simhash.documents.documents import Documents, fingerprinted
 from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
 from es_simhash.plans.document_sizes import DocumentSizes
 from es_simhash.plans.explain.explanation import Explanation, explain
@@ -57,7 +57,7 @@ def _around(
     if criteria.crowding is None:
         return None
     wanted = [QueryDocument(each.text, {}, each.name, each.index) for each in pair]
-    made = list(documents.fingerprinted([each.text for each in wanted]))
+    made = list(fingerprinted(documents, [each.text for each in wanted]))
     results = yield from find_fingerprinted(index, documents, wanted, made, options, verifier, sizes)
     first, second = (Around.of(result.measured.similarities, criteria.crowding) for result in results)
     return first, second
