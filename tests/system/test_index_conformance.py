@@ -64,40 +64,38 @@ class TestEmbedded(IndexSuite, BackfillSuite):
         engine.close()
 
 
-class TestElasticsearch(IndexSuite, BackfillSuite):
+class OverElasticsearch:
     @pytest.fixture
     def engine(self, elasticsearch_node: Node) -> Any:
         with Elasticsearch(elasticsearch_node.url) as client:
             yield client
 
 
-class TestOpenSearch(IndexSuite, BackfillSuite):
+class OverOpenSearch:
     @pytest.fixture
     def engine(self, opensearch_node: Node) -> Any:
         with OpenSearch(opensearch_node.url) as client:
             yield client
 
 
-class TestElasticsearchInCluster(BackfillSuite):
+class TestElasticsearch(OverElasticsearch, IndexSuite, BackfillSuite):
+    pass
+
+
+class TestOpenSearch(OverOpenSearch, IndexSuite, BackfillSuite):
+    pass
+
+
+class TestElasticsearchInCluster(OverElasticsearch, BackfillSuite):
     """Backfills by the server itself."""
 
     in_cluster = True
 
-    @pytest.fixture
-    def engine(self, elasticsearch_node: Node) -> Any:
-        with Elasticsearch(elasticsearch_node.url) as client:
-            yield client
 
-
-class TestOpenSearchInCluster(BackfillSuite):
+class TestOpenSearchInCluster(OverOpenSearch, BackfillSuite):
     """Backfills by the server itself."""
 
     in_cluster = True
-
-    @pytest.fixture
-    def engine(self, opensearch_node: Node) -> Any:
-        with OpenSearch(opensearch_node.url) as client:
-            yield client
 
 
 class TestElasticsearch8(IndexSuite, BackfillSuite):

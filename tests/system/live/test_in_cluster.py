@@ -37,7 +37,6 @@ from es_simhash.plans.operations import (
 from tests.support.backfill_suite import without_nulls
 from tests.support.meddling import Meddler, once
 from tests.support.rest_engines import Pair, engine_over, new_name, parametrize_pairs
-from tools.nodes import Node
 
 COUNT = 300
 DOCUMENTS: dict[str, Json] = {
@@ -382,27 +381,3 @@ def test_the_rate_is_that_of_all_slices_together(engine: Engine, meddler: Meddle
     assert backfill(index, parallel=2, max_rate=SLOWLY).written == COUNT
     assert [SLOWLY / 2, SLOWLY / 2] in rates
     assert_right(engine, index)
-
-
-def test_a_data_stream_is_done_in_its_backing_indices(opensearch_node: Node) -> None:
-    """On OpenSearch, as the Elasticsearch of the tests comes without data streams."""
-    name = f"stream-{new_name()}"
-    mappings = {"properties": {"body": {"type": "text"}}}
-    template = {"index_patterns": [name], "data_stream": {}, "template": {"mappings": mappings}}
-    ask = opensearch_node.request
-    assert ask("PUT", f"/_index_template/{name}", template).status == 200
-    assert ask("PUT", f"/_data_stream/{name}").status == 200
-    with engine_over("opensearch", opensearch_node.url) as engine:
-        for part in range(2):
-            actions = [
-                Action("create", f"{part}-{i}", {"@timestamp": "2026-01-01", "body": f"text {part} of {i * i}"})
-                for i in range(10)
-            ]
-            assert not any(result.error for result in engine.perform(Bulk(name, actions, refresh=True)))
-            assert ask("POST", f"/{name}/_rollover").status == 200
-        index = Index(name, engine, fields=["body"])
-        index.init()
-        assert backfill(index).written == 20
-        assert (index.info().fingerprinted, index.info().documents) == (20, 20)
-    assert ask("DELETE", f"/_data_stream/{name}").status == 200
-    assert ask("DELETE", f"/_index_template/{name}").status == 200
