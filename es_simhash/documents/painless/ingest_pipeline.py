@@ -29,15 +29,20 @@ LONGEST_TEXT = 200_000
 
 _OURS = "es_simhash: fingerprints of "
 
-# Whether a backfill in the cluster does a document: the object has nothing that would be lost, as is certain where it
-# has only our names, and a fingerprint of the scheme or a deferred one. All others are left to the client, which knows.
-_IS_CERTAIN = """
-for (def name : ctx.keySet()) { if (name.startsWith(params.prefix + '.')) return false; }
+# Whether a backfill in the cluster refuses a document, and so leaves it to the client: unless its object certainly has
+# nothing that would be lost, being ours, of whatever scheme, and having no names but those of this one.
+_IS_REFUSED = """
+for (def name : ctx.keySet()) { if (name.startsWith(params.prefix + '.')) return true; }
 def own = ctx[params.prefix];
-if (own == null || own instanceof List && own.isEmpty()) return true;
-if (!(own instanceof Map)) return false;
-for (def name : own.keySet()) { if (!params.names.contains(name)) return false; }
-return own.isEmpty() || own.scheme == params.scheme || own.scheme == null && own.status == params.deferred;
+if (own == null || own instanceof List && own.isEmpty()) return false;
+if (!(own instanceof Map)) return true;
+for (def name : own.keySet()) { if (!params.names.contains(name)) return true; }
+if (own.scheme == null) return !own.isEmpty() && own.status != params.deferred;
+if (!(own.scheme instanceof String) || own.scheme.length() != params.scheme.length()) return true;
+for (int i = 0; i < own.scheme.length(); i++) {
+  if ('0123456789abcdef'.indexOf(own.scheme.substring(i, i + 1)) < 0) return true;
+}
+return false;
 """
 
 
@@ -68,21 +73,22 @@ def backfill_name(index: str, prefix: str) -> str:
 
 
 def backfill_pipeline(index: str, documents: Documents) -> Json:
-    """Return the body of that pipeline, which leaves documents alone that have anything of others in our object."""
+    """Return the body of that pipeline, which refuses documents that have anything of others in our object."""
     if problems := "; ".join(problems_of(documents.scheme)):
         raise SchemeError(
             f"The cluster cannot compute the scheme {documents.scheme.name!r}: {problems}. "
             "Run the backfill without --in-cluster (in_cluster=True)."
         )
     body = pipeline(index, documents)
-    [processor] = body["processors"]
     parameters = {
         "prefix": documents.prefix,
         "names": documents.all_names,
         "scheme": documents.scheme.id,
         "deferred": DEFERRED,
     }
-    processor["script"]["if"] = {"lang": "painless", "source": _IS_CERTAIN, "params": parameters}
+    condition = {"lang": "painless", "source": _IS_REFUSED, "params": parameters}
+    refuse = {"if": condition, "message": f"the object {documents.prefix!r} may have values of others"}
+    body["processors"].insert(0, {"fail": refuse})
     return body
 
 

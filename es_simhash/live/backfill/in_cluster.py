@@ -3,11 +3,11 @@
 What holds where the client backfills holds here:
 
 - Only what is due is written, and only on the version that was found: a document that others change meanwhile is a
-  conflict. The pipeline replaces our object and nothing else, and leaves a document as it is if that object has
-  anything of others. A final pipeline would run, too, so an index that has one is refused. (The names within a document
-  may come in another order.)
-- What the server has not done is still due: conflicts, texts that the pipeline defers, documents that the server
-  refuses. The client does these in its own pass just after, and rejects what cannot be done.
+  conflict. The pipeline replaces our object and nothing else, and refuses a document if that object may have anything
+  of others. A final pipeline would run, too, so an index that has one is refused. (The names within a document may come
+  in another order.)
+- What the server has not done is still due: conflicts, texts that the pipeline defers, documents that the pipeline or
+  the server refuses. The client does these in its own pass just after, and rejects what cannot be done.
 - Each document written is one change of the index, which is counted as ours, so changes of others are still noticed.
   Where a count was lost, too many changes count as theirs: then there is one look too many.
 - A run that ends early cancels its task. A killed one cannot; the next finds it by its mark, and follows it.

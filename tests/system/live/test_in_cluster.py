@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, UnreachableError
@@ -34,6 +35,8 @@ from es_simhash.plans.operations import (
     PutSettings,
     UpdateByQuery,
 )
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Layout
 from tests.support.backfill_suite import without_nulls
 from tests.support.meddling import Meddler, once
 from tests.support.rest_engines import Pair, engine_over, new_name, parametrize_pairs
@@ -323,19 +326,42 @@ def test_documents_that_the_server_refuses_are_named_and_the_others_done(engine:
     assert_right(engine, index)
 
 
+def test_fields_of_another_scheme_are_replaced_and_their_documents_counted_once(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
+    older = {
+        id_: Documents(Scheme.preset("short"), ["body"]).add_fields({"body": f"a text of {id_}"}) for id_ in ("a", "b")
+    }
+    older["b"]["dedup"]["group"] = "a"
+    write(engine, index.name, older)
+    assert backfill(index).written == COUNT + 2
+    assert not meddler.kinds() & {OpenReader, Bulk}
+    assert_right(engine, index, {id_: {"body": each["body"]} for id_, each in older.items()})
+
+
+def test_what_another_scheme_has_beside_our_fields_stays_there_and_counts_once(engine: Engine, index: Index) -> None:
+    signed = Documents(Scheme(layout=Layout(signature_bits=8)), ["body"]).add_fields({"body": "a text"})
+    write(engine, index.name, {"signed": signed})
+    progress = backfill(index)
+    assert (progress.written, progress.rejected) == (COUNT + 1, 0)
+    own = index.documents.add_fields({"body": "a text"})["dedup"]
+    assert stored(engine, index, ["signed"])["signed"]["dedup"] == signed["dedup"] | own
+
+
 def test_what_others_have_in_our_object_stays_there(engine: Engine, index: Index) -> None:
     body = "a text that is long enough to be distinguished"
     noted = {"body": body, "dedup": {"note": "of another program"}}
-    foreign = {"body": body, "dedup": {"simhash": "of another program"}}
-    write(engine, index.name, {"noted": noted, "foreign": foreign})
+    odd = [{"simhash": "of another program"}, {"scheme": "too short"}, {"scheme": "of twelve .."}, {"scheme": 7}]
+    foreign = {f"foreign{i}": {"body": body, "dedup": each} for i, each in enumerate(odd)}
+    write(engine, index.name, {"noted": noted, **foreign})
     rejected: list[Rejected] = []
     progress = backfill(index, on_reject=rejected.append, accept=frozenset({"foreign-values"}))
-    assert [each.id for each in rejected] == ["foreign"]
-    assert progress.rejected == 1
-    there = stored(engine, index, ["noted", "foreign"])
-    assert there["foreign"] == foreign
-    assert there["noted"]["dedup"].pop("note") == "of another program"
-    assert there["noted"] == index.documents.add_fields({"body": body})
+    assert {each.id for each in rejected} == set(foreign)
+    assert (progress.written, progress.rejected) == (COUNT + 1, len(foreign))
+    assert stored(engine, index, list(foreign)) == foreign
+    there = stored(engine, index, ["noted"])["noted"]
+    assert there["dedup"].pop("note") == "of another program"
+    assert there == index.documents.add_fields({"body": body})
 
 
 def test_numbers_that_are_written_in_a_special_way_keep_their_values(engine: Engine, index: Index) -> None:
