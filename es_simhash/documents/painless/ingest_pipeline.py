@@ -56,6 +56,17 @@ def pipeline(index: str, documents: Documents) -> Json:
 
     A document on which the script fails gets the status ``deferred``.
     """
+    remedy = (
+        "Have the programs that write use es_simhash, or run backfill by the clock; or choose a scheme that a pipeline "
+        "can do, such as 'default'."
+    )
+    return _body(index, documents, remedy)
+
+
+def _body(index: str, documents: Documents, remedy: str) -> Json:
+    """Return the body; for a scheme that a script cannot compute, raise an error with the ``remedy``."""
+    _check_scheme(documents.scheme, remedy)
+    _check_sources(documents.fields)
     deferred = {"set": {"field": documents.prefix, "value": {"status": DEFERRED}}}
     script = {
         "tag": "es-simhash",
@@ -74,12 +85,7 @@ def backfill_name(index: str, prefix: str) -> str:
 
 def backfill_pipeline(index: str, documents: Documents) -> Json:
     """Return the body of that pipeline, which refuses documents that have anything of others in our object."""
-    if problems := "; ".join(problems_of(documents.scheme)):
-        raise SchemeError(
-            f"The cluster cannot compute the scheme {documents.scheme.name!r}: {problems}. "
-            "Run the backfill without --in-cluster (in_cluster=True)."
-        )
-    body = pipeline(index, documents)
+    body = _body(index, documents, "Run the backfill without --in-cluster (in_cluster=True).")
     parameters = {
         "prefix": documents.prefix,
         "names": documents.all_names,
@@ -109,7 +115,6 @@ def source() -> str:
 
 
 def _parameters(documents: Documents) -> Json:
-    _check_sources(documents.fields)
     return {
         "prefix": documents.prefix,
         "names": documents.names,
@@ -120,10 +125,11 @@ def _parameters(documents: Documents) -> Json:
 
 
 def _scheme(scheme: Scheme) -> Json:
-    """Return what the script needs of a scheme."""
+    """Return what the script needs of a scheme that it can compute."""
+    assert isinstance(scheme.tokens, Chars)
     return {
         "id": scheme.id,
-        "n": _check_scheme(scheme),
+        "n": scheme.tokens.n,
         "weights": scheme.weights,
         "floor": scheme.floor,
         "keys": scheme.layout.keys,
@@ -164,15 +170,10 @@ def _minhash(scheme: Scheme) -> Json | None:
     }
 
 
-def _check_scheme(settings: Settings) -> int:
-    """Return the scheme's n; refuse a scheme that a script cannot compute, naming the parts that are the reason."""
+def _check_scheme(settings: Settings, remedy: str) -> None:
+    """Refuse a scheme that a script cannot compute, naming the parts that are the reason."""
     if problems := "; ".join(problems_of(settings)):
-        raise SchemeError(
-            f"A pipeline cannot compute the scheme {settings.name!r}: {problems}. Have the programs that write use "
-            "es_simhash, or run backfill by the clock; or choose a scheme that a pipeline can do, such as 'default'."
-        )
-    assert isinstance(settings.tokens, Chars)
-    return settings.tokens.n
+        raise SchemeError(f"A pipeline cannot compute the scheme {settings.name!r}: {problems}. {remedy}")
 
 
 def _check_sources(paths: Sequence[str]) -> None:
