@@ -16,7 +16,7 @@ from typing import Protocol
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import readable_simhash
-from es_simhash.errors import EngineError, UnreachableError
+from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.plans.document_sizes import DocumentSizes, Part
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import MultiSearch, Plan, Search
@@ -97,6 +97,8 @@ def all_candidates(
     A list as long as requested may have been cut off: the query is repeated for a longer one, unless that can make no
     difference. So each list comes from one moment of the index, and none is pieced together.
     """
+    if sizes.refuses_scripts:
+        server_filter = ServerFilter.NEVER
     found = [Candidates()] * len(searches)
     unfinished, length, is_first = list(range(len(searches))), _FIRST_LIST, True
     while unfinished:
@@ -110,6 +112,7 @@ def all_candidates(
         except EngineError as error:
             if not filtered or isinstance(error, UnreachableError):
                 raise
+            sizes.refuses_scripts |= isinstance(error, ScriptError)
             server_filter = ServerFilter.NEVER
             continue
         for i, reply in zip(unfinished, replies, strict=True):

@@ -39,12 +39,14 @@ class Part(Enum):
 class DocumentSizes:
     """How many candidates searches of an index have, and how long documents and their texts are, in characters.
 
-    They are the averages of the latest searches; lengths are None until one is known.
+    They are the averages of the latest searches; lengths are None until one is known. A search has also shown whether
+    the server ``refuses_scripts``.
     """
 
     candidates: float = _CANDIDATES
     document: float | None = None
     text: float | None = None
+    refuses_scripts: bool = False
     _searches: int = 0
 
     def read(self, index: str, documents: Documents) -> Plan[None]:

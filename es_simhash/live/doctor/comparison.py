@@ -1,4 +1,4 @@
-"""Checks of how texts are compared: by which rule, and by what was learnt of how rare features are."""
+"""Checks of how texts are compared: by which rule, by what was learnt of how rare features are, and where."""
 
 from __future__ import annotations
 
@@ -62,3 +62,15 @@ def check_rarity(facts: Facts, documents: Documents) -> Iterator[Finding]:
         yield Finding("rarity", "note", f"{message}, which are {now:,} by now.", _REMEDY)
     else:
         yield Finding("rarity", "ok", f"{message}.")
+
+
+def check_scripts(facts: Facts) -> Iterator[Finding]:
+    """Check whether the server can drop candidates that are too many bits away."""
+    if facts.refuses_scripts:
+        yield Finding(
+            "scripts",
+            "note",
+            "The server refuses scripts, so searches within some bits (--distance) fetch candidates farther away, too.",
+            "If such searches are slow, allow scripts: see script.allowed_types, script.allowed_contexts and "
+            "search.allow_expensive_queries.",
+        )

@@ -36,6 +36,7 @@ def _findings(index: str, facts: Facts) -> Iterator[Finding]:
         yield from disk.check_disks(facts, facts.documents.scheme)
         yield from comparison.check_rule(facts, facts.documents)
         yield from comparison.check_rarity(facts, facts.documents)
+    yield from comparison.check_scripts(facts)
     yield from rights.check_rights(facts)
 
 

@@ -11,12 +11,13 @@ from urllib.parse import quote
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
-from es_simhash.errors import EngineError
+from es_simhash.documents.painless.stored_scripts import readable_simhash
+from es_simhash.errors import EngineError, ScriptError
 from es_simhash.plans.derived_fields import Derived
 from es_simhash.plans.foreign_values import look_for_foreign
 from es_simhash.plans.index_rarity import fingerprinted
 from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetResource, GetSettings, Plan, Sample
+from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetResource, GetSettings, Plan, Sample, Search
 from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change
@@ -95,7 +96,8 @@ class Facts:
 
     ``behind`` is what the name stands for, ``cluster`` the settings of the cluster; ``disks`` are listed by node id.
     ``rights`` has, for each index, which of `PRIVILEGES` the login has; ``roles`` has its roles' rules about indices.
-    ``hides_rights`` if the engine has logins but does not show what they may do.
+    ``hides_rights`` if the engine has logins but does not show what they may do. ``refuses_scripts`` if it runs none
+    where searches would have some.
     """
 
     engine: EngineInfo
@@ -107,6 +109,7 @@ class Facts:
     rights: Mapping[str, Mapping[str, bool]] | None
     roles: Sequence[Json]
     hides_rights: bool
+    refuses_scripts: bool
     changes_settings: bool
 
 
@@ -127,6 +130,7 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
         rights=rights,
         roles=roles,
         hides_rights=hides_rights,
+        refuses_scripts=bool(documents and (yield from attempt(_refuses_scripts(index, documents)))),
         changes_settings=changes_settings,
     )
 
@@ -155,6 +159,17 @@ def _texts(index: str, documents: Documents) -> Plan[list[str]]:
     hits = (yield from attempt(Sample(index, _TEXTS, documents.fields, {"match_all": {}}))) or []
     found = (readable_text(documents, hit.get("_source") or {}) for hit in hits)
     return [text for text in found if text]
+
+
+def _refuses_scripts(index: str, documents: Documents) -> Plan[bool]:
+    """Return whether the server refuses a script in a search, if those of the scheme may have one."""
+    if readable_simhash(documents.scheme):
+        body = {"query": {"script": {"script": {"source": "true"}}}, "size": 0, "terminate_after": 1}
+        try:
+            yield Search(index, body)
+        except ScriptError:
+            return True
+    return False
 
 
 def _unseen(due: Due, paths: Sequence[str]) -> Plan[list[str]]:

@@ -52,6 +52,7 @@ CODES = {
     "hidden-parts": Code("the login does not see all fields, or all documents", ("stop",), True),
     "rule": Code("texts are compared by the rule of an earlier version", ("note",)),
     "rarity": Code("when it was learnt how rare features are", ("ok", "note")),
+    "scripts": Code("the server refuses scripts, which quicken searches within some bits", ("note",)),
     "misread": Code("digits within words, as in misread scans, whose copies look unlike", ("warning",)),
     "boilerplate": Code("most of each text is in most others, too, so that searches compare nearly all", ("warning",)),
     "two-scripts": Code("texts in simplified and in traditional Chinese, whose copies look unlike", ("warning",)),

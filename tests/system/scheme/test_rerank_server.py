@@ -27,6 +27,7 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, SimHash
+from tests.support.findings import the_one
 from tests.support.meddling import Meddler
 from tests.support.whole_indices import servers
 from tools.nodes import Node
@@ -222,10 +223,14 @@ def hits(count: int) -> Json:
 
 
 def candidates_of(
-    server_filter: ServerFilter, *replies: Any, most: int = 10_000, enough: int = 10_000
+    server_filter: ServerFilter,
+    *replies: Any,
+    most: int = 10_000,
+    enough: int = 10_000,
+    sizes: DocumentSizes | None = None,
 ) -> tuple[list[Any], list[tuple[int, bool]]]:
     """The requests of a search, as size and whether filtered; how many candidates it has, and whether these are all."""
-    steps = all_candidates("index", [Asked(enough)], most, server_filter, DocumentSizes(), with_texts=True)
+    steps = all_candidates("index", [Asked(enough)], most, server_filter, sizes or DocumentSizes(), with_texts=True)
     asked: list[Any] = []
     coming, send, step = iter(replies), steps.send, None
     while True:
@@ -264,6 +269,14 @@ def test_where_a_script_is_refused_all_is_fetched(error: EngineError) -> None:
     assert candidates_of(ServerFilter.LATER, hits(100), error, hits(300)) == (refused, [(300, True)])
 
 
+def test_a_server_that_refuses_scripts_is_sent_no_more_of_them_but_one_on_which_a_script_fails_is() -> None:
+    sizes = DocumentSizes()
+    once, never = [(100, True), (100, False)], [(100, False)]
+    for error, later in ((EngineError("a script fails."), once[:1]), (ScriptError("no scripts."), never)):
+        assert candidates_of(ServerFilter.ALWAYS, error, hits(1), sizes=sizes)[0] == once
+        assert candidates_of(ServerFilter.ALWAYS, hits(1), sizes=sizes)[0] == later
+
+
 def test_an_engine_that_is_gone_or_refuses_the_search_itself_is_an_error() -> None:
     with pytest.raises(UnreachableError):
         candidates_of(ServerFilter.ALWAYS, UnreachableError("gone."))
@@ -288,14 +301,17 @@ def test_one_query_may_need_a_longer_list_than_others(meddler: Meddler, names: C
 
 
 def test_where_opensearch_runs_no_scripts_all_is_compared_here(small_opensearch_node: Node) -> None:
-    engine = connect(small_opensearch_node.url)
+    engine = Meddler(connect(small_opensearch_node.url))
     index = opened(engine, "scriptless", Scheme(), documents_of(Scheme(), around(Scheme())))
     local = by(HERE, index.find, TEXT, distance=FARTHEST)
     assert index.find(TEXT, distance=FARTHEST) == local
+    assert "'script'" in str(engine.seen)
+    engine.seen.clear()
     assert list(index.find_many([TEXT, TEXT], distance=FARTHEST)) == [local, local]
-    assert by(SERVER, index.find, TEXT, distance=FARTHEST) == local
+    assert "'script'" not in str(engine.seen)
+    assert "script.allowed_types" in the_one(index.doctor(), "scripts").remedy
     small_opensearch_node.request("DELETE", "/scriptless")
-    engine.close()
+    engine.engine.close()
 
 
 def test_without_painless_too(opensearch2_node: Node) -> None:

@@ -16,7 +16,7 @@ from es_simhash.cli.program import app
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.errors import InputError
+from es_simhash.errors import InputError, ScriptError
 from es_simhash.index import Index
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.doctor import blocks, disk, engine, index_settings, rights, source
@@ -29,13 +29,16 @@ from es_simhash.plans.operations import (
     CreateIndex,
     EngineInfo,
     GetMappings,
+    Operation,
     PutMapping,
+    Search,
 )
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.text.tokens.kinds import Words
 from tests import ROOT
 from tests.support.findings import levels, the_one
+from tests.support.meddling import Meddler
 
 DOCUMENTS = Documents(Scheme(), ["body"])
 BODY: Json = {"properties": {"body": {"type": "text"}}}
@@ -66,6 +69,7 @@ def facts(*indices: IndexFacts, **reported: Any) -> Facts:
         "rights": None,
         "roles": [],
         "hides_rights": False,
+        "refuses_scripts": False,
         "changes_settings": False,
     }
     return Facts(**{**known, **reported})
@@ -480,6 +484,22 @@ def test_an_index_whose_fields_nobody_names_stops(embedded: Engine) -> None:
     Index("articles", embedded, fields=["body"]).init()
     assert ("no-fields", "stop") not in levels(Index("articles", embedded).doctor())
     assert ("scheme-mismatch", "stop") in levels(Index("articles", embedded, scheme="strict").doctor())
+
+
+@pytest.mark.parametrize(("scheme", "codes"), [("default", {"scripts"}), ("strict", set[str]())])
+def test_a_server_that_refuses_scripts_is_noted_where_searches_would_have_some(
+    embedded: Engine, scheme: str, codes: set[str]
+) -> None:
+    meddler = Meddler(embedded)
+
+    def refuse(operation: Operation[Any]) -> None:
+        if isinstance(operation, Search) and "script" in operation.body["query"]:
+            raise ScriptError("This server runs no such scripts.")
+
+    meddler.before = refuse
+    found = Index("articles", meddler, fields=["body"], scheme=scheme).doctor()
+    assert {each.code for each in found if each.level != "ok"} == codes
+    assert levels(found)
 
 
 def test_a_misspelt_field_is_warned_of_and_a_sparse_one_is_not(embedded: Engine) -> None:
