@@ -8,6 +8,7 @@ from http import HTTPStatus
 from itertools import islice
 from typing import TypeAlias
 
+from es_simhash._core.json_length import json_length
 from es_simhash.errors import EngineError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.plans.operation_retry import retry_delays
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Wait
@@ -117,7 +118,7 @@ class _Sending:
         batch: list[int] = []
         length = 0
         for place in islice(filter(self._is_next, self.waiting), most):
-            length += len(str(self.bulk.actions[place].body))
+            length += json_length(self.bulk.actions[place].body)
             if batch and length > _MOST_LENGTH:
                 break
             batch.append(place)

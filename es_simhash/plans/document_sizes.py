@@ -7,11 +7,11 @@ few documents do. To leave parts of a document out costs a server more than to s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
+from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.plans.operations import Plan, Search
@@ -83,21 +83,8 @@ class DocumentSizes:
         source = hit.get("_source") or {}
         self.text = _average(self.text, len(readable_text(documents, source) or ""))
         if part is Part.WHOLE:
-            self.document = _average(self.document, _length(source))
+            self.document = _average(self.document, json_length(source))
 
 
 def _average(known: float | None, newest: float) -> float:
     return newest if known is None else known + _NEWEST * (newest - known)
-
-
-def _length(value: Any) -> int:
-    """Return about how many characters a value has as JSON."""
-    if isinstance(value, str):
-        return len(value) + 3
-    if isinstance(value, dict):
-        return sum(len(name) + 3 for name in value) + _lengths(value.values())
-    return _lengths(value) if isinstance(value, list) else 8
-
-
-def _lengths(values: Iterable[Any]) -> int:
-    return sum(map(_length, values))

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.live.sweep.options import RunOptions
@@ -146,8 +147,7 @@ def _length(hits: Sequence[Json | TextHit]) -> float:
     """Return the length of a document's source, or of its text, from a sample."""
     sample = hits[:: 1 + len(hits) // _SAMPLE]
     sources = (hit[5:] if isinstance(hit, tuple) else hit.get("_source") for hit in sample)
-    lengths = (len(str(source)) for source in sources)
-    return max(1.0, sum(lengths) / len(sample))
+    return max(1.0, sum(map(json_length, sources)) / len(sample))
 
 
 def common_reader(index: str, options: RunOptions) -> Plan[Reader | None]:

@@ -1,0 +1,32 @@
+"""How long values are as JSON, without writing them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Lists of numbers are mostly embeddings, whose floats have this many digits; other numbers and names are short.
+_FLOAT, _OTHER = 18, 5
+
+
+def json_length(value: Any) -> int:
+    """Return about how many characters a value has as JSON; 0 if it is too deep for any engine."""
+    try:
+        return _length(value)
+    except RecursionError:
+        return 0
+
+
+def _length(value: Any) -> int:
+    # Quotes, colons, commas and brackets count; escapes do not.
+    if isinstance(value, dict):
+        length = 1 + 4 * len(value)
+        for name, each in value.items():
+            length += len(name if isinstance(name, str) else str(name))
+            # Most values are strings, and a call takes longer than this.
+            length += len(each) + 2 if isinstance(each, str) else _length(each)
+        return length
+    if isinstance(value, str):
+        return len(value) + 2
+    if isinstance(value, list | tuple):
+        return 1 + len(value) + sum(map(_length, value))
+    return _FLOAT if isinstance(value, float) else _OTHER
