@@ -145,6 +145,9 @@ def _kept(results: Iterable[Json | Rejected], on_reject: OnReject | None) -> Ite
 
 def fingerprinted(documents: Documents, texts: Sequence[str]) -> Iterator[tuple[Fingerprint, Json]]:
     """Yield the fingerprint and the fields of each text."""
+    if len(texts) == 1 and (only := own_fields.of_text(documents.scheme, documents.scheme.id, texts[0])):
+        yield only
+        return
     for batch in documents.batches(texts):
         if isinstance(batch, InputError):
             raise batch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
@@ -34,6 +35,7 @@ class _OverElasticsearch(Generic[Client]):
     def _client_for(self, request: Request) -> Client:
         return self._client if request.repeatable else self._client.options(max_retries=0)
 
+    @cached_property
     def _dumps(self) -> Dumps:
         from elasticsearch import JsonSerializer
 
@@ -98,6 +100,8 @@ class AsyncElasticsearchEngine(_OverElasticsearch["AsyncElasticsearch"], AsyncRe
 
 def _with_text_replies(client: Elasticsearch, request: Request) -> Elasticsearch:
     """Return the client, or for replies with texts, a copy over a copy of its transport."""
+    if request.texts is None:
+        return client
     from elasticsearch.serializer import CompatibilityModeJsonSerializer, JsonSerializer
 
     standard = (JsonSerializer, CompatibilityModeJsonSerializer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
@@ -34,6 +35,7 @@ class _OverOpenSearch(Generic[Client]):
         once.max_retries = 0
         return once
 
+    @cached_property
     def _dumps(self) -> Dumps:
         from opensearchpy.serializer import JSONSerializer
 
@@ -98,6 +100,8 @@ class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine)
 
 def _with_text_replies(transport: Any, request: Request) -> Any:
     """Return the transport, or for replies with texts, a copy that shares its connections."""
+    if request.texts is None:
+        return transport
     from opensearchpy.serializer import JSONSerializer
 
     serializers = with_text_replies(transport.deserializer.serializers, (JSONSerializer,), request.texts)

@@ -14,11 +14,10 @@ from functools import cache
 from typing import Protocol
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import readable_simhash
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.plans.document_sizes import DocumentSizes, Part
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import FindRequest, SearchTerms
 from es_simhash.plans.operations import MultiSearch, Plan, Search
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
@@ -42,10 +41,7 @@ class ServerFilter(Enum):
 
 
 class CandidateSearch(Protocol):
-    """A search that has candidates in an index of these ``documents``."""
-
-    @property
-    def documents(self) -> Documents: ...
+    """A search that has candidates."""
 
     def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
         """Return the search request for the first candidates; with ``filtered``, a script drops those too far away."""
@@ -85,26 +81,22 @@ class Candidates:
 
 
 def all_candidates(
-    index: str,
-    searches: Sequence[CandidateSearch],
-    most: int,
-    server_filter: ServerFilter,
-    sizes: DocumentSizes,
-    with_texts: bool,
+    index: str, terms: SearchTerms, searches: Sequence[CandidateSearch], sizes: DocumentSizes, with_texts: bool
 ) -> Plan[list[Candidates]]:
-    """Return up to ``most`` candidates of each search, ``with_texts`` where these come at little cost.
+    """Return the candidates of each search up to the caller's limit, ``with_texts`` where these come at little cost.
 
     A list as long as requested may have been cut off: the query is repeated for a longer one, unless that can make no
     difference. So each list comes from one moment of the index, and none is pieced together.
     """
+    most, filters = terms.options.max_candidates, server_filter(terms.options, terms.documents.scheme, terms.criteria)
     if sizes.refuses_scripts:
-        server_filter = ServerFilter.NEVER
+        filters = ServerFilter.NEVER
     found = [Candidates()] * len(searches)
     unfinished, length, is_first = list(range(len(searches))), _FIRST_LIST, True
     while unfinished:
         part = sizes.part(sizes.candidates if is_first else length, with_texts=with_texts)
         size = sizes.fitting(part, min(length, most))
-        filtered = server_filter is ServerFilter.ALWAYS or (server_filter is ServerFilter.LATER and not is_first)
+        filtered = filters is ServerFilter.ALWAYS or (filters is ServerFilter.LATER and not is_first)
         scored = not is_first or size == most
         bodies = [searches[i].body(size, part, scored=scored, filtered=filtered) for i in unfinished]
         try:
@@ -113,13 +105,13 @@ def all_candidates(
             if not filtered or isinstance(error, UnreachableError):
                 raise
             sizes.refuses_scripts |= isinstance(error, ScriptError)
-            server_filter = ServerFilter.NEVER
+            filters = ServerFilter.NEVER
             continue
         for i, reply in zip(unfinished, replies, strict=True):
             hits = reply["hits"]["hits"]
             found[i] = Candidates(hits, len(hits) < size, part)
             if is_first:
-                sizes.note(searches[i].documents, hits, part)
+                sizes.note(terms.documents, hits, part)
         cut_off = [i for i in unfinished if not found[i].complete] if size < most else []
         unfinished = [i for i in cut_off if not searches[i].cannot_be_outdone(found[i].hits)]
         length, is_first = length * _GROWTH, False

@@ -14,7 +14,7 @@ from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import InputError
 from es_simhash.plans.document_sizes import DocumentSizes
 from es_simhash.plans.find import find_fingerprinted
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import SearchTerms
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents
@@ -53,8 +53,7 @@ class SeenDocuments:
     Each takes about 4 kB of memory, plus its text.
     """
 
-    documents: Documents
-    options: FindRequest
+    terms: SearchTerms
     rarity: IndexRarity
     sizes: DocumentSizes
     count: int = 0
@@ -68,8 +67,8 @@ class SeenDocuments:
         """Compare a text with the documents so far that share its keys; the ``verifier`` compares texts."""
         if fingerprint.status == "empty":
             return NOTHING
-        scheme, prefix = self.documents.scheme, self.documents.prefix
-        criteria = self.options.criteria(self.documents.scheme)
+        scheme, prefix = self.terms.documents.scheme, self.terms.documents.prefix
+        criteria = self.terms.criteria
         places = self._candidates(fields, criteria)
         hits = [self._hits[place] for place in places]
         compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, content=fields["content"])
@@ -88,11 +87,11 @@ class SeenDocuments:
             return
         for term in own_fields.terms_in(stored, "block") + own_fields.terms_in(stored, "band"):
             self._by_key.setdefault(term, []).append(len(self._hits))
-        self._hits.append({"_index": "", "_id": id_, "_source": {self.documents.prefix: stored}})
+        self._hits.append({"_index": "", "_id": id_, "_source": {self.terms.documents.prefix: stored}})
         self._texts.append(wanted.text)
 
     def _candidates(self, fields: Json, criteria: Criteria) -> list[int]:
-        scheme = self.documents.scheme
+        scheme = self.terms.documents.scheme
         found: set[int] = set()
         if criteria.distance is not None and scheme.simhash:
             shared = self._shared(own_fields.terms_in(fields, "block"))
@@ -114,14 +113,14 @@ def check(
 
     A document that cannot be read raises a `DocumentError` that names it, or goes to ``on_reject`` and is left out.
     """
-    own = seen.documents
+    own = seen.terms.documents
     wanted = query_documents(own, documents, seen.count, on_reject)
     seen.count += len(documents)
     made = _fingerprinted(own, wanted, on_reject)
     known = [wanted[position] for position in made]
-    criteria = seen.options.criteria(own.scheme)
-    compare = yield from verifier(index, own, seen.options, criteria, seen.rarity)
-    in_index = yield from find_fingerprinted(index, own, known, list(made.values()), seen.options, compare, seen.sizes)
+    criteria = seen.terms.criteria
+    compare = yield from verifier(index, seen.terms, seen.rarity)
+    in_index = yield from find_fingerprinted(index, seen.terms, known, list(made.values()), compare, seen.sizes)
     checked = []
     for each, result, (position, (fingerprint, stored)) in zip(known, in_index, made.items(), strict=True):
         earlier, around = seen.measured(each, fingerprint, stored, compare), None

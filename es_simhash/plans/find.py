@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents, fingerprinted
+from es_simhash.documents.documents import fingerprinted
 from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.source_filter import SourceFilter
-from es_simhash.plans.candidates import Candidates, all_candidates, server_filter
+from es_simhash.plans.candidates import Candidates, all_candidates
 from es_simhash.plans.document_sizes import DocumentSizes, Part
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import SearchTerms
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
@@ -26,34 +26,26 @@ from es_simhash.plans.text_comparison import (
 )
 from es_simhash.scheme import query, rerank
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import NOTHING, Compared, Matches, Measured
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
 
 def find_many(
-    index: str,
-    documents: Documents,
-    wanted: Sequence[QueryDocument],
-    options: FindRequest,
-    rarity: IndexRarity,
-    sizes: DocumentSizes,
+    index: str, terms: SearchTerms, wanted: Sequence[QueryDocument], rarity: IndexRarity, sizes: DocumentSizes
 ) -> Plan[list[Matches]]:
     """Return the matches of each document; empty texts have none."""
-    made = list(fingerprinted(documents, [each.text for each in wanted]))
-    criteria = options.criteria(documents.scheme)
-    compare = yield from verifier(index, documents, options, criteria, rarity)
-    results = yield from find_fingerprinted(index, documents, wanted, made, options, compare, sizes)
+    made = list(fingerprinted(terms.documents, [each.text for each in wanted]))
+    compare = yield from verifier(index, terms, rarity)
+    results = yield from find_fingerprinted(index, terms, wanted, made, compare, sizes)
     return [result.matches() for result in results]
 
 
 def find_fingerprinted(
     index: str,
-    documents: Documents,
+    terms: SearchTerms,
     wanted: Sequence[QueryDocument],
     made: Sequence[tuple[Fingerprint, Json]],
-    options: FindRequest,
     verifier: Verifier | None,
     sizes: DocumentSizes,
 ) -> Plan[list[SearchResult]]:
@@ -61,16 +53,11 @@ def find_fingerprinted(
 
     The fingerprint and the fields of each are ``made`` already.
     """
-    criteria = options.criteria(documents.scheme)
-    searches = [
-        TextSearch(documents, options, criteria, each, fingerprint, fields)
-        for each, (fingerprint, fields) in zip(wanted, made, strict=True)
-    ]
+    searches = [TextSearch(terms, each, *own) for each, own in zip(wanted, made, strict=True)]
     nonempty = [search for search in searches if not search.is_empty]
-    when = server_filter(options, documents.scheme, criteria)
     if nonempty:
-        yield from sizes.read(index, documents)
-    replies = yield from all_candidates(index, nonempty, options.max_candidates, when, sizes, verifier is not None)
+        yield from sizes.read(index, terms.documents)
+    replies = yield from all_candidates(index, terms, nonempty, sizes, verifier is not None)
     found = [search.compared(reply.hits) for search, reply in zip(nonempty, replies, strict=True)]
     measured = [Measured(compared) for compared in found]
     if verifier is not None:
@@ -91,16 +78,17 @@ def _verified(
     here: list[Json] = []
     elsewhere: list[Json] = []
     for search, compared, reply in zip(searches, found, replies, strict=True):
-        plausible = plausible_hits(verifier.settings, search.criteria, search.fingerprint, compared).nonzero()[0]
+        plausible = plausible_hits(verifier.settings, search.terms.criteria, search.fingerprint, compared).nonzero()[0]
         (here if search.has_texts(reply.part) else elsewhere).extend(compared.hits[i] for i in plausible.tolist())
-    documents = searches[0].documents
+    terms = searches[0].terms
+    documents = terms.documents
     texts = texts_in_hits(documents, here) | (yield from texts_of_hits(documents, elsewhere))
     wanting = []
     for search, compared in zip(searches, found, strict=True):
         others = [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits]
-        least = minimum_similarities(search.criteria, compared)
+        least = minimum_similarities(terms.criteria, compared)
         wanting.append(Comparison(search.wanted.text, others, least, compared.keyed))
-    exact = compare_texts(verifier, wanting, searches[0].criteria)
+    exact = compare_texts(verifier, wanting, terms.criteria)
     return [Measured(compared, *each) for compared, each in zip(found, exact, strict=True)]
 
 
@@ -108,9 +96,7 @@ def _verified(
 class TextSearch:
     """The search for the near-duplicates of one text."""
 
-    documents: Documents
-    options: FindRequest
-    criteria: Criteria
+    terms: SearchTerms
     wanted: QueryDocument
     fingerprint: Fingerprint
     fields: Json
@@ -125,38 +111,42 @@ class TextSearch:
         candidates = self._candidates(scored)
         if filtered:
             candidates = query.restricted(candidates, self._may_be_near(), ())
-        return query.body(candidates, size=size, source=self._source(part), filter=self.options.filter)
+        return query.body(candidates, size=size, source=self._source(part), filter=self.terms.options.filter)
 
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
         """Return whether enough hits have the identical text: no other hit can be nearer."""
-        content, prefix = self.fields["content"], self.documents.prefix
+        content, prefix = self.fields["content"], self.terms.documents.prefix
         copies = [hit for hit in hits if ((hit.get("_source") or {}).get(prefix) or {}).get("content") == content]
-        return len(copies) >= self.options.size and sum(self.compared(copies).same_texts) >= self.options.size
+        return (
+            len(copies) >= self.terms.options.size and sum(self.compared(copies).same_texts) >= self.terms.options.size
+        )
 
     def compared(self, hits: Sequence[Json]) -> Compared:
         """Compare the fingerprints of candidates."""
         others = hits if self.wanted.id is None else [hit for hit in hits if not self.wanted.is_self(hit)]
-        if self.options.candidates == "keys":
+        if self.terms.options.candidates == "keys":
             return self._compared(others)
         # These hits have no fingerprints yet.
-        sources = self.documents.add_fields_to_all(hit["_source"] for hit in others)
+        sources = self.terms.documents.add_fields_to_all(hit["_source"] for hit in others)
         read = {(hit["_index"], hit["_id"]): hit for hit in others}
         compared = self._compared([{**hit, "_source": source} for hit, source in zip(others, sources, strict=True)])
         return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])
 
     def _compared(self, hits: Sequence[Json]) -> Compared:
-        own = self.documents
+        own = self.terms.documents
         content = self.fields["content"]
         return rerank.compare(own.scheme, own.scheme.id, self.fingerprint, hits, prefix=own.prefix, content=content)
 
     def _candidates(self, scored: bool) -> Json:
-        if self.options.candidates == "more_like_this":
+        if self.terms.options.candidates == "more_like_this":
             return query.more_like_this(self.wanted.texts)
-        own = self.documents
-        return query.clause(own.scheme, self.fingerprint, self.criteria, own.prefix, scored=scored, fields=self.fields)
+        own = self.terms.documents
+        return query.clause(
+            own.scheme, self.fingerprint, self.terms.criteria, own.prefix, scored=scored, fields=self.fields
+        )
 
     def _may_be_near(self) -> Json:
-        own, distance, simhash = self.documents, self.criteria.distance, self.fingerprint.simhash
+        own, distance, simhash = self.terms.documents, self.terms.criteria.distance, self.fingerprint.simhash
         assert own.scheme.simhash
         assert distance is not None
         assert simhash is not None
@@ -164,16 +154,16 @@ class TextSearch:
 
     def _source(self, part: Part) -> list[str] | bool:
         """Return what to fetch of documents: the part that is compared, and what the caller requested."""
-        if self.options.source is True or part is Part.WHOLE:
+        if self.terms.options.source is True or part is Part.WHOLE:
             return True
-        source = query.name_list(self.options.source or ())
-        if self.options.candidates == "keys":
-            source += query.compared_fields(self.documents.scheme, self.documents.prefix)
-        return source + list(self.documents.fields) if self.has_texts(part) else source
+        source = query.name_list(self.terms.options.source or ())
+        if self.terms.options.candidates == "keys":
+            source += query.compared_fields(self.terms.documents.scheme, self.terms.documents.prefix)
+        return source + list(self.terms.documents.fields) if self.has_texts(part) else source
 
     def has_texts(self, part: Part) -> bool:
         """Return whether hits with this part of documents have their texts."""
-        is_asked = self.options.source is True or self.options.candidates == "more_like_this"
+        is_asked = self.terms.options.source is True or self.terms.options.candidates == "more_like_this"
         return is_asked or part is not Part.FINGERPRINTS
 
 
@@ -187,12 +177,12 @@ class SearchResult:
 
     def matches(self, around: Around | None = None) -> Matches:
         """Return the nearest matches, given the surroundings of the text if more is known than the candidates."""
-        search, options = self.search, self.search.options
+        search, options = self.search, self.search.terms.options
         if search.is_empty:
             return Matches((), status="empty")
         found = rerank.matches_of(
             self.measured,
-            search.criteria,
+            search.terms.criteria,
             around=around,
             status=search.fingerprint.status,
             complete=self.complete,

@@ -17,7 +17,7 @@ from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.plausible import are_plausible
 from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.scheme.verdict.verification import Crowding
-from es_simhash.scheme.verdict.verifier import CachedTexts
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.minhash.common import Signatures
 
 # How many of the hits that are most similar to a text are compared with each other.
@@ -28,50 +28,48 @@ _MOST_COMPARED = 32
 class HitSurroundings:
     """What is around the hits of a search: the text, and other hits that are as similar to it as a crowd is.
 
-    The texts of the hits at these ``places`` among ``count`` are known: the cached ones. They were ``measured``, and
-    ``keyed`` are the values that their band keys hold.
+    Their ``texts`` were ``measured``, as far as they are known, and ``keyed`` are the values that their band keys hold.
     """
 
-    cached: CachedTexts
+    verifier: Verifier
     criteria: Criteria
-    crowding: Crowding
+    texts: Sequence[str | None]
     measured: PairMeasures
     keyed: Signatures | None
-    places: Sequence[int]
-    count: int
 
     def __call__(self) -> Surroundings:
         """Compare the hits that may be near-duplicates with the others, if a search for them would do so."""
-        texts, similarities = self.cached.texts, self.measured.similarities
-        similar = np.flatnonzero(similarities >= self.crowding.least)
+        crowding, similarities = self.criteria.crowding, self.measured.similarities
+        assert crowding
+        texts = [text or "" for text in self.texts]
+        similar = np.flatnonzero(similarities >= crowding.least)
         nearest = similar[np.argsort(-similarities[similar], kind="stable")].tolist()
         copies = Counter(texts[place] for place in nearest)
         numbers = {text: number for number, text in enumerate(copies)}
         firsts = {texts[place]: place for place in reversed(nearest)}
         distinct = np.array([firsts[text] for text in numbers], dtype=np.int64)
         among = Surroundings.of_copies(np.array(list(copies.values()), dtype=np.int64))
-        pairs = self._pairs(distinct)
+        pairs = self._pairs(distinct, crowding)
         if pairs.size:
-            found = self.cached.measures(distinct[pairs], self.crowding.least)
-            among.add(pairs[0], pairs[1], found.similarities, self.crowding)
+            found = self.verifier.measures(list(numbers), pairs, crowding.least)
+            among.add(pairs[0], pairs[1], found.similarities, crowding)
         own = [numbers[texts[place]] for place in nearest]
-        around = Surroundings.of_copies(np.ones(self.count, dtype=np.int64))
-        around.best[self.places] = similarities
-        places = np.array(self.places, dtype=np.int64)[nearest]
-        around.crowd[places] = among.crowd[own] + 1
-        around.best[places] = np.maximum(among.best[own], similarities[nearest])
+        around = Surroundings.of_copies(np.ones(len(texts), dtype=np.int64))
+        around.best[:] = np.nan_to_num(similarities)
+        around.crowd[nearest] = among.crowd[own] + 1
+        around.best[nearest] = np.maximum(among.best[own], similarities[nearest])
         return around
 
-    def _pairs(self, distinct: Integers) -> Integers:
+    def _pairs(self, distinct: Integers, crowding: Crowding) -> Integers:
         """Return the pairs to compare, by their positions in the places of distinct texts, the nearest first."""
         some = distinct[:_MOST_COMPARED]
         pairs = np.array(list(combinations(range(len(some)), 2)), dtype=np.int64).reshape(-1, 2).T
         # What is around a hit that is too far from the text makes no difference.
         least = self.criteria.similarity
         assert least is not None
-        near = self.measured.similarities[some] >= least - self.crowding.lowering(least)
+        near = self.measured.similarities[some] >= least - crowding.lowering(least)
         pairs = pairs[:, near[pairs[0]]]
-        if self.keyed is None or not (minhash := self.cached.verifier.settings.minhash):
+        if self.keyed is None or not (minhash := self.verifier.settings.minhash):
             return pairs
         return pairs[:, _are_compared(minhash, self.criteria, *self.keyed[some[pairs]])]
 

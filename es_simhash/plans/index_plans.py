@@ -16,7 +16,7 @@ from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.document_sizes import DocumentSizes
 from es_simhash.plans.find import find_many
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import FindRequest, SearchTerms
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.init import Initialised, init
 from es_simhash.plans.install_pipeline import (
@@ -89,6 +89,7 @@ class IndexPlans:
         self._preview: Documents | None = None
         self._rarity = IndexRarity()
         self._sizes = DocumentSizes()
+        self._terms: SearchTerms | None = None
 
     def init(self, create: Json | None, dry_run: bool) -> Plan[Initialised]:
         """Add the fields to the index."""
@@ -181,8 +182,8 @@ class IndexPlans:
         """Explain why two documents are near-duplicates, or why they are not."""
         from es_simhash.plans.explain.explain_pair import explain_pair
 
-        documents = yield from self.documents()
-        return (yield from explain_pair(self.name, documents, ids, options, self._rarity, self._sizes))
+        terms = self._terms_of((yield from self.documents()), options)
+        return (yield from explain_pair(self.name, terms, ids, self._rarity, self._sizes))
 
     def find(self, kind: str, item: Any, options: FindRequest) -> Plan[Matches]:
         """Find the near-duplicates of one ``text``, indexed document (by ``id``), or ``doc`` outside the index."""
@@ -200,20 +201,27 @@ class IndexPlans:
             wanted = [QueryDocument.of_text(documents, item) for item in items]
         else:
             wanted = list(query_documents(documents, items, first).values())
-        return (yield from find_many(self.name, documents, wanted, options, self._rarity, self._sizes))
+        terms = self._terms_of(documents, options)
+        return (yield from find_many(self.name, terms, wanted, self._rarity, self._sizes))
 
     def warm_up(self) -> Plan[None]:
         """Do all that the first search has to do before it can compare texts."""
         options = FindRequest()
         yield from self.find_many("text", [_WARMING], options)
-        documents = yield from self.documents()
-        compare = yield from verifier(self.name, documents, options, options.criteria(documents.scheme), self._rarity)
+        terms = self._terms_of((yield from self.documents()), options)
+        compare = yield from verifier(self.name, terms, self._rarity)
         if compare:
             compare.to_others(_WARMING, [_WARMING.swapcase()])
 
     def seen(self, options: FindRequest) -> Plan[SeenDocuments]:
         """Return the documents of a list that is to be checked, none so far."""
-        return SeenDocuments((yield from self.documents()), options, self._rarity, self._sizes)
+        return SeenDocuments(self._terms_of((yield from self.documents()), options), self._rarity, self._sizes)
+
+    def _terms_of(self, documents: Documents, options: FindRequest) -> SearchTerms:
+        """Return what searches go by: nearly always the last, with all that was derived from it."""
+        if self._terms is None or self._terms.documents is not documents or self._terms.options != options:
+            self._terms = SearchTerms(documents, options)
+        return self._terms
 
     def _documents_for(self, options: FindRequest) -> Plan[Documents]:
         """Return the documents to search; without fields in the index, the caller's description has to do."""

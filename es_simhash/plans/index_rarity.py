@@ -62,15 +62,12 @@ class IndexRarity:
 
     def verifier(self, settings: Settings, verification: Verification, weights: IdfTable | Rarity | None) -> Verifier:
         """Return what compares texts: the last one if it fits, since its tables take a while to prepare."""
-        wanted = Verifier(settings, verification, weights)
-        if self._last is None or not _are_same(self._last, wanted):
-            self._last = wanted
-        return self._last
-
-
-def _are_same(first: Verifier, second: Verifier) -> bool:
-    is_of_same = first.settings is second.settings and first.weights is second.weights
-    return is_of_same and first.verification == second.verification
+        last = self._last
+        if last is None or last.settings is not settings or last.weights is not weights:
+            last = None
+        if last is None or last.verification != verification:
+            last = self._last = Verifier(settings, verification, weights)
+        return last
 
 
 def fingerprinted(index: str, documents: Documents) -> Plan[int]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import SearchTerms
 from es_simhash.plans.hit_surroundings import HitSurroundings
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import GetDocuments, Plan
@@ -23,7 +22,7 @@ from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.plausible import are_plausible, are_similar
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verifier import CachedTexts, Verifier, is_by_rarity
+from es_simhash.scheme.verdict.verifier import Verifier, is_by_rarity
 from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.text.idf import IdfTable
 
@@ -32,17 +31,15 @@ _READ_AT_ONCE = 200
 Texts = dict[tuple[str, str], str]
 
 
-def verifier(
-    index: str, documents: Documents, options: FindRequest, criteria: Criteria, rarity: IndexRarity
-) -> Plan[Verifier | None]:
+def verifier(index: str, terms: SearchTerms, rarity: IndexRarity) -> Plan[Verifier | None]:
     """Return what compares texts; None where fingerprints decide and the caller asks for no more."""
-    verification = options.verification(documents.scheme)
-    if verification is None or (criteria.similarity is None and not options.needs_texts):
+    verification, scheme = terms.verification, terms.documents.scheme
+    if verification is None:
         return None
-    weights: IdfTable | Rarity | None = options.idf
-    if weights is None and is_by_rarity(documents.scheme, verification):
-        weights = yield from rarity.table(index, documents)
-    return rarity.verifier(documents.scheme, verification, weights)
+    weights: IdfTable | Rarity | None = terms.options.idf
+    if weights is None and is_by_rarity(scheme, verification):
+        weights = yield from rarity.table(index, terms.documents)
+    return rarity.verifier(scheme, verification, weights)
 
 
 def plausible_hits(
@@ -107,30 +104,19 @@ def compare_texts(
 
     The surroundings are not measured yet. What several texts are compared with is prepared once.
     """
-    known = [[place for place, other in enumerate(each.others) if other is not None] for each in wanting]
-    others = [[other for other in each.others if other is not None] for each in wanting]
-    texts = [each.text for each in wanting] + list(chain.from_iterable(others))
-    counts = [len(places) for places in known]
-    pairs = np.stack([np.repeat(np.arange(len(wanting)), counts), np.arange(len(wanting), len(texts))])
-    least = np.concatenate([each.least[places] for each, places in zip(wanting, known, strict=True)])
-    measured, found, start = verifier.measures(texts, pairs, least), [], 0
-    for each, places, own in zip(wanting, known, others, strict=True):
-        part = measured[start : start + len(own)]
-        start += len(own)
-        of_all = PairMeasures.of_similarities(np.full(len(each.others), np.nan))
-        of_all.similarities[places], of_all.agreements[places] = part.similarities, part.agreements
-        around = None
-        if criteria.crowding and criteria.similarity is not None:
-            keyed, cached = None if each.keyed is None else each.keyed[places], CachedTexts(verifier, own)
-            count = len(each.others)
-            around = HitSurroundings(cached, criteria, criteria.crowding, part, keyed, places, count)
-        found.append((of_all, around))
-    return found
+    measured = verifier.each_to_others([(each.text, each.others, each.least) for each in wanting])
+    if not criteria.crowding or criteria.similarity is None:
+        return [(each, None) for each in measured]
+    return [
+        (measures, HitSurroundings(verifier, criteria, each.others, measures, each.keyed))
+        for each, measures in zip(wanting, measured, strict=True)
+    ]
 
 
 def minimum_similarities(criteria: Criteria, compared: Compared) -> Similarities:
     """Return the similarity from which each hit counts: 0 for those that are near enough in bits anyway."""
-    least = np.full(len(compared.hits), 0.0 if criteria.similarity is None else criteria.least)
+    least = np.empty(len(compared.hits))
+    least.fill(0.0 if criteria.similarity is None else criteria.least)
     if criteria.distance is not None and compared.distances is not None:
         least[compared.distances <= criteria.distance] = 0.0
     return least

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.native import by_kernels, native
-from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
+from es_simhash.scheme.compiled import by_fingerprinter, reads_texts
+from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
+from es_simhash.scheme.fingerprinting import stripped
 
 if TYPE_CHECKING:
-    from es_simhash_native import Fields
+    from es_simhash_native import Fields, Fingerprinter
 
     from es_simhash._core.bit_codes import Codes
     from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
+    from es_simhash.scheme.verdict.measures import Similarities
     from es_simhash.sketches.minhash.common import Signatures
 
 
@@ -34,16 +37,31 @@ def write(
     return by_kernels(written)
 
 
-def read(
-    settings: Settings, scheme_id: str, names: tuple[str, ...], objects: Sequence[Any]
-) -> tuple[list[int], tuple[Codes, Signatures, Signatures]] | None:
-    """Return which of the documents' objects hold a whole fingerprint of the scheme, and the columns of those.
+def of_text(settings: Settings, scheme_id: str, names: tuple[str, ...], text: str) -> tuple[Fingerprint, Json] | None:
+    """Return the fingerprint and the fields of one text; None where numpy must make them, or say what is wrong."""
+    if not reads_texts(settings) or not isinstance(text, str):
+        return None
 
-    These are the SimHashes, the values that the keys of bands hold, and the signatures that are stored apart.
+    def made(fingerprinter: Fingerprinter) -> tuple[Fingerprint, Json]:
+        fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
+        (status, simhash, signature), own = fields.of_text(fingerprinter, stripped(settings, [text])[0], text)
+        return Fingerprint.of(STATUSES[status], simhash, signature), own
+
+    return by_fingerprinter(settings, made)
+
+
+def read(
+    settings: Settings, scheme_id: str, names: tuple[str, ...], objects: Sequence[Any], signature: bytes | None
+) -> tuple[list[int], list[str | None], tuple[Codes, Signatures, Signatures], Similarities | None] | None:
+    """Return which of the documents' objects hold a whole fingerprint of the scheme.
+
+    Of these also the hashes of the contents, and as columns the SimHashes, the values that the keys of bands hold, and
+    the signatures that are stored apart; and their estimated similarities to a ``signature``.
     """
     if native() is None:
         return None
-    return _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names).read(list(objects))
+    fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
+    return fields.read(objects if isinstance(objects, list) else list(objects), signature)
 
 
 @lru_cache(maxsize=16)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from es_simhash._core.bit_codes import Codes
+    from es_simhash.scheme.verdict.measures import Similarities
     from es_simhash.sketches.minhash.common import Signatures
 
 
@@ -129,6 +130,11 @@ def content_hash(text: str) -> str:
     return urlsafe_b64encode(sha256(text.encode()).digest()[:6]).decode("ascii")
 
 
+def of_text(settings: Settings, scheme_id: str, text: str) -> tuple[Fingerprint, Json] | None:
+    """Return the fingerprint and the fields of one text, if there is a quicker way than that for many."""
+    return compiled_fields.of_text(settings, scheme_id, tuple(names(settings)), text)
+
+
 def write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints) -> Iterator[Json]:
     """Yield the fields of each text."""
     compiled = compiled_fields.write(settings, scheme_id, tuple(names(settings)), texts, fingerprints)
@@ -191,7 +197,8 @@ class StoredFingerprints:
     """The fingerprints in the fields of some documents, as columns; None where the scheme has no such part.
 
     ``places`` are the positions of the documents that hold a whole one of the scheme. ``keyed`` are the values that
-    band keys hold, ``signatures`` those that are stored apart.
+    band keys hold, ``signatures`` those that are stored apart. ``similarities`` are estimates for the signature that
+    they were read with, where these come at once.
     """
 
     places: list[int]
@@ -199,20 +206,24 @@ class StoredFingerprints:
     keyed: Signatures | None
     signatures: Signatures | None
     contents: list[str | None]
+    similarities: Similarities | None = None
 
 
-def read_all(settings: Settings, scheme_id: str, objects: Sequence[Any]) -> StoredFingerprints:
-    """Read the fingerprints in the fields of documents."""
-    compiled = compiled_fields.read(settings, scheme_id, tuple(names(settings)), objects)
+def read_all(
+    settings: Settings, scheme_id: str, objects: Sequence[Any], signature: bytes | None = None
+) -> StoredFingerprints:
+    """Read the fingerprints in the fields of documents; a ``signature`` may be compared with theirs at once."""
+    compiled = compiled_fields.read(settings, scheme_id, tuple(names(settings)), objects, signature)
     if compiled is None:
         return _read_all(settings, scheme_id, objects)
-    places, (simhashes, keyed, signatures) = compiled
+    places, contents, (simhashes, keyed, signatures), similarities = compiled
     return StoredFingerprints(
         places,
         simhashes if settings.simhash else None,
         keyed if settings.minhash else None,
         signatures if settings.layout.signature_bits else None,
-        [_content(objects[place]) for place in places],
+        contents,
+        similarities,
     )
 
 

@@ -22,14 +22,10 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import DIFFER, PairMeasures, Similarities
 from es_simhash.scheme.verdict.rule import (
     CLAUSES,
-    CROWDED,
-    EQUAL,
     NO_CROWD,
     Clause,
     Near,
-    are_near,
-    are_settled,
-    clauses,
+    verdicts,
 )
 from es_simhash.scheme.verdict.surroundings import Around, Surroundings
 from es_simhash.sketches import hamming
@@ -129,7 +125,8 @@ class Compared:
         """Return the distance of one hit."""
         if self.simhashes is None or self.simhash is None:
             return None
-        return hamming.distance(self.simhash, *bit_codes.to_ints(self.simhashes[place : place + 1]))
+        [simhash] = bit_codes.to_ints(self.simhashes[place : place + 1])
+        return hamming.distance(self.simhash, simhash)
 
     def standard_error(self, similarity: float) -> float:
         """Return the standard error of an estimate."""
@@ -149,7 +146,8 @@ def compare(
 
     Given the hash of the text's ``content``, hits with the same text are marked as well.
     """
-    stored = own_fields.read_all(settings, scheme_id, [(hit.get("_source") or {}).get(prefix) for hit in hits])
+    objects = [(hit.get("_source") or {}).get(prefix) for hit in hits]
+    stored = own_fields.read_all(settings, scheme_id, objects, fingerprint.minhash if settings.minhash else None)
     comparable = [hits[place] for place in stored.places]
     same = [content is not None and each == content for each in stored.contents]
     foreign, simhash = len(hits) - len(comparable), fingerprint.simhash
@@ -160,7 +158,9 @@ def compare(
         signatures, bits = stored.keyed, settings.minhash.layout.value_bits
     assert signatures is not None
     size = signatures.shape[1]
-    found = estimates(fingerprint.signature[:size], signatures, bits)
+    found = stored.similarities
+    if found is None:
+        found = estimates(fingerprint.signature[:size], signatures, bits)
     return Compared(comparable, stored.simhashes, found, same, foreign, simhash, (size, bits), stored.keyed)
 
 
@@ -225,12 +225,9 @@ def matches_of(
     compared = measured.compared
     if around is None and criteria.crowding:
         around = Around.of(measured.similarities, criteria.crowding)
-    near = _near(measured, criteria, around)
-    found = clauses(criteria, near)
-    found[np.array(compared.same_texts, dtype=np.bool_) & are_near(found)] = EQUAL
-    settled = are_settled(criteria, Near(None, near.texts, crowd=around.crowd if around else 0), found)
+    found, crowded = verdicts(criteria, _near(measured, criteria, around), around, compared.same_texts)
     matches = []
-    for place in np.flatnonzero(are_near(found)).tolist():
+    for place, clause, is_settled in found:
         hit, is_exact, similarity = compared.hits[place], bool(measured.is_exact[place]), measured.shown(place)
         match = Match(
             hit["_index"],
@@ -241,12 +238,11 @@ def matches_of(
             same_text=compared.same_texts[place],
             source=hit["_source"] if with_source else None,
             standard_error=None if is_exact or similarity is None else compared.standard_error(similarity),
-            clause=CLAUSES[found[place]],
-            is_settled=bool(settled[place]),
+            clause=CLAUSES[clause],
+            is_settled=is_settled,
         )
         matches.append(match)
     matches.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
-    crowded = int(np.count_nonzero(found == CROWDED))
     candidates = len(compared.hits) + compared.foreign
     return Matches(tuple(matches), candidates, complete, compared.foreign, status, around, crowded)
 

@@ -32,7 +32,7 @@ class RestEngine(ABC):
             except StopIteration as end:
                 result: Result = end.value
                 return result
-            reply = self._send(request, encoded(operation, request.body, self._dumps()))
+            reply = self._send(request, encoded(operation, request.body, self._dumps))
             body = checked(operation, known(request, reply, self._distribution))
 
     @abstractmethod
@@ -42,6 +42,7 @@ class RestEngine(ABC):
     @abstractmethod
     def _send(self, request: Request, body: bytes | None) -> Reply: ...
 
+    @property
     @abstractmethod
     def _dumps(self) -> Dumps: ...
 
@@ -61,7 +62,7 @@ class AsyncRestEngine(ABC):
             except StopIteration as end:
                 result: Result = end.value
                 return result
-            reply = await self._send(request, encoded(operation, request.body, self._dumps()))
+            reply = await self._send(request, encoded(operation, request.body, self._dumps))
             body = checked(operation, known(request, reply, self._distribution))
 
     @abstractmethod
@@ -71,6 +72,7 @@ class AsyncRestEngine(ABC):
     @abstractmethod
     async def _send(self, request: Request, body: bytes | None) -> Reply: ...
 
+    @property
     @abstractmethod
     def _dumps(self) -> Dumps: ...
 

@@ -12,7 +12,7 @@ from es_simhash.plans.explain.explanation import Explanation, explain
 from es_simhash.plans.explain.field_states import ComparedDocument, ExaminedDocument, examine
 from es_simhash.plans.explain.shared_keys import clauses
 from es_simhash.plans.find import find_fingerprinted
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import SearchTerms
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import GetDocuments, Plan, Search, is_server
 from es_simhash.plans.query_documents import QueryDocument
@@ -25,41 +25,31 @@ _SAME_IDS = 10
 
 
 def explain_pair(
-    index: str,
-    documents: Documents,
-    ids: tuple[str, str],
-    options: FindRequest,
-    rarity: IndexRarity,
-    sizes: DocumentSizes,
+    index: str, terms: SearchTerms, ids: tuple[str, str], rarity: IndexRarity, sizes: DocumentSizes
 ) -> Plan[Explanation]:
     """Explain why two documents of an index are near-duplicates, or why they are not."""
+    documents = terms.documents
     if ids[0] == ids[1]:
         raise InputError(f"The document {ids[0]!r} was given twice. Name two.")
     pair = yield from _read(index, documents, ids)
     first, second = (examine(documents.scheme, each) for each in pair)
     named = yield from _named_by_engine(index, documents, first, second)
-    criteria = options.criteria(documents.scheme)
-    compare = yield from verifier(index, documents, options, criteria, rarity)
-    around = None if compare is None else (yield from _around(index, documents, pair, options, compare, sizes))
-    return explain(documents.scheme, criteria, (first, second), named, compare, around)
+    compare = yield from verifier(index, terms, rarity)
+    around = None if compare is None else (yield from _around(index, terms, pair, compare, sizes))
+    return explain(documents.scheme, terms.criteria, (first, second), named, compare, around)
 
 
 def _around(
-    index: str,
-    documents: Documents,
-    pair: Sequence[ComparedDocument],
-    options: FindRequest,
-    verifier: Verifier,
-    sizes: DocumentSizes,
+    index: str, terms: SearchTerms, pair: Sequence[ComparedDocument], verifier: Verifier, sizes: DocumentSizes
 ) -> Plan[tuple[Around, Around] | None]:
     """Search for what is around both documents, if that counts."""
-    criteria = options.criteria(documents.scheme)
-    if criteria.crowding is None:
+    crowding = terms.criteria.crowding
+    if crowding is None:
         return None
     wanted = [QueryDocument(each.text, {}, each.name, each.index) for each in pair]
-    made = list(fingerprinted(documents, [each.text for each in wanted]))
-    results = yield from find_fingerprinted(index, documents, wanted, made, options, verifier, sizes)
-    first, second = (Around.of(result.measured.similarities, criteria.crowding) for result in results)
+    made = list(fingerprinted(terms.documents, [each.text for each in wanted]))
+    results = yield from find_fingerprinted(index, terms, wanted, made, verifier, sizes)
+    first, second = (Around.of(result.measured.similarities, crowding) for result in results)
     return first, second
 
 

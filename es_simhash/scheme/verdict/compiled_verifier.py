@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from es_simhash._core.native import by_kernels
 from es_simhash.scheme.compiled import reads_texts
 from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import KEY_BITS, Rarity
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.set_cache import SetCache
@@ -23,6 +24,10 @@ from es_simhash.text.idf import IdfTable
 
 if TYPE_CHECKING:
     import es_simhash_native
+
+
+# A text, the others to compare it with (None: not known), and the similarity from which each counts.
+Wanted: TypeAlias = tuple[str, Sequence["str | None"], Similarities]
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,13 @@ class CompiledVerifier:
         return by_kernels(
             lambda _: PairMeasures(*self.kernels.measures(stripped(self.settings, texts), pairs[0], pairs[1], wanted))
         )
+
+    def each_to_others(self, wanted: Sequence[Wanted]) -> list[PairMeasures] | None:
+        """Measure each text and the others; see `es_simhash.scheme.verdict.verifier.Verifier.each_to_others`."""
+        if self.settings.html:
+            return None
+        given = [(text, list(others), least) for text, others, least in wanted]
+        return by_kernels(lambda _: [PairMeasures(*each) for each in self.kernels.to_others(given)])
 
     def of_cached(self, cache: SetCache, pairs: Integers, least: Vector) -> PairMeasures | None:
         """Measure each pair, given as two rows of numbers in the cache."""

@@ -24,6 +24,7 @@ original have a similarity of about best(a) · best(b).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -31,8 +32,10 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.native import by_kernels
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, NUMBERS, PairMeasures, Similarities
+from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verification import Crowding
 
 Clause: TypeAlias = Literal["equal", "bits", "similar", "nearest", "apart", "crowded", "below", "conditions"]
@@ -46,6 +49,8 @@ NO_CROWD = 2
 _NOTHING = np.float64(0.0)
 
 Clauses: TypeAlias = npt.NDArray[np.uint8]
+# The place of a hit, the position of its clause in `CLAUSES`, and whether that is settled (see `are_settled`).
+Verdict: TypeAlias = tuple[int, int, bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +128,39 @@ def highest_minimum(crowding: Crowding, texts: PairMeasures, near: Near) -> Simi
     found = np.where(texts.agreements == MANY_NUMBERS, lowered, found)
     highest: Similarities = np.where(texts.agreements == DIFFER, 0.0, found)
     return highest
+
+
+def verdicts(
+    criteria: Criteria, near: Near, around: Around | None, same_texts: Sequence[bool]
+) -> tuple[list[Verdict], int]:
+    """Return the verdicts on the hits of a search that are near, and how many others are crowded.
+
+    ``around`` are the surroundings of the text, as far as the search knows them.
+    """
+    crowd = around.crowd if around else 0
+    if isinstance(near.best, float) and isinstance(near.crowd, int) and near.texts is not None:
+        compiled = _by_kernels(criteria, near, near.best, crowd, same_texts)
+        if compiled is not None:
+            return compiled
+    found = clauses(criteria, near)
+    found[np.array(same_texts, dtype=np.bool_) & are_near(found)] = EQUAL
+    settled = are_settled(criteria, Near(None, near.texts, crowd=crowd), found)
+    places = np.flatnonzero(are_near(found))
+    kept = zip(places.tolist(), found[places].tolist(), settled[places].tolist(), strict=True)
+    return list(kept), int(np.count_nonzero(found == CROWDED))
+
+
+def _by_kernels(
+    criteria: Criteria, near: Near, best: float, own_crowd: int, same_texts: Sequence[bool]
+) -> tuple[list[Verdict], int] | None:
+    texts, crowding, lowered, more, own_more = near.texts, criteria.crowding, None, 0.0, 0.0
+    assert texts is not None
+    if crowding and criteria.similarity is not None:
+        lowered = crowding.lowering(criteria.similarity), crowding.nearest, crowding.copies
+        more, own_more = float(_more(crowding, near)), float(_more(crowding, Near(None, None, crowd=own_crowd)))
+    rule, surroundings = (criteria.distance, criteria.similarity, lowered), (best, more, own_more)
+    measures = near.distances, texts.similarities, texts.agreements
+    return by_kernels(lambda kernels: kernels.verdicts(rule, surroundings, *measures, same_texts))
 
 
 def are_near(clauses: Clauses) -> npt.NDArray[np.bool_]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import MinHash, Settings
-from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier, compiled_verifier
+from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier, Wanted, compiled_verifier
 from es_simhash.scheme.verdict.conditions import agreements_of
 from es_simhash.scheme.verdict.measures import MET, PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
@@ -126,8 +127,32 @@ class Verifier:
 
     def to_others(self, text: str, others: Sequence[str]) -> list[float]:
         """Compare a text with each of some others."""
-        rows = np.arange(1, len(others) + 1)
-        return self.similarities([text, *others], np.stack([np.zeros_like(rows), rows])).tolist()
+        [found] = self.each_to_others([(text, others, np.zeros(len(others)))])
+        return found.meeting.tolist()
+
+    def each_to_others(self, wanted: Sequence[Wanted]) -> list[PairMeasures]:
+        """Measure each text and those of the others that are known; the similarity to an unknown one is NaN.
+
+        What several texts are compared with is prepared once.
+        """
+        known = [[other for other in others if other is not None] for _, others, _ in wanted]
+        texts = [*(text for text, _, _ in wanted), *chain.from_iterable(known)]
+        if self._compiled and fits(texts):
+            by_kernels = self._compiled.each_to_others(wanted)
+            if by_kernels is not None:
+                return by_kernels
+        places = [np.array([other is not None for other in others], dtype=np.bool_) for _, others, _ in wanted]
+        firsts = np.repeat(np.arange(len(wanted)), [len(others) for others in known])
+        pairs = np.stack([firsts, np.arange(len(wanted), len(texts))])
+        least = np.concatenate([least[own] for (_, _, least), own in zip(wanted, places, strict=True)])
+        measured, found, start = self.measures(texts, pairs, least), [], 0
+        for own in places:
+            measures = PairMeasures.of_similarities(np.full(len(own), np.nan))
+            part = measured[start : start + np.count_nonzero(own)]
+            measures.similarities[own], measures.agreements[own] = part.similarities, part.agreements
+            found.append(measures)
+            start += len(part.similarities)
+        return found
 
     def of_cached(self, cache: SetCache, pairs: Integers, least: Similarities | float = 0.0) -> PairMeasures:
         """Measure each pair of cached texts, given as two rows of their numbers.
@@ -227,25 +252,6 @@ class Verifier:
             stays = ~np.isin(hashes, self.common)
             hashes, weights = hashes[stays], weights[stays]
         return WeightedSet(hashes, weights, len(hashes), int(np.count_nonzero(weights)))
-
-
-class CachedTexts:
-    """Texts in memory that are compared several times; the features of each are made once."""
-
-    def __init__(self, verifier: Verifier, texts: Sequence[str]) -> None:
-        self.verifier = verifier
-        self.texts = texts
-
-    def measures(self, pairs: Integers, least: Similarities | float) -> PairMeasures:
-        """Measure each pair of texts, given as two rows of positions; see `Verifier.of_cached`."""
-        rows, cache = self._cached
-        return self.verifier.of_cached(cache, rows[pairs], least)
-
-    @cached_property
-    def _cached(self) -> tuple[Integers, SetCache]:
-        numbers: dict[str, int] = {}
-        rows = np.array([numbers.setdefault(text, len(numbers)) for text in self.texts], dtype=np.int64)
-        return rows, SetCache.of(self.verifier.prepared, list(numbers))
 
 
 def _with_least(measures: PairMeasures, least: Similarities | float) -> PairMeasures:

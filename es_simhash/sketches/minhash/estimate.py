@@ -7,6 +7,7 @@ positions gives the estimate (p - C) / (1 - C) (Li, König, "b-bit minwise hashi
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,11 +56,13 @@ def similarities_of_shares(shares: npt.NDArray[np.float64], value_bits: int) -> 
 
 def standard_error(similarity: float, size: int, value_bits: int = VALUE_BITS) -> float:
     """Return the standard deviation of an estimate of ``similarity`` by signatures of ``size`` values."""
-    return float(standard_errors(np.float64(similarity), size, value_bits))
+    chance = _chance(value_bits)
+    agreement = chance + (1 - chance) * similarity
+    return math.sqrt(agreement * (1 - agreement) / check_size(size)) / (1 - chance)
 
 
 def standard_errors(
-    similarities: npt.NDArray[np.float64] | np.float64, size: int, value_bits: int = VALUE_BITS
+    similarities: npt.NDArray[np.float64], size: int, value_bits: int = VALUE_BITS
 ) -> npt.NDArray[np.float64]:
     """Return the standard deviations of estimates of ``similarities`` by signatures of ``size`` values.
 

@@ -11,6 +11,7 @@ use numpy::{Element, PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyRead
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
+use crate::fingerprinter::{Fingerprinter, One};
 use crate::stored;
 use crate::texts::refused;
 use crate::utf8::Utf8;
@@ -109,11 +110,35 @@ impl Fields {
         made.collect()
     }
 
-    /// Return which of the objects of documents hold a whole fingerprint of the scheme, and those as columns: the
-    /// SimHashes, the values that the keys of bands hold, and the signatures that are stored apart.
-    fn read<'py>(&self, objects: &Bound<'py, PyList>) -> PyResult<(Vec<usize>, stored::Columns<'py>)> {
+    /// Return the status, SimHash and signature of one text, and its fields. It is fingerprinted as it is when `stripped`.
+    fn of_text<'py>(
+        &self,
+        fingerprinter: &Fingerprinter,
+        stripped: &Bound<'py, PyString>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<(One<'py>, Bound<'py, PyDict>)> {
+        let py = text.py();
+        let made = fingerprinter.of_text(stripped)?;
+        let (text, signature) = (Utf8::of(text.clone())?, &made.signatures);
+        if !self.layout.takes_signatures(signature.len()) || made.simhashes.len() != self.words_per_simhash() {
+            return Err(refused(Refused));
+        }
+        let (mut written, mut bytes) = (Vec::with_capacity(self.layout.length()), Vec::new());
+        self.layout
+            .append(text.bytes()?, made.simhash().unwrap_or(0), signature, &mut bytes, &mut written)
+            .map_err(refused)?;
+        let row = str::from_utf8(&written).map_err(|_| refused(Refused))?;
+        let fields = self.fields(py, row, made.statuses[0])?;
+        Ok((fingerprinter.one(py, &made), fields))
+    }
+
+    /// Return which of the objects of documents hold a whole fingerprint of the scheme; and of these the hashes of the
+    /// contents, and as columns the SimHashes, the values that the keys of bands hold, and the signatures that are stored
+    /// apart; and their similarities to a signature, estimated by a part of its values.
+    #[pyo3(signature = (objects, signature = None))]
+    fn read<'py>(&self, objects: &Bound<'py, PyList>, signature: Option<&[u8]>) -> PyResult<stored::Read<'py>> {
         let names = stored::Names { fields: &self.names, scheme: &self.scheme_name };
-        stored::read(&self.layout, &names, self.scheme.bind(objects.py()), objects)
+        stored::read(&self.layout, &names, self.scheme.bind(objects.py()), objects, signature)
     }
 }
 

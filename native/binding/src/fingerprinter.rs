@@ -24,7 +24,7 @@ use crate::work;
 /// Statuses, SimHashes and signatures.
 type Columns<'py> = (Bound<'py, PyArray1<u8>>, Option<Bound<'py, PyArrayDyn<u64>>>, Option<Bound<'py, PyArray2<u32>>>);
 /// The same of one text; the signature in bytes.
-type One<'py> = (u8, Option<u128>, Option<Bound<'py, PyBytes>>);
+pub type One<'py> = (u8, Option<u128>, Option<Bound<'py, PyBytes>>);
 /// Hashes, offsets and weights.
 type Batch<'py> = (Bound<'py, PyArrayDyn<u64>>, Bound<'py, PyArray1<i64>>, Option<Bound<'py, PyUntypedArray>>);
 
@@ -75,17 +75,7 @@ impl Fingerprinter {
 
     /// Return the status, SimHash and signature of one text.
     fn fingerprint<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<One<'py>> {
-        let (string, mut arena) = (Texts::one(text), Vec::new());
-        let documents = [Document::Text(string.read(text.py(), &mut arena)?[0])];
-        let made = self.made(text.py(), &documents)?;
-        let simhash = match made.simhashes[..] {
-            [first, second] => Some(u128::from(first) << 64 | u128::from(second)),
-            [only] => Some(u128::from(only)),
-            _ => None,
-        };
-        let bytes: Vec<u8> = made.signatures.iter().flat_map(|value| value.to_le_bytes()).collect();
-        let signature = self.settings.minhash.is_some().then(|| PyBytes::new(text.py(), &bytes));
-        Ok((made.statuses[0], simhash, signature))
+        Ok(self.one(text.py(), &self.of_text(text)?))
     }
 
     /// Return the statuses, SimHashes and signatures of texts given as tokens.
@@ -123,6 +113,20 @@ impl Fingerprinter {
         documents
             .iter()
             .fold(0, |units, document| units.saturating_add(document.units(&self.settings)).saturating_add(1))
+    }
+
+    /// Make the fingerprint of one text.
+    pub fn of_text(&self, text: &Bound<'_, PyString>) -> PyResult<Fingerprints> {
+        let (string, mut arena) = (Texts::one(text), Vec::new());
+        let documents = [Document::Text(string.read(text.py(), &mut arena)?[0])];
+        self.made(text.py(), &documents)
+    }
+
+    /// Return the only fingerprint that was made.
+    pub fn one<'py>(&self, py: Python<'py>, made: &Fingerprints) -> One<'py> {
+        let bytes: Vec<u8> = made.signatures.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let signature = self.settings.minhash.is_some().then(|| PyBytes::new(py, &bytes));
+        (made.statuses[0], made.simhash(), signature)
     }
 
     fn made(&self, py: Python<'_>, documents: &[Document<'_>]) -> PyResult<Fingerprints> {

@@ -6,6 +6,7 @@ mod fingerprinter;
 mod hashing;
 mod joins;
 mod json;
+mod rule;
 mod self_join;
 mod settings;
 mod stored;
@@ -30,6 +31,8 @@ mod es_simhash_native {
     #[pymodule_export]
     use crate::json::{JsonLine, json_bytes, search_reply};
     #[pymodule_export]
+    use crate::rule::verdicts;
+    #[pymodule_export]
     use crate::self_join::{near_pairs, sharing};
     #[pymodule_export]
     use crate::text::{normalise, words};
@@ -47,5 +50,5 @@ mod es_simhash_native {
     /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.native` knows old builds.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
-    const __interface__: &str = "7ef994572f5d";
+    const __interface__: &str = "f31a5eec1ae3";
 }

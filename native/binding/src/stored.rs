@@ -2,7 +2,7 @@
 
 use es_simhash_kernels::scheme::fields::{KeyForm, Layout};
 use es_simhash_kernels::scheme::stored::{Rows, Stored};
-use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
@@ -11,32 +11,39 @@ use crate::work;
 /// SimHashes, of one or two words; values that keys hold; signatures that are stored apart.
 pub type Columns<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<u32>>);
 
+/// What the objects of documents hold: the places of those with a whole fingerprint, and of these the hashes of their
+/// contents, the columns, and the similarities to a signature.
+pub type Read<'py> = (Vec<usize>, Vec<Option<Bound<'py, PyString>>>, Columns<'py>, Option<Bound<'py, PyArray1<f64>>>);
+
 /// Where the fields of documents are: the names of a layout's fields, and that of the scheme.
 pub struct Names<'a> {
     pub fields: &'a [Py<PyString>],
     pub scheme: &'a Py<PyString>,
 }
 
-/// Read the fingerprints of a scheme; return which of the documents' objects hold a whole one, and their columns.
+/// Read the fingerprints of a scheme in the objects of documents, and estimate their similarities to a `signature`.
 pub fn read<'py>(
     layout: &Layout,
     names: &Names<'_>,
     scheme: &Bound<'py, PyString>,
     objects: &Bound<'py, PyList>,
-) -> PyResult<(Vec<usize>, Columns<'py>)> {
+    signature: Option<&[u8]>,
+) -> PyResult<Read<'py>> {
     let py = objects.py();
-    let (mut rows, mut whole, mut keys) = (Rows::default(), Vec::new(), Vec::new());
+    let (mut rows, mut whole, mut contents, mut keys) = (Rows::default(), Vec::new(), Vec::new(), Vec::new());
     for (place, object) in work::each(py, objects).enumerate() {
         if let Ok(object) = object?.cast_into::<PyDict>()
             && is_of(&object, names.scheme, scheme)?
             && append(layout, names.fields, &object, &mut keys, &mut rows)?
         {
             whole.push(place);
+            contents.push(string(&object, names.fields.last())?);
         }
     }
     let count = whole.len();
     let keyed = layout.bands().map_or(0, |bands| bands.count * bands.rows);
     let size = layout.signature().map_or(0, |codec| codec.size);
+    let similarities = signature.and_then(|signature| rows.estimates(layout, &values(signature)));
     let simhashes = rows.simhashes.into_pyarray(py);
     let is_wide = layout.simhash_bits().is_some_and(|bits| bits > 64);
     let columns = (
@@ -44,7 +51,13 @@ pub fn read<'py>(
         rows.keyed.into_pyarray(py).reshape([count, keyed])?,
         rows.signatures.into_pyarray(py).reshape([count, size])?,
     );
-    Ok((whole, columns))
+    Ok((whole, contents, columns, similarities.map(|similarities| similarities.into_pyarray(py))))
+}
+
+/// The values of a signature in bytes.
+fn values(signature: &[u8]) -> Vec<u32> {
+    let (values, _) = signature.as_chunks();
+    values.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect()
 }
 
 fn is_of(object: &Bound<'_, PyDict>, name: &Py<PyString>, scheme: &Bound<'_, PyString>) -> PyResult<bool> {
@@ -58,13 +71,9 @@ fn append(
     keys: &mut Vec<u8>,
     rows: &mut Rows,
 ) -> PyResult<bool> {
-    let string = |name: Option<&Py<PyString>>| -> PyResult<Option<Bound<'_, PyString>>> {
-        let value = name.map_or(Ok(None), |name| object.get_item(name))?;
-        Ok(value.and_then(|value| value.cast_into().ok()))
-    };
     // The SimHash is the first field; the signature stands before the hash of the content, which is the last.
-    let simhash = string(names.first().filter(|_| layout.has_simhash()))?;
-    let signature = string(layout.signature().and(names.iter().rev().nth(1)))?;
+    let simhash = string(object, names.first().filter(|_| layout.has_simhash()))?;
+    let signature = string(object, layout.signature().and(names.iter().rev().nth(1)))?;
     keys.clear();
     let blocks = if layout.has_simhash() { 0..0 } else { layout.block_fields() };
     if !join_keys(layout.form(), &names[blocks], object, keys)? {
@@ -77,6 +86,11 @@ fn append(
     let (blocks, bands) = keys.split_at(end);
     let (simhash, signature) = (bytes(simhash.as_ref()), bytes(signature.as_ref()));
     Ok(rows.append(layout, &Stored { simhash, blocks, bands, signature }))
+}
+
+fn string<'py>(object: &Bound<'py, PyDict>, name: Option<&Py<PyString>>) -> PyResult<Option<Bound<'py, PyString>>> {
+    let value = name.map_or(Ok(None), |name| object.get_item(name))?;
+    Ok(value.and_then(|value| value.cast_into().ok()))
 }
 
 /// Append the keys of bands, with spaces between them, and return whether there is nothing but strings.

@@ -1,7 +1,7 @@
 //! `Verifier`: the exact similarities of texts.
 
 use es_simhash_kernels::compare::comparer::{Comparable, Comparer, Pair, Scratch};
-use es_simhash_kernels::compare::conditions::Conditions;
+use es_simhash_kernels::compare::conditions::{Agreement, Conditions};
 use es_simhash_kernels::compare::feature_weights::FeatureWeights;
 use es_simhash_kernels::compare::kept::Kept;
 use es_simhash_kernels::compare::measure::Measure;
@@ -10,7 +10,7 @@ use es_simhash_kernels::stop;
 use es_simhash_kernels::text::{Refused, Text};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::fingerprinter::Fingerprinter;
 use crate::settings::Idf;
@@ -26,6 +26,8 @@ const PASSES: usize = 16;
 type Hashes<'py> = PyReadonlyArray1<'py, u64>;
 type Numbers<'py> = PyReadonlyArray1<'py, i64>;
 type Floats<'py> = PyReadonlyArray1<'py, f64>;
+/// A text, others, and the similarity from which each counts.
+type Wanted<'py> = (Bound<'py, PyAny>, Bound<'py, PyList>, Floats<'py>);
 /// Similarities, and how far texts agree otherwise.
 type Measures<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u8>>);
 
@@ -72,7 +74,40 @@ impl Verifier {
         self.each(texts, 1, |text| comparable.push(text))?;
         let pairs = read_pairs(texts.py(), &first, &second, &least)?;
         let text = |number: i64| usize::try_from(number).ok().and_then(|place| comparable.get(place));
-        compare(texts.py(), &self.comparer, text, &pairs)
+        compare(texts.py(), &self.comparer, text, &pairs, pairs.len())
+    }
+
+    /// Measure each text and the others, None for what is not known, as `measures` does; these have the similarity NaN.
+    fn to_others<'py>(&self, wanted: Vec<Wanted<'py>>, py: Python<'py>) -> PyResult<Vec<Measures<'py>>> {
+        let (numbers, texts) = (PyDict::new(py), PyList::empty(py));
+        let number = |text: Bound<'py, PyAny>| -> PyResult<i64> {
+            if let Some(number) = numbers.get_item(&text)? {
+                return number.extract();
+            }
+            numbers.set_item(&text, texts.len())?;
+            texts.append(text)?;
+            Ok(texts.len() as i64 - 1)
+        };
+        let mut pairs = Vec::with_capacity(wanted.len());
+        for (text, others, least) in work::each(py, &wanted).collect::<PyResult<Vec<_>>>()? {
+            let (first, least) = (number(text.clone())?, least.as_array());
+            if least.len() != others.len() {
+                return Err(refused(Refused));
+            }
+            let mut own = Vec::with_capacity(others.len());
+            for (place, other) in work::each(py, others).enumerate() {
+                let other = other?;
+                if !other.is_none() {
+                    own.push(Numbered { first, second: number(other)?, least: least[place], place });
+                }
+            }
+            pairs.push(own);
+        }
+        let mut comparable = Vec::with_capacity(texts.len());
+        self.each(&texts, 1, |text| comparable.push(text))?;
+        let text = |number: i64| usize::try_from(number).ok().and_then(|place| comparable.get(place));
+        let measures = wanted.iter().zip(pairs);
+        measures.map(|((_, others, _), own)| compare(py, &self.comparer, text, &own, others.len())).collect()
     }
 
     /// Keep what is compared of texts, made by some threads, in about `limit` bytes.
@@ -140,7 +175,7 @@ impl KeptTexts {
     fn measures<'py>(&self, first: Numbers<'py>, second: Numbers<'py>, least: Floats<'py>) -> PyResult<Measures<'py>> {
         let py = first.py();
         let pairs = read_pairs(py, &first, &second, &least)?;
-        compare(py, &self.verifier.get().comparer, |number| self.kept.get(number), &pairs)
+        compare(py, &self.verifier.get().comparer, |number| self.kept.get(number), &pairs, pairs.len())
     }
 
     /// Drop the texts that came first, as far as all take too much memory.
@@ -226,14 +261,15 @@ fn read_pairs(
     })
 }
 
-/// Compare pairs of the texts that `text` returns by their numbers.
+/// Compare pairs of the texts that `text` returns by their numbers; of `count` similarities, others stay NaN.
 fn compare<'py, 'a>(
     py: Python<'py>,
     comparer: &Comparer,
     text: impl Fn(i64) -> Option<&'a Comparable>,
     pairs: &[Numbered],
+    count: usize,
 ) -> PyResult<Measures<'py>> {
-    let (mut similarities, mut agreements) = (vec![0.0; pairs.len()], vec![0; pairs.len()]);
+    let (mut similarities, mut agreements) = (vec![f64::NAN; count], vec![Agreement::Met as u8; count]);
     for some in pairs.chunks(PAIRS) {
         let with_texts = some
             .iter()

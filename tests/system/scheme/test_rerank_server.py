@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 from unittest.mock import patch
 
@@ -16,11 +16,11 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.index import Index
-from es_simhash.plans import find
+from es_simhash.plans import candidates
 from es_simhash.plans.candidates import ServerFilter, all_candidates, server_filter
 from es_simhash.plans.document_sizes import DocumentSizes, Part
-from es_simhash.plans.find_options import FindRequest
-from es_simhash.plans.operations import Action, Bulk, MultiSearch, Operation, Search
+from es_simhash.plans.find_options import FindRequest, SearchTerms
+from es_simhash.plans.operations import Action, Bulk, MultiSearch, Operation, Plan, Search
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
 from es_simhash.scheme.query import Criteria
@@ -83,7 +83,7 @@ def opened(engine: Engine, name: str, scheme: Scheme, actions: list[Action]) -> 
 
 def by(who: ServerFilter, search: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Search, with bits compared by the server or here."""
-    with patch.object(find, "server_filter", return_value=who):
+    with patch.object(candidates, "server_filter", return_value=who):
         found = search(*arguments, **options)
         return list(found) if isinstance(found, Iterator) else found
 
@@ -206,8 +206,6 @@ def test_what_no_script_can_compare_is_compared_here(options: FindRequest, schem
 class Asked:
     """A record of how it is asked for candidates; it stops at ``enough``."""
 
-    documents = Documents(Scheme(), ["body"])
-
     def __init__(self, enough: int) -> None:
         self._enough = enough
 
@@ -223,14 +221,20 @@ def hits(count: int) -> Json:
 
 
 def candidates_of(
-    server_filter: ServerFilter,
+    filters: ServerFilter,
     *replies: Any,
     most: int = 10_000,
     enough: int = 10_000,
     sizes: DocumentSizes | None = None,
 ) -> tuple[list[Any], list[tuple[int, bool]]]:
     """The requests of a search, as size and whether filtered; how many candidates it has, and whether these are all."""
-    steps = all_candidates("index", [Asked(enough)], most, server_filter, sizes or DocumentSizes(), with_texts=True)
+    terms = SearchTerms(Documents(Scheme(), ["body"]), FindRequest(size=1, max_candidates=most))
+    steps = all_candidates("index", terms, [Asked(enough)], sizes or DocumentSizes(), with_texts=True)
+    with patch.object(candidates, "server_filter", return_value=filters):
+        return played(steps, replies)
+
+
+def played(steps: Plan[Any], replies: Iterable[Any]) -> tuple[list[Any], list[tuple[int, bool]]]:
     asked: list[Any] = []
     coming, send, step = iter(replies), steps.send, None
     while True:

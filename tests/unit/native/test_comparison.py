@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
@@ -78,6 +79,7 @@ def assert_same(verifier: Verifier, texts: Sequence[str], least: Any = 0.0, limi
     pairs = every_pair(texts)
     compiled, numpy = both_ways(lambda: listed(replace(verifier).measures(texts, pairs, least)))
     assert compiled == numpy
+    assert_same_to_others(verifier, texts)
     sizes = np.array(list(map(len, texts)), dtype=np.int64)
 
     def kept(threads: int = 1) -> list[tuple[float, int]]:
@@ -89,6 +91,15 @@ def assert_same(verifier: Verifier, texts: Sequence[str], least: Any = 0.0, limi
 
     assert both_ways(kept) == (numpy, numpy)
     assert kept(threads=3) == numpy
+
+
+def assert_same_to_others(verifier: Verifier, texts: Sequence[str]) -> None:
+    """Texts that are compared with others, some of them not known, have the same similarities."""
+    others = [None if place % 4 == 1 else text for place, text in enumerate(texts)]
+    wanted = [(text, others[first:], np.linspace(0, 0.6, len(others) - first)) for first, text in enumerate(texts[:3])]
+    compiled, numpy = both_ways(lambda: [listed(each) for each in replace(verifier).each_to_others(wanted)])
+    assert str(compiled) == str(numpy)  # NaN is not equal to itself
+    assert list(map(math.isnan, (s for s, _ in numpy[0]))) == [other is None for other in others]
 
 
 def verifiers(measure: Any) -> st.SearchStrategy[Verifier]:

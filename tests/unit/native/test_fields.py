@@ -14,9 +14,15 @@ from hypothesis import strategies as st
 
 from es_simhash._core.bit_codes import words_per_code
 from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents, fingerprinted
 from es_simhash.scheme import compiled_fields, own_fields
+from es_simhash.scheme.compiled import reads_texts
 from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.presets import PRESETS
+from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout, MinHash, Settings, SimHash, SimHashForm
+from es_simhash.sketches.minhash.common import VALUE_BITS
+from es_simhash.sketches.minhash.estimate import estimates
 from tests import ROOT
 from tests.support.texts import any_text
 
@@ -165,8 +171,17 @@ def changed(value: Any) -> st.SearchStrategy[Any]:
 def test_fingerprints_are_read_back_as_by_numpy(data: st.DataObject) -> None:
     settings = data.draw(any_settings())
     objects = data.draw(any_objects(settings))
-    found = own_fields.read_all(settings, "id", objects)
+    size = settings.minhash.size if settings.minhash else 0
+    own = np.array(data.draw(st.lists(st.integers(0, 2**32 - 1), min_size=size, max_size=size)), dtype=np.uint32)
+    found = own_fields.read_all(settings, "id", objects, own.tobytes() if size else None)
     expected = own_fields._read_all(settings, "id", objects)
+    if settings.minhash:
+        bits = settings.layout.signature_bits or settings.minhash.layout.value_bits
+        values = expected.signatures if settings.layout.signature_bits else expected.keyed
+        assert values is not None
+        assert (found.similarities is None) == (bits == VALUE_BITS)
+        if found.similarities is not None:
+            assert found.similarities.tolist() == estimates(own[: values.shape[1]], values, bits).tolist()
     assert found.places == expected.places
     assert found.contents == expected.contents
     for name in ("simhashes", "keyed", "signatures"):
@@ -176,6 +191,14 @@ def test_fingerprints_are_read_back_as_by_numpy(data: st.DataObject) -> None:
             assert one.dtype == other.dtype
             assert one.shape == other.shape
             assert one.tolist() == other.tolist()
+
+
+@given(st.sampled_from([Scheme(), *map(Scheme.preset, PRESETS), Scheme(html=True)]), any_text(60))
+def test_one_text_has_the_fingerprint_and_fields_that_it_has_among_many(scheme: Scheme, text: str) -> None:
+    documents = Documents(scheme, ["body"])
+    [made] = fingerprinted(documents, [text])
+    assert made == next(fingerprinted(documents, [text, ""]))
+    assert (own_fields.of_text(scheme, scheme.id, text) is None) == (not reads_texts(scheme))
 
 
 def test_without_the_kernels_numpy_writes_the_fields(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,13 @@ pub enum Agreement {
     ManyNumbers,
 }
 
+impl Agreement {
+    /// Return the agreement of that number.
+    pub fn numbered(number: u8) -> Option<Self> {
+        [Self::None, Self::Met, Self::Numbers, Self::ManyNumbers].get(usize::from(number)).copied()
+    }
+}
+
 /// What the conditions compare of a text; empty for those that are off.
 #[derive(Default)]
 pub struct Traits {

@@ -30,6 +30,17 @@ pub struct Fingerprints {
     pub signatures: Vec<u32>,
 }
 
+impl Fingerprints {
+    /// The SimHash of the only text, if it has one.
+    pub fn simhash(&self) -> Option<u128> {
+        match self.simhashes[..] {
+            [first, second] => Some(u128::from(first) << 64 | u128::from(second)),
+            [only] => Some(u128::from(only)),
+            _ => None,
+        }
+    }
+}
+
 /// Append the fingerprint of a text with these features.
 ///
 /// They are as `Weighing` says: for `Set` they still repeat, and are made distinct here,

@@ -2,6 +2,7 @@
 
 use super::fields::Layout;
 use crate::sketches::digits::read_hex;
+use crate::sketches::estimate::estimates;
 
 /// The fields of a document that make its fingerprint; those that it lacks are empty.
 #[derive(Default)]
@@ -37,6 +38,17 @@ impl Rows {
             self.signatures.truncate(lengths.2);
         }
         is_whole
+    }
+
+    /// Estimate the similarity of each row to a signature, by what is stored apart if anything is, else by the values of
+    /// keys; None if these are whole, or there are none.
+    pub fn estimates(&self, layout: &Layout, signature: &[u32]) -> Option<Vec<f64>> {
+        let (size, rows, bits) = match (layout.signature(), layout.bands()) {
+            (Some(codec), _) => (codec.size, &self.signatures, codec.value_bits),
+            (None, Some(bands)) => (bands.count * bands.rows, &self.keyed, bands.value_bits()),
+            (None, None) => return None,
+        };
+        if bits < u32::BITS { Some(estimates(signature.get(..size)?, rows, bits)) } else { None }
     }
 
     fn append_parts(&mut self, layout: &Layout, stored: &Stored<'_>) -> bool {

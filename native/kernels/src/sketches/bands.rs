@@ -26,7 +26,7 @@ impl Bands {
     }
 
     /// How many of the lowest bits of each row a key holds.
-    fn value_bits(&self) -> u32 {
+    pub fn value_bits(&self) -> u32 {
         32.min(self.key_bits as usize / self.rows) as u32
     }
 

@@ -4,6 +4,7 @@ pub mod bands;
 pub mod blocks;
 pub mod codec;
 pub mod digits;
+pub mod estimate;
 pub mod k_hash;
 mod logarithm;
 pub mod one_permutation;

@@ -53,6 +53,7 @@ class Answering(RestEngine):
     def _send(self, request: Request, body: bytes | None) -> Reply:
         return self._replies.pop(0) if self._replies else Reply(200, {})
 
+    @property
     def _dumps(self) -> Dumps:
         return json.dumps
 

@@ -21,7 +21,7 @@ from es_simhash.scheme.settings import Layout, MinHash
 from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.plausible import are_plausible, lowest_estimate
 from es_simhash.scheme.verdict.verification import Crowding
-from es_simhash.scheme.verdict.verifier import CachedTexts, Verifier
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.sketches.tradeoffs import band_probability
 from es_simhash.testing.corpus import corpus
@@ -111,15 +111,16 @@ def test_hits_that_would_not_be_compared_are_no_crowd() -> None:
     crowding = Crowding()
     scheme = Scheme(verification=replace(STRICT, similarity=0.5, crowding=crowding))
     assert scheme.verification
+    verifier = Verifier(scheme, scheme.verification)
     texts = [corpus()[1]["body"], corpus()[1]["body"] + " And more."]
-    hits = CachedTexts(Verifier(scheme, scheme.verification), texts)
-    measured = PairMeasures.of_similarities(np.array([0.5, 0.45]))
+    hits = [texts[0], None, texts[1]]
+    measured = PairMeasures.of_similarities(np.array([0.5, np.nan, 0.45]))
 
     def crowd(agreeing: int, least: float = 0.5) -> list[int]:
         first = np.arange(128, dtype=np.uint32)
-        keyed = np.stack([first, np.where(np.arange(128) < agreeing, first, first + 1)])
+        keyed = np.stack([first, first + 1, np.where(np.arange(128) < agreeing, first, first + 1)])
         criteria = Criteria(None, least, scheme.verification)
-        around = HitSurroundings(hits, criteria, crowding, measured, keyed, [0, 2], 3)()
+        around = HitSurroundings(verifier, criteria, hits, measured, keyed)()
         return around.crowd.tolist()
 
     assert crowd(3) == [1, 0, 1]  # no key

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.environment import NATIVE
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, NUMBERS, PairMeasures
 from es_simhash.scheme.verdict.rule import (
@@ -20,7 +21,9 @@ from es_simhash.scheme.verdict.rule import (
     are_settled,
     clauses,
     highest_minimum,
+    verdicts,
 )
+from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verification import Crowding, Verification
 
 CROWDING = Crowding(least=0.4, step=0.2, nearest=0.9, copies=0.85, numbers=0.1)
@@ -54,6 +57,31 @@ def clause(
 )
 def test_the_first_clause_that_holds_decides(given: Any, expected: Clause) -> None:
     assert clause(**given) == expected
+
+
+@given(st.data())
+def test_the_kernels_decide_the_hits_of_a_search_as_numpy_does(data: st.DataObject) -> None:
+    pytest.importorskip("es_simhash_native")
+    count = data.draw(st.integers(0, 8))
+
+    def column(values: st.SearchStrategy[Any], dtype: Any) -> Any:
+        return np.array(data.draw(st.lists(values, min_size=count, max_size=count)), dtype=dtype)
+
+    shares = st.sampled_from([0.0, 0.4, 0.55, 0.585, 0.65, 0.65 - 0.1, 0.85, 0.9, 1.0]) | st.floats(0, 1)
+    texts = PairMeasures(column(shares | st.just(np.nan), float), column(st.integers(0, 3), np.uint8))
+    crowding = data.draw(st.sampled_from([CROWDING, None]))
+    criteria = Criteria(
+        data.draw(st.sampled_from([3, None])), data.draw(st.sampled_from([0.65, None])), Verification(crowding=crowding)
+    )
+    distances = column(st.integers(0, 6), np.int64) if criteria.distance is not None else None
+    same = column(st.booleans(), np.bool_).tolist()
+    crowd, best = data.draw(st.integers(0, 40)), data.draw(shares)
+    near = Near(distances, texts, best, data.draw(st.integers(0, crowd)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(NATIVE, raising=False)
+        found = verdicts(criteria, near, Around(crowd, best), same)
+        patch.setenv(NATIVE, "0")
+        assert verdicts(criteria, near, Around(crowd, best), same) == found
 
 
 @given(
