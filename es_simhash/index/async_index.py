@@ -173,7 +173,7 @@ class AsyncIndex:
         """See `Index.check`."""
         seen = await self._run(self._plans.seen(FindRequest(**options)))
         async for _, chunk in async_chunks(documents, SEARCHES):
-            for checked in await self._run(check(self.name, seen, chunk, on_reject)):
+            for checked in await self._run(check(seen, chunk, on_reject)):
                 yield checked
 
     async def backfill(

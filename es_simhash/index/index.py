@@ -186,7 +186,7 @@ class Index:
         """
         seen = self._run(self._plans.seen(FindRequest(**options)))
         for _, chunk in chunks(documents, SEARCHES):
-            yield from self._run(check(self.name, seen, chunk, on_reject))
+            yield from self._run(check(seen, chunk, on_reject))
 
     def backfill(
         self,

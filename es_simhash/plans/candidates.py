@@ -16,9 +16,10 @@ from typing import Protocol
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.painless.stored_scripts import readable_simhash
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
-from es_simhash.plans.document_sizes import DocumentSizes, Part
-from es_simhash.plans.find_options import FindRequest, SearchTerms
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import MultiSearch, Plan, Search
+from es_simhash.plans.search_experience import Part
+from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches import tradeoffs
@@ -81,7 +82,7 @@ class Candidates:
 
 
 def all_candidates(
-    index: str, terms: SearchTerms, searches: Sequence[CandidateSearch], sizes: DocumentSizes, with_texts: bool
+    terms: SearchTerms, searches: Sequence[CandidateSearch], *, with_texts: bool
 ) -> Plan[list[Candidates]]:
     """Return the candidates of each search up to the caller's limit, ``with_texts`` where these come at little cost.
 
@@ -89,29 +90,30 @@ def all_candidates(
     difference. So each list comes from one moment of the index, and none is pieced together.
     """
     most, filters = terms.options.max_candidates, server_filter(terms.options, terms.documents.scheme, terms.criteria)
-    if sizes.refuses_scripts:
+    experience = terms.experience
+    if experience.refuses_scripts:
         filters = ServerFilter.NEVER
     found = [Candidates()] * len(searches)
     unfinished, length, is_first = list(range(len(searches))), _FIRST_LIST, True
     while unfinished:
-        part = sizes.part(sizes.candidates if is_first else length, with_texts=with_texts)
-        size = sizes.fitting(part, min(length, most))
+        part = experience.part(experience.candidates if is_first else length, with_texts=with_texts)
+        size = experience.fitting(part, min(length, most))
         filtered = filters is ServerFilter.ALWAYS or (filters is ServerFilter.LATER and not is_first)
         scored = not is_first or size == most
         bodies = [searches[i].body(size, part, scored=scored, filtered=filtered) for i in unfinished]
         try:
-            replies = yield from _search(index, bodies)
+            replies = yield from _search(terms.index, bodies)
         except EngineError as error:
             if not filtered or isinstance(error, UnreachableError):
                 raise
-            sizes.refuses_scripts |= isinstance(error, ScriptError)
+            experience.refuses_scripts |= isinstance(error, ScriptError)
             filters = ServerFilter.NEVER
             continue
         for i, reply in zip(unfinished, replies, strict=True):
             hits = reply["hits"]["hits"]
             found[i] = Candidates(hits, len(hits) < size, part)
             if is_first:
-                sizes.note(terms.documents, hits, part)
+                experience.note(terms.documents, hits, part)
         cut_off = [i for i in unfinished if not found[i].complete] if size < most else []
         unfinished = [i for i in cut_off if not searches[i].cannot_be_outdone(found[i].hits)]
         length, is_first = length * _GROWTH, False

@@ -12,13 +12,11 @@ from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import InputError
-from es_simhash.plans.document_sizes import DocumentSizes
 from es_simhash.plans.find import find_fingerprinted
-from es_simhash.plans.find_options import SearchTerms
-from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents
-from es_simhash.plans.text_comparison import Comparison, compare_texts, minimum_similarities, plausible_hits, verifier
+from es_simhash.plans.search_terms import SearchTerms
+from es_simhash.plans.text_comparison import Comparison, compare_texts, minimum_similarities, plausible_hits
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
@@ -54,8 +52,6 @@ class SeenDocuments:
     """
 
     terms: SearchTerms
-    rarity: IndexRarity
-    sizes: DocumentSizes
     count: int = 0
     _hits: list[Json] = field(default_factory=list)
     _texts: list[str] = field(default_factory=list)
@@ -106,9 +102,7 @@ class SeenDocuments:
         return Counter(place for term in terms for place in self._by_key.get(term, ()))
 
 
-def check(
-    index: str, seen: SeenDocuments, documents: Sequence[Document], on_reject: OnReject | None = None
-) -> Plan[list[Checked]]:
+def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnReject | None = None) -> Plan[list[Checked]]:
     """Check the next documents of the list, and remember them.
 
     A document that cannot be read raises a `DocumentError` that names it, or goes to ``on_reject`` and is left out.
@@ -119,8 +113,8 @@ def check(
     made = _fingerprinted(own, wanted, on_reject)
     known = [wanted[position] for position in made]
     criteria = seen.terms.criteria
-    compare = yield from verifier(index, seen.terms, seen.rarity)
-    in_index = yield from find_fingerprinted(index, seen.terms, known, list(made.values()), compare, seen.sizes)
+    compare = yield from seen.terms.verifier()
+    in_index = yield from find_fingerprinted(seen.terms, known, list(made.values()), compare)
     checked = []
     for each, result, (position, (fingerprint, stored)) in zip(known, in_index, made.items(), strict=True):
         earlier, around = seen.measured(each, fingerprint, stored, compare), None

@@ -10,11 +10,10 @@ from es_simhash.documents.documents import fingerprinted
 from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.plans.candidates import Candidates, all_candidates
-from es_simhash.plans.document_sizes import DocumentSizes, Part
-from es_simhash.plans.find_options import SearchTerms
-from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
+from es_simhash.plans.search_experience import Part
+from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_comparison import (
     Comparison,
     compare_texts,
@@ -22,7 +21,6 @@ from es_simhash.plans.text_comparison import (
     plausible_hits,
     texts_in_hits,
     texts_of_hits,
-    verifier,
 )
 from es_simhash.scheme import query, rerank
 from es_simhash.scheme.fingerprint import Fingerprint
@@ -31,23 +29,18 @@ from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
 
-def find_many(
-    index: str, terms: SearchTerms, wanted: Sequence[QueryDocument], rarity: IndexRarity, sizes: DocumentSizes
-) -> Plan[list[Matches]]:
+def find_many(terms: SearchTerms, wanted: Sequence[QueryDocument]) -> Plan[list[Matches]]:
     """Return the matches of each document; empty texts have none."""
     made = list(fingerprinted(terms.documents, [each.text for each in wanted]))
-    compare = yield from verifier(index, terms, rarity)
-    results = yield from find_fingerprinted(index, terms, wanted, made, compare, sizes)
+    results = yield from find_fingerprinted(terms, wanted, made, (yield from terms.verifier()))
     return [result.matches() for result in results]
 
 
 def find_fingerprinted(
-    index: str,
     terms: SearchTerms,
     wanted: Sequence[QueryDocument],
     made: Sequence[tuple[Fingerprint, Json]],
     verifier: Verifier | None,
-    sizes: DocumentSizes,
 ) -> Plan[list[SearchResult]]:
     """Compare the candidates of documents; a ``verifier`` also compares their texts.
 
@@ -56,8 +49,8 @@ def find_fingerprinted(
     searches = [TextSearch(terms, each, *own) for each, own in zip(wanted, made, strict=True)]
     nonempty = [search for search in searches if not search.is_empty]
     if nonempty:
-        yield from sizes.read(index, terms.documents)
-    replies = yield from all_candidates(index, terms, nonempty, sizes, verifier is not None)
+        yield from terms.experience.read(terms.index, terms.documents)
+    replies = yield from all_candidates(terms, nonempty, with_texts=verifier is not None)
     found = [search.compared(reply.hits) for search, reply in zip(nonempty, replies, strict=True)]
     measured = [Measured(compared) for compared in found]
     if verifier is not None:

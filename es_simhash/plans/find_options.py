@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal, TypeAlias, TypedDict, get_args
 
-from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.scheme.query import By, Criteria, Filter
 from es_simhash.scheme.settings import Settings
@@ -104,24 +102,3 @@ class FindRequest:
             least = verification.similarity if self.similarity is None else self.similarity
             return Criteria(None, similarity_of(least, verification.measure), verification)
         return Criteria.of(settings, self.by, self.distance, self.similarity, verification)
-
-
-@dataclass(frozen=True)
-class SearchTerms:
-    """What searches go by: the documents of an index, how near-duplicates are found, and what follows from these."""
-
-    documents: Documents
-    options: FindRequest
-
-    @cached_property
-    def verification(self) -> Verification | None:
-        """How texts are compared; None where fingerprints decide and the caller asks for no more."""
-        verification = self.options.verification(self.documents.scheme)
-        if verification is None or (self.criteria.similarity is None and not self.options.needs_texts):
-            return None
-        return verification
-
-    @cached_property
-    def criteria(self) -> Criteria:
-        """What a match is."""
-        return self.options.criteria(self.documents.scheme)

@@ -14,9 +14,8 @@ from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, EngineError, InputError, MappingError, TextError
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
-from es_simhash.plans.document_sizes import DocumentSizes
 from es_simhash.plans.find import find_many
-from es_simhash.plans.find_options import FindRequest, SearchTerms
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.init import Initialised, init
 from es_simhash.plans.install_pipeline import (
@@ -30,7 +29,8 @@ from es_simhash.plans.install_scripts import InstalledScripts, install_scripts, 
 from es_simhash.plans.open_index import ExpectedIndex, OpenedIndex, no_fields, open_index
 from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
-from es_simhash.plans.text_comparison import verifier
+from es_simhash.plans.search_experience import SearchExperience
+from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
@@ -88,7 +88,7 @@ class IndexPlans:
         self._opened: OpenedIndex | None = None
         self._preview: Documents | None = None
         self._rarity = IndexRarity()
-        self._sizes = DocumentSizes()
+        self._experience = SearchExperience()
         self._terms: SearchTerms | None = None
 
     def init(self, create: Json | None, dry_run: bool) -> Plan[Initialised]:
@@ -183,7 +183,7 @@ class IndexPlans:
         from es_simhash.plans.explain.explain_pair import explain_pair
 
         terms = self._terms_of((yield from self.documents()), options)
-        return (yield from explain_pair(self.name, terms, ids, self._rarity, self._sizes))
+        return (yield from explain_pair(terms, ids))
 
     def find(self, kind: str, item: Any, options: FindRequest) -> Plan[Matches]:
         """Find the near-duplicates of one ``text``, indexed document (by ``id``), or ``doc`` outside the index."""
@@ -202,26 +202,29 @@ class IndexPlans:
         else:
             wanted = list(query_documents(documents, items, first).values())
         terms = self._terms_of(documents, options)
-        return (yield from find_many(self.name, terms, wanted, self._rarity, self._sizes))
+        return (yield from find_many(terms, wanted))
 
     def warm_up(self) -> Plan[None]:
         """Do all that the first search has to do before it can compare texts."""
         options = FindRequest()
         yield from self.find_many("text", [_WARMING], options)
         terms = self._terms_of((yield from self.documents()), options)
-        compare = yield from verifier(self.name, terms, self._rarity)
+        compare = yield from terms.verifier()
         if compare:
             compare.to_others(_WARMING, [_WARMING.swapcase()])
 
     def seen(self, options: FindRequest) -> Plan[SeenDocuments]:
         """Return the documents of a list that is to be checked, none so far."""
-        return SeenDocuments(self._terms_of((yield from self.documents()), options), self._rarity, self._sizes)
+        return SeenDocuments(self._terms_of((yield from self.documents()), options))
 
     def _terms_of(self, documents: Documents, options: FindRequest) -> SearchTerms:
         """Return what searches go by: nearly always the last, with all that was derived from it."""
-        if self._terms is None or self._terms.documents is not documents or self._terms.options != options:
-            self._terms = SearchTerms(documents, options)
-        return self._terms
+        last = self._terms
+        if last is None or last.documents is not documents or last.rarity is not self._rarity:
+            last = None
+        if last is None or last.options != options:
+            last = self._terms = SearchTerms(self.name, documents, options, self._rarity, self._experience)
+        return last
 
     def _documents_for(self, options: FindRequest) -> Plan[Documents]:
         """Return the documents to search; without fields in the index, the caller's description has to do."""

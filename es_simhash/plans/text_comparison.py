@@ -11,9 +11,7 @@ import numpy.typing as npt
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
-from es_simhash.plans.find_options import SearchTerms
 from es_simhash.plans.hit_surroundings import HitSurroundings
-from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import GetDocuments, Plan
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
@@ -21,25 +19,12 @@ from es_simhash.scheme.rerank import Compared
 from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.plausible import are_plausible, are_similar
-from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verifier import Verifier, is_by_rarity
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.minhash.common import Signatures
-from es_simhash.text.idf import IdfTable
 
 _READ_AT_ONCE = 200
 
 Texts = dict[tuple[str, str], str]
-
-
-def verifier(index: str, terms: SearchTerms, rarity: IndexRarity) -> Plan[Verifier | None]:
-    """Return what compares texts; None where fingerprints decide and the caller asks for no more."""
-    verification, scheme = terms.verification, terms.documents.scheme
-    if verification is None:
-        return None
-    weights: IdfTable | Rarity | None = terms.options.idf
-    if weights is None and is_by_rarity(scheme, verification):
-        weights = yield from rarity.table(index, terms.documents)
-    return rarity.verifier(scheme, verification, weights)
 
 
 def plausible_hits(

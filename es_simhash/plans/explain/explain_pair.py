@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, fingerprinted
 from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
-from es_simhash.plans.document_sizes import DocumentSizes
 from es_simhash.plans.explain.explanation import Explanation, explain
 from es_simhash.plans.explain.field_states import ComparedDocument, ExaminedDocument, examine
 from es_simhash.plans.explain.shared_keys import clauses
 from es_simhash.plans.find import find_fingerprinted
-from es_simhash.plans.find_options import SearchTerms
-from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import GetDocuments, Plan, Search, is_server
 from es_simhash.plans.query_documents import QueryDocument
-from es_simhash.plans.text_comparison import verifier
+from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
@@ -24,23 +21,21 @@ from es_simhash.scheme.verdict.verifier import Verifier
 _SAME_IDS = 10
 
 
-def explain_pair(
-    index: str, terms: SearchTerms, ids: tuple[str, str], rarity: IndexRarity, sizes: DocumentSizes
-) -> Plan[Explanation]:
+def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
     """Explain why two documents of an index are near-duplicates, or why they are not."""
-    documents = terms.documents
+    index, documents = terms.index, terms.documents
     if ids[0] == ids[1]:
         raise InputError(f"The document {ids[0]!r} was given twice. Name two.")
     pair = yield from _read(index, documents, ids)
     first, second = (examine(documents.scheme, each) for each in pair)
     named = yield from _named_by_engine(index, documents, first, second)
-    compare = yield from verifier(index, terms, rarity)
-    around = None if compare is None else (yield from _around(index, terms, pair, compare, sizes))
+    compare = yield from terms.verifier()
+    around = None if compare is None else (yield from _around(terms, pair, compare))
     return explain(documents.scheme, terms.criteria, (first, second), named, compare, around)
 
 
 def _around(
-    index: str, terms: SearchTerms, pair: Sequence[ComparedDocument], verifier: Verifier, sizes: DocumentSizes
+    terms: SearchTerms, pair: Sequence[ComparedDocument], verifier: Verifier
 ) -> Plan[tuple[Around, Around] | None]:
     """Search for what is around both documents, if that counts."""
     crowding = terms.criteria.crowding
@@ -48,7 +43,7 @@ def _around(
         return None
     wanted = [QueryDocument(each.text, {}, each.name, each.index) for each in pair]
     made = list(fingerprinted(terms.documents, [each.text for each in wanted]))
-    results = yield from find_fingerprinted(index, terms, wanted, made, verifier, sizes)
+    results = yield from find_fingerprinted(terms, wanted, made, verifier)
     first, second = (Around.of(result.measured.similarities, crowding) for result in results)
     return first, second
 

@@ -13,12 +13,11 @@ from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError, DocumentError, IndexStateError, InputError, MissingError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.document_sizes import DocumentSizes
 from es_simhash.plans.explain.explain_pair import explain_pair
 from es_simhash.plans.explain.explanation import Explanation
-from es_simhash.plans.find_options import FindRequest, SearchTerms
-from es_simhash.plans.index_rarity import IndexRarity
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments, GetInfo, Search
+from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.testing.corpus import corpus, edited
@@ -206,8 +205,8 @@ def test_an_id_that_stands_for_several_documents_is_refused(engine: Engine, name
 
 def test_an_id_with_several_routing_values_is_refused() -> None:
     documents = Documents(Scheme(), FIELDS)
-    terms = SearchTerms(documents, FindRequest(estimate=True))
-    plan = explain_pair("i", terms, ("a", "b"), IndexRarity(), DocumentSizes())
+    terms = SearchTerms("i", documents, FindRequest(estimate=True))
+    plan = explain_pair(terms, ("a", "b"))
     assert isinstance(next(plan), GetDocuments)
     plan.send([{"_id": id_, "_index": "i", "found": False} for id_ in "ab"])
     hits = [{"_id": "a", "_index": "i", "_routing": routing, "_source": {}} for routing in "12"]
@@ -217,8 +216,8 @@ def test_an_id_with_several_routing_values_is_refused() -> None:
 
 def test_a_server_that_does_not_identify_itself_is_still_asked() -> None:
     documents = Documents(Scheme(), FIELDS)
-    terms = SearchTerms(documents, FindRequest(estimate=True))
-    plan = explain_pair("i", terms, ("a", "b"), IndexRarity(), DocumentSizes())
+    terms = SearchTerms("i", documents, FindRequest(estimate=True))
+    plan = explain_pair(terms, ("a", "b"))
     next(plan)
     found = [{"_id": id_, "_index": "i", "found": True, "_source": documents.add_fields(CHINESE)} for id_ in "ab"]
     plan.send(found)

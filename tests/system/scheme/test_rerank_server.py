@@ -18,9 +18,10 @@ from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.index import Index
 from es_simhash.plans import candidates
 from es_simhash.plans.candidates import ServerFilter, all_candidates, server_filter
-from es_simhash.plans.document_sizes import DocumentSizes, Part
-from es_simhash.plans.find_options import FindRequest, SearchTerms
+from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import Action, Bulk, MultiSearch, Operation, Plan, Search
+from es_simhash.plans.search_experience import Part, SearchExperience
+from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
 from es_simhash.scheme.query import Criteria
@@ -225,11 +226,12 @@ def candidates_of(
     *replies: Any,
     most: int = 10_000,
     enough: int = 10_000,
-    sizes: DocumentSizes | None = None,
+    experience: SearchExperience | None = None,
 ) -> tuple[list[Any], list[tuple[int, bool]]]:
     """The requests of a search, as size and whether filtered; how many candidates it has, and whether these are all."""
-    terms = SearchTerms(Documents(Scheme(), ["body"]), FindRequest(size=1, max_candidates=most))
-    steps = all_candidates("index", terms, [Asked(enough)], sizes or DocumentSizes(), with_texts=True)
+    documents, options = Documents(Scheme(), ["body"]), FindRequest(size=1, max_candidates=most)
+    terms = SearchTerms("index", documents, options, experience=experience or SearchExperience())
+    steps = all_candidates(terms, [Asked(enough)], with_texts=True)
     with patch.object(candidates, "server_filter", return_value=filters):
         return played(steps, replies)
 
@@ -274,11 +276,11 @@ def test_where_a_script_is_refused_all_is_fetched(error: EngineError) -> None:
 
 
 def test_a_server_that_refuses_scripts_is_sent_no_more_of_them_but_one_on_which_a_script_fails_is() -> None:
-    sizes = DocumentSizes()
+    experience = SearchExperience()
     once, never = [(100, True), (100, False)], [(100, False)]
     for error, later in ((EngineError("a script fails."), once[:1]), (ScriptError("no scripts."), never)):
-        assert candidates_of(ServerFilter.ALWAYS, error, hits(1), sizes=sizes)[0] == once
-        assert candidates_of(ServerFilter.ALWAYS, hits(1), sizes=sizes)[0] == later
+        assert candidates_of(ServerFilter.ALWAYS, error, hits(1), experience=experience)[0] == once
+        assert candidates_of(ServerFilter.ALWAYS, hits(1), experience=experience)[0] == later
 
 
 def test_an_engine_that_is_gone_or_refuses_the_search_itself_is_an_error() -> None:

@@ -13,7 +13,7 @@ import pytest
 from es_simhash import Deduplicator, Scheme, Verification
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.index import Index
-from es_simhash.plans import document_sizes
+from es_simhash.plans import search_experience
 from es_simhash.plans.hit_surroundings import HitSurroundings
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.scheme.query import Criteria
@@ -84,8 +84,8 @@ def test_a_search_a_check_and_a_file_compare_the_same_texts(
     scheme: Scheme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Texts that come with the candidates are not counted.
-    monkeypatch.setattr(document_sizes, "_SECOND_REQUEST", 0)
-    monkeypatch.setattr(document_sizes, "_LEFT_OUT", 0)
+    monkeypatch.setattr(search_experience, "_SECOND_REQUEST", 0)
+    monkeypatch.setattr(search_experience, "_LEFT_OUT", 0)
     documents = texts()
     with Deduplicator(scheme, threads=1).run(documents.items()) as duplicates:
         counts = duplicates.counts

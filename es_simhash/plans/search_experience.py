@@ -36,7 +36,7 @@ class Part(Enum):
 
 
 @dataclass
-class DocumentSizes:
+class SearchExperience:
     """How many candidates searches of an index have, and how long documents and their texts are, in characters.
 
     They are the averages of the latest searches; lengths are None until one is known. A search has also shown whether

@@ -11,8 +11,8 @@ import pytest
 from es_simhash import Documents, Index, Scheme
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.plans.document_sizes import DocumentSizes, Part
 from es_simhash.plans.operations import GetDocuments, MultiSearch, Search
+from es_simhash.plans.search_experience import Part, SearchExperience
 from es_simhash.scheme.rerank import Matches
 from es_simhash.testing.corpus import corpus
 from tests.support.meddling import Meddler
@@ -44,12 +44,12 @@ def asked(engine: Meddler) -> list[Any]:
     return found
 
 
-def of(document: float | None, text: float | None, candidates: float = 8.0) -> DocumentSizes:
-    return DocumentSizes(candidates, document, text)
+def of(document: float | None, text: float | None, candidates: float = 8.0) -> SearchExperience:
+    return SearchExperience(candidates, document, text)
 
 
 @pytest.mark.parametrize(
-    ("sizes", "count", "with_texts", "expected"),
+    ("experience", "count", "with_texts", "expected"),
     [
         (of(None, None), 8, True, Part.FINGERPRINTS),
         (of(1_500, 1_000), 8, True, Part.WHOLE),
@@ -63,9 +63,9 @@ def of(document: float | None, text: float | None, candidates: float = 8.0) -> D
     ],
 )
 def test_as_much_is_asked_for_as_costs_less_than_another_request(
-    sizes: DocumentSizes, count: float, with_texts: bool, expected: Part
+    experience: SearchExperience, count: float, with_texts: bool, expected: Part
 ) -> None:
-    assert sizes.part(count, with_texts=with_texts) is expected
+    assert experience.part(count, with_texts=with_texts) is expected
 
 
 def test_a_reply_is_bounded_in_bytes() -> None:
@@ -77,15 +77,15 @@ def test_a_reply_is_bounded_in_bytes() -> None:
 
 
 def test_lengths_follow_the_latest_replies() -> None:
-    sizes = of(1_000, 1_000)
+    experience = of(1_000, 1_000)
     hit: Json = {"_source": {"body": "x" * 9_000, "other": [1, {"name": "y" * 1_000}]}}
     for _ in range(8 * 90):
-        sizes.note(DOCUMENTS, [hit] * 3, Part.TEXTS)
-    assert (round(sizes.candidates), round(sizes.text or 0), sizes.document) == (3, 9_000, 1_000)
+        experience.note(DOCUMENTS, [hit] * 3, Part.TEXTS)
+    assert (round(experience.candidates), round(experience.text or 0), experience.document) == (3, 9_000, 1_000)
     for _ in range(8 * 60):
-        sizes.note(DOCUMENTS, [hit], Part.WHOLE)
-    assert 10_000 < (sizes.document or 0) < 10_100
-    sizes.note(DOCUMENTS, [], Part.WHOLE)
+        experience.note(DOCUMENTS, [hit], Part.WHOLE)
+    assert 10_000 < (experience.document or 0) < 10_100
+    experience.note(DOCUMENTS, [], Part.WHOLE)
 
 
 def test_one_request_finds_and_verifies(tmp_path: Path) -> None:
@@ -130,9 +130,9 @@ def test_what_is_asked_for_changes_no_match(tmp_path: Path) -> None:
     texts = corpus()
     engine = engine_with(tmp_path, texts)
 
-    def found(sizes: DocumentSizes) -> list[Matches]:
+    def found(experience: SearchExperience) -> list[Matches]:
         index = Index("texts", engine)
-        index._plans._sizes = sizes
+        index._plans._experience = experience
         return list(index.find_many([each["body"] for each in texts]))
 
     whole, apart, mixed = found(of(1_000, 1_000)), found(of(9e9, 9e9)), found(of(9e9, 1_000))
