@@ -180,10 +180,10 @@ class SearchResult:
             status=search.fingerprint.status,
             complete=self.complete,
             with_source=bool(options.source),
+            size=options.size,
         )
-        nearest = found[: options.size]
-        if options.source and options.source is not True:
-            # The source also has the fields read for the comparison.
-            asked = SourceFilter.of(query.name_list(options.source))
-            nearest = tuple(replace(match, source=asked.part_of(match.source or {})) for match in nearest)
-        return replace(found, matches=nearest)
+        if not options.source or options.source is True:
+            return found
+        # The source also has the fields read for the comparison.
+        asked = SourceFilter.of(query.name_list(options.source))
+        return replace(found, matches=tuple(replace(each, source=asked.part_of(each.source or {})) for each in found))

@@ -217,8 +217,9 @@ def matches_of(
     status: Status = "ok",
     complete: bool = True,
     with_source: bool = False,
+    size: int | None = None,
 ) -> Matches:
-    """Return the hits that meet the criteria, nearest first; ties in the order of index and id.
+    """Return the ``size`` nearest hits that meet the criteria, by default all; ties in the order of index and id.
 
     ``around`` are the surroundings of the text; by default those that the hits show.
     """
@@ -244,7 +245,7 @@ def matches_of(
         matches.append(match)
     matches.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
     candidates = len(compared.hits) + compared.foreign
-    return Matches(tuple(matches), candidates, complete, compared.foreign, status, around, crowded)
+    return Matches(tuple(matches[:size]), candidates, complete, compared.foreign, status, around, crowded)
 
 
 def _near(measured: Measured, criteria: Criteria, around: Around | None) -> Near:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
@@ -171,6 +172,7 @@ _DOING: Mapping[type[Operation[Any]], str] = {
 }
 
 
+@lru_cache
 def path_of(index: str, *endpoint: str) -> str:
     """Return the path of an index's endpoint; raise for names that the server would take for all indices."""
     if index in ("", ".", ".."):

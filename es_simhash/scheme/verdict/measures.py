@@ -25,10 +25,8 @@ class PairMeasures:
     @classmethod
     def of_similarities(cls, similarities: Similarities) -> PairMeasures:
         """Return measures of pairs whose texts were not compared otherwise."""
-        # np.full, written in Python, would take a search of few hits longer than all the rest.
-        agreements = np.empty(len(similarities), dtype=np.uint8)
-        agreements.fill(MET)
-        return cls(similarities, agreements)
+        # np.full would be a good part of a search with few hits.
+        return cls(similarities, np.frombuffer(bytearray([MET]) * len(similarities), dtype=np.uint8))
 
     def __getitem__(self, places: Any) -> PairMeasures:
         """Return the measures of some pairs."""
