@@ -123,3 +123,17 @@ def test_a_slow_way_answers_fewer_queries(monkeypatch: pytest.MonkeyPatch) -> No
     assert {name: each.times.shape for name, each in found.items()} == {"theirs": (3, 2), "ours": (3, 10)}
     assert list(found) == ["theirs", "ours"]
     assert found["theirs"].over(found["ours"]).value == 3
+
+
+def test_a_way_is_warmed_up_until_it_gets_no_quicker(monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks = Clocks(monkeypatch)
+    calls = 0
+
+    def compiled_after_ten_calls(_: int) -> None:
+        nonlocal calls
+        calls += 1
+        clocks.wall += 0.2 / min(calls, 10)
+
+    in_turns({"theirs": compiled_after_ten_calls}, range(2), 1, range(2))
+    # Five passes get quicker, three more show that it is warm, and one is measured.
+    assert calls == 2 * (5 + 3 + 1)
