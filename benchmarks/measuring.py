@@ -20,7 +20,7 @@ from benchmarks.intervals import Estimate, Times
 Query = TypeVar("Query")
 # Queries that one way answers before it is another's turn.
 BLOCK = 10
-# A way is warm when so many passes over the queries were hardly quicker than one before, or after this time.
+# A way is warm when this many passes over the queries were hardly quicker than one before, or after this time.
 PASSES, QUICKER, WARM_MS = 3, 0.98, 20_000.0
 
 

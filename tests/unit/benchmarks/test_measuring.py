@@ -135,5 +135,5 @@ def test_a_way_is_warmed_up_until_it_gets_no_quicker(monkeypatch: pytest.MonkeyP
         clocks.wall += 0.2 / min(calls, 10)
 
     in_turns({"theirs": compiled_after_ten_calls}, range(2), 1, range(2))
-    # Five passes get quicker, three more show that it is warm, and one is measured.
-    assert calls == 2 * (5 + 3 + 1)
+    # Six passes get quicker, three more show that it is warm, and one is measured.
+    assert calls == 2 * (6 + 3 + 1)
