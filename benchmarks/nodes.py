@@ -24,7 +24,7 @@ Json: TypeAlias = dict[str, Any]
 
 SERVERS = {"elasticsearch": "Elasticsearch", "opensearch": "OpenSearch"}
 """Their names, and how people write them."""
-HEAP = "1g"
+HEAP = "2g"
 CHUNK = 500
 _PACKAGES = {"elasticsearch": ("elasticsearch", "Elasticsearch"), "opensearch": ("opensearchpy", "OpenSearch")}
 _TIMEOUT_SECONDS = 1800
