@@ -7,10 +7,12 @@ import importlib
 import json
 import math
 import os
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -27,7 +29,7 @@ SERVERS = {"elasticsearch": "Elasticsearch", "opensearch": "OpenSearch"}
 HEAP = "2g"
 CHUNK = 500
 _PACKAGES = {"elasticsearch": ("elasticsearch", "Elasticsearch"), "opensearch": ("opensearchpy", "OpenSearch")}
-_TIMEOUT_SECONDS = 1800
+_TIMEOUT_SECONDS, _PATIENCE_SECONDS = 1800, 60
 # One shard that is refreshed when we say so. No query's result is kept, since the same ones are asked in every round.
 SETTINGS: Json = {
     "number_of_shards": 1,
@@ -45,11 +47,15 @@ class Http:
         self._connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=_TIMEOUT_SECONDS)
 
     def send(self, method: str, path: str, body: bytes | None = None) -> bytes:
-        """Send a request; return the body of the reply."""
-        media_type = "application/x-ndjson" if path.endswith("_bulk") else "application/json"
-        self._connection.request(method, path, body, {"Content-Type": media_type})
-        response = self._connection.getresponse()
-        reply = response.read()
+        """Send a request, again if the server has too much to do; return the body of the reply."""
+        media_type = "application/x-ndjson" if "_bulk" in path else "application/json"
+        for _ in range(_PATIENCE_SECONDS):
+            self._connection.request(method, path, body, {"Content-Type": media_type})
+            response = self._connection.getresponse()
+            reply = response.read()
+            if response.status != HTTPStatus.TOO_MANY_REQUESTS:
+                break
+            time.sleep(1)
         if response.status >= 300:
             raise RuntimeError(f"{method} {path}: {response.status} {reply[:500]!r}")
         return reply

@@ -62,7 +62,7 @@ _BACKFILL = "Backfill", "Backfills by size, Elasticsearch"
 _SLICES = "Backfill", "Backfilling an index of Elasticsearch"
 _GROUPING = "Grouping", "Grouping by size"
 _TEXTS, _ESTIMATES = "es_simhash, MinHash, texts compared", "es_simhash, MinHash"
-_BITS, _FEW_BITS = "es_simhash, SimHash within 5 bits", "es_simhash, SimHash within 3 bits"
+_FEW_BITS = "es_simhash, SimHash within 3 bits"
 _CANDIDATES, _BYTES = "candidates a query", "bytes a document"
 
 
@@ -82,10 +82,8 @@ class Measured:
     found_documents: float = _cell("documents of the index that is searched", *_LATENCY, "", r"^([\d,]+) documents")
     find_texts_ms: float = _cell("find by MinHash, texts compared, ms", *_LATENCY, _TEXTS, "find p50, ms")
     find_estimates_ms: float = _cell("find by MinHash, estimates, ms", *_LATENCY, _ESTIMATES, "find p50, ms")
-    find_bits_ms: float = _cell("find by SimHash within 5 bits, ms", *_LATENCY, _BITS, "find p50, ms")
     find_few_bits_ms: float = _cell("find by SimHash within 3 bits, ms", *_LATENCY, _FEW_BITS, "find p50, ms")
     found_candidates: float = _cell("candidates there by MinHash, two of them right", *_FOUND, _TEXTS, _CANDIDATES)
-    found_bits: float = _cell("… by SimHash within 5 bits", *_FOUND, _BITS, _CANDIDATES)
     found_few_bits: float = _cell("… by SimHash within 3 bits", *_FOUND, _FEW_BITS, _CANDIDATES)
     minhash_ms: float = _cell("the bare request by MinHash among a million, ms", *_MILLION, "minhash", "p50, ms")
     term_ms: float = _cell("a term query among a million, ms", *_MILLION, "term", "p50, ms")

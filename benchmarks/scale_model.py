@@ -128,8 +128,8 @@ class Finding:
     @classmethod
     def of(cls, measured: Measured) -> Finding:
         """Derive them from searches that differ in candidates and in reading texts."""
-        candidate = (measured.find_bits_ms - measured.find_few_bits_ms) / (
-            measured.found_bits - measured.found_few_bits
+        candidate = (measured.find_estimates_ms - measured.find_few_bits_ms) / (
+            measured.found_candidates - measured.found_few_bits
         )
         text = (measured.find_texts_ms - measured.find_estimates_ms) / measured.found_candidates
         return cls(measured.find_estimates_ms - measured.found_candidates * candidate, candidate, text)

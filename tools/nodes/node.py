@@ -27,6 +27,8 @@ LOG_LINES = 30
 _POLL_SECONDS = 0.25
 # Code is compiled once, and classes are not verified, which takes OpenSearch a quarter of the time to start.
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+# As in OpenSearch's own jvm.options: else requests are refused, as a small heap fills faster than it is collected.
+_EARLY = "-XX:G1ReservePercent=25 -XX:InitiatingHeapOccupancyPercent=30"
 _HEALTH = "/_cluster/health?wait_for_status=yellow&timeout=5s"
 
 
@@ -72,7 +74,7 @@ class NodeSpec:
         if not self.is_measured:
             options += f" {_QUICK}"
         if self.release.engine == "opensearch":
-            return options
+            return f"{options} {_EARLY}" if self.is_measured else options
         # Otherwise the index of users is made in the background, and right passwords are refused until it is there.
         return f"{options} -Des.queryable_built_in_roles_enabled=false"
 

@@ -14,8 +14,6 @@ from benchmarks.machine_load import Watch
 from benchmarks.tables import Table, tables_of
 from tests.support.documentation import BENCHMARKS, DESIGN
 
-# Sections that were not published in their present form.
-NOT_YET = {"Embedded", "Finding"}
 COLUMNS = ["", "p50, ms", "× peer", "of 50 × peer"]
 
 
@@ -89,7 +87,7 @@ def test_every_section_that_is_watched_has_ratios_on_the_pages() -> None:
         for each in check.WATCHED
         if not any(list(each.cells(table)) for (section, _), table in tables.items() if section == each.section)
     ]
-    assert set(lacking) <= NOT_YET
+    assert not lacking
     assert {each.section for each in check.WATCHED} <= {command._title(name) for name in command.SECTIONS}
 
 
