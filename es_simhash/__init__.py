@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.sweep.options import UpdateOptions
+    from es_simhash.plans.distinct.pages import DistinctHit, DistinctPage, SearchOptions
     from es_simhash.plans.find_options import FindOptions
     from es_simhash.quality.evaluation import evaluate
     from es_simhash.quality.key_choice import Goal
@@ -55,6 +56,7 @@ _NAMES = {
     "live.backfill.options": "BackfillOptions",
     "live.reindex.options": "ReindexOptions",
     "live.sweep.options": "UpdateOptions",
+    "plans.distinct.pages": "DistinctHit DistinctPage SearchOptions",
     "plans.find_options": "FindOptions",
     "quality.evaluation": "evaluate",
     "quality.labels": "Labels",
@@ -82,6 +84,8 @@ __all__ = [
     "Chinese",
     "Custom",
     "Deduplicator",
+    "DistinctHit",
+    "DistinctPage",
     "DocumentError",
     "Documents",
     "EngineError",
@@ -107,6 +111,7 @@ __all__ = [
     "Runs",
     "Scheme",
     "SchemeError",
+    "SearchOptions",
     "SimHash",
     "UpdateOptions",
     "Verification",

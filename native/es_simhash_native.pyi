@@ -129,6 +129,14 @@ def near_pairs(
     chosen: npt.NDArray[np.uint64],
     passed_over: npt.NDArray[np.uint64],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint8], int]: ...
+def plausible_pairs(
+    simhashes: npt.NDArray[np.uint64] | None,
+    values: npt.NDArray[np.uint32] | None,
+    start: int,
+    distance: int,
+    least: float,
+    value_bits: int,
+) -> tuple[_Integers, _Integers, _Integers | None, _Similarities]: ...
 
 class Verifier:
     def __init__(

@@ -20,6 +20,7 @@ COMMANDS = {
     "reindex": "Copy an index, with fingerprints, and move an alias to the copy.",
     "remove": "Remove the fingerprint fields from the documents of an index.",
     "find": "Find the near-duplicates of a text, a document or a file.",
+    "search": "Run a search of your own, and show its hits without near-duplicates.",
     "scripts": "Print or install what a server runs itself: search scripts, an ingest pipeline.",
     "explain": "Explain why two documents, or texts, are near-duplicates or not.",
     "check": "List which documents of a file are already in an index.",

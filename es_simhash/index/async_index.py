@@ -23,6 +23,7 @@ from es_simhash.index.index import SEARCHES, WRITES, only_one
 from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Writer, Written
 from es_simhash.plans.check import Checked, check
+from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, SearchOptions
 from es_simhash.plans.find_options import FindOptions, FindRequest
 from es_simhash.plans.index_plans import IndexPlans, Known
 from es_simhash.plans.info import Info, describe
@@ -152,6 +153,10 @@ class AsyncIndex:
         async for first, chunk in async_chunks(items, SEARCHES):
             for matches in await self._run(self._plans.find_many(kind, chunk, chosen, first)):
                 yield matches
+
+    async def search(self, body: Json, **options: Unpack[SearchOptions]) -> DistinctPage:
+        """See `Index.search`."""
+        return await self._run(self._plans.search(body, PageRequest(**options)))
 
     async def explain(
         self,

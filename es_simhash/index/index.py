@@ -18,6 +18,7 @@ from es_simhash.errors import InputError
 from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Writer, Written
 from es_simhash.plans.check import Checked, check
+from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, SearchOptions
 from es_simhash.plans.find_options import FindOptions, FindRequest
 from es_simhash.plans.index_plans import IndexPlans, Known
 from es_simhash.plans.info import Info, describe
@@ -161,6 +162,15 @@ class Index:
         chosen = FindRequest(**options)
         for first, chunk in chunks(items, SEARCHES):
             yield from self._run(self._plans.find_many(kind, chunk, chosen, first))
+
+    def search(self, body: Json, **options: Unpack[SearchOptions]) -> DistinctPage:
+        """Run a search of your own, and with ``distinct`` show its hits without their near-duplicates.
+
+        ``body`` is any search request of the engine; see `SearchOptions`. Hits come as the engine ranked them. Each
+        names those after it that are its near-duplicates, which are left out; more hits are read until the page is
+        full.
+        """
+        return self._run(self._plans.search(body, PageRequest(**options)))
 
     def explain(
         self,

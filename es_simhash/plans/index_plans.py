@@ -14,6 +14,8 @@ from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, EngineError, InputError, MappingError, TextError
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
+from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, search_page
+from es_simhash.plans.distinct.search_body import SearchBody
 from es_simhash.plans.find import find_many
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.index_rarity import IndexRarity
@@ -203,6 +205,14 @@ class IndexPlans:
             wanted = list(query_documents(documents, items, first).values())
         terms = self._terms_of(documents, options)
         return (yield from find_many(terms, wanted))
+
+    def search(self, body: Json, request: PageRequest) -> Plan[DistinctPage]:
+        """Return a page of a search's hits."""
+        documents = yield from self.documents()
+        terms = self._terms_of(documents, request.near)
+        return (
+            yield from search_page(terms, SearchBody(body, documents, request.with_texts, request.by_groups), request)
+        )
 
     def warm_up(self) -> Plan[None]:
         """Do all that the first search has to do before it can compare texts."""

@@ -108,14 +108,6 @@ class GetDocuments(Operation[list[Json]]):
 
 
 @dataclass(frozen=True)
-class Search(Operation[Json]):
-    """Run one search request; the result is its whole reply."""
-
-    index: str
-    body: Json
-
-
-@dataclass(frozen=True)
 class MultiSearch(Operation[list[Json]]):
     """Run several search requests at once; the results are their replies, in order."""
 
@@ -209,6 +201,18 @@ class Reader:
 
 
 @dataclass(frozen=True)
+class Search(Operation[Json]):
+    """Run one search request; the result is its whole reply.
+
+    With a ``reader`` it sees the index as that does, and the reply's ``pit_id`` names it from then on.
+    """
+
+    index: str
+    body: Json
+    reader: Reader | None = None
+
+
+@dataclass(frozen=True)
 class Slice:
     """One of ``count`` disjoint parts of an index.
 
@@ -259,11 +263,13 @@ class HitPage:
 class OpenReader(Operation[Reader]):
     """Open a reader of one concrete index; close it, since the engine keeps it for minutes only while it is not used.
 
-    With ``shared``, the caller will read a `Slice` of it while other readers read the others.
+    With ``shared``, the caller will read a `Slice` of it while other readers read the others. A reader that is
+    ``searched`` may be of several indices, and serves `Search` only.
     """
 
     index: str
     shared: bool = False
+    searched: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What to ask for of candidates: as much as costs less than another request would.
+"""What searches of an index have shown, and by it what to ask for: as much as costs less than another request would.
 
 Measured on both servers, through their clients: another request takes more than a millisecond. In that time 300 kB
 more come with the first reply on one machine, and half as much over a network of a gigabit a second, so the texts of a

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.bulk_actions import carry_out
 from es_simhash.engines.embedded.catalog import Catalog
-from es_simhash.engines.embedded.index import EmbeddedIndex
+from es_simhash.engines.embedded.index import EmbeddedIndex, View
 from es_simhash.engines.embedded.readers import Readers
 from es_simhash.engines.embedded.search import count, sample, search
 from es_simhash.engines.embedded.storage import system_errors
@@ -153,24 +153,29 @@ class EmbeddedEngine:
         return [_the_one_found(operation.index, replies) for replies in zip(*columns, strict=True)]
 
     def _search(self, operation: Search) -> Json:
-        return search(self._catalog.all(operation.index), operation.body, self._finder(operation.index))
+        views = self._readers.views(operation.reader) if operation.reader else self._views(operation.index)
+        return search(views, operation.body, self._finder(operation.index))
+
+    def _views(self, index: str) -> list[View]:
+        return [View.of(each) for each in self._catalog.all(index)]
 
     def _multi_search(self, operation: MultiSearch) -> list[Json]:
-        indices, find_document = self._catalog.all(operation.index), self._finder(operation.index)
-        return [search(indices, body, find_document) for body in operation.bodies]
+        views, find_document = self._views(operation.index), self._finder(operation.index)
+        return [search(views, body, find_document) for body in operation.bodies]
 
     def _sample(self, operation: Sample) -> list[Json]:
-        return sample(self._catalog.all(operation.index), operation, self._finder(operation.index))
+        return sample(self._views(operation.index), operation, self._finder(operation.index))
 
     def _count(self, operation: Count) -> int:
-        return count(self._catalog.all(operation.index), operation.query, self._finder(operation.index))
+        return count(self._views(operation.index), operation.query, self._finder(operation.index))
 
     def _finder(self, index: str) -> Callable[[str | None, str], Json | None]:
         """Return the function that finds a document by id, in the searched index unless another is named."""
         return lambda name, id_: self._catalog.one(name or index).document(id_)
 
     def _open_reader(self, operation: OpenReader) -> Reader:
-        return self._readers.open(self._catalog.one(operation.index))
+        of = self._catalog.all if operation.searched else lambda name: [self._catalog.one(name)]
+        return self._readers.open(operation.index, of(operation.index))
 
     def _read_page(self, operation: ReadPage) -> HitPage:
         return self._readers.page(operation, self._finder(operation.reader.index))
@@ -216,7 +221,8 @@ class EmbeddedEngine:
 
 
 def _index_of(operation: Operation[Any]) -> str:
-    name: str = getattr(getattr(operation, "reader", operation), "index", "")
+    named = operation if hasattr(operation, "index") else getattr(operation, "reader", None)
+    name: str = getattr(named, "index", "")
     return name
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 from uuid import uuid4
+
+import tantivy
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
@@ -153,3 +156,16 @@ class EmbeddedIndex:
         with self._saving():
             self._save_mapping()
             self.store.close()
+
+
+@dataclass(frozen=True)
+class View:
+    """An index, and a snapshot of its documents."""
+
+    index: EmbeddedIndex
+    searcher: tantivy.Searcher
+
+    @classmethod
+    def of(cls, index: EmbeddedIndex) -> View:
+        """Return a view of an index in its present state."""
+        return cls(index, index.store.searcher())

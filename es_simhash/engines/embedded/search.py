@@ -11,7 +11,7 @@ import tantivy
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
-from es_simhash.engines.embedded.index import EmbeddedIndex
+from es_simhash.engines.embedded.index import EmbeddedIndex, View
 from es_simhash.engines.embedded.queries.more_like_this import FindDocument
 from es_simhash.engines.embedded.queries.query_bodies import whole_number
 from es_simhash.engines.embedded.queries.query_types import Compiler
@@ -71,17 +71,17 @@ _SAMPLED_FROM = 200_000
 _Hit = tuple[float, EmbeddedIndex, tantivy.Searcher, tantivy.DocAddress]
 
 
-def search(indices: Sequence[EmbeddedIndex], body: Mapping[str, Any], find_document: FindDocument) -> Json:
+def search(views: Sequence[View], body: Mapping[str, Any], find_document: FindDocument) -> Json:
     """Return the reply to a search request."""
     started = time.perf_counter()
     request = SearchRequest.of(body)
     total = 0
     hits: list[_Hit] = []
-    for index in indices:
-        count, found = _search_one(index, request, find_document)
+    for view in views:
+        count, found = _search_one(view, request, find_document)
         total += count
         hits += found
-    if len(indices) > 1 and request.by_score:
+    if len(views) > 1 and request.by_score:
         hits.sort(key=lambda hit: -hit[0])
     page = hits[request.start : request.start + request.size]
     reply: Json = {"max_score": hits[0][0] if hits and request.by_score else None}
@@ -91,30 +91,30 @@ def search(indices: Sequence[EmbeddedIndex], body: Mapping[str, Any], find_docum
     return {
         "took": int((time.perf_counter() - started) * 1000),
         "timed_out": False,
-        "_shards": {"total": len(indices), "successful": len(indices), "skipped": 0, "failed": 0},
+        "_shards": {"total": len(views), "successful": len(views), "skipped": 0, "failed": 0},
         "hits": reply,
     }
 
 
-def count(indices: Sequence[EmbeddedIndex], query: Any, find_document: FindDocument) -> int:
+def count(views: Sequence[View], query: Any, find_document: FindDocument) -> int:
     """Count the documents that a query matches."""
-    reply = search(indices, {"query": query, "size": 0}, find_document)
+    reply = search(views, {"query": query, "size": 0}, find_document)
     value: int = reply["hits"]["total"]["value"]
     return value
 
 
-def sample(indices: Sequence[EmbeddedIndex], operation: Sample, find_document: FindDocument) -> list[Json]:
+def sample(views: Sequence[View], operation: Sample, find_document: FindDocument) -> list[Json]:
     """Return matching documents, evenly spread over the first `_SAMPLED_FROM` of each index."""
     body = {"query": operation.query, "size": _SAMPLED_FROM, "_source": list(operation.source) or False, "sort": "_doc"}
     request = SearchRequest.of(body)
-    hits = [hit for index in indices for hit in _search_one(index, request, find_document)[1]]
+    hits = [hit for view in views for hit in _search_one(view, request, find_document)[1]]
     step = max(len(hits) / max(operation.size, 1), 1.0)
     return [_shown(hits[int(place * step)], request) for place in range(min(operation.size, len(hits)))]
 
 
-def _search_one(index: EmbeddedIndex, request: SearchRequest, find_document: FindDocument) -> tuple[int, list[_Hit]]:
+def _search_one(view: View, request: SearchRequest, find_document: FindDocument) -> tuple[int, list[_Hit]]:
     """Return the number of matches in an index, if requested, and the hits up to the end of the page."""
-    searcher = index.store.searcher()
+    index, searcher = view.index, view.searcher
     compiler = Compiler(index.mapping, TermQueries(index.store.schema, searcher), find_document)
     query = compiler.compile(request.query, scored=request.by_score)
     if not request.by_score:

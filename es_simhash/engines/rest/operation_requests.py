@@ -158,7 +158,11 @@ def _search_for_ids(operation: GetDocuments) -> Conversation[list[Json]]:
 
 
 def _search(operation: Search) -> Conversation[Json]:
-    reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, operation.body)
+    if operation.reader is None:
+        reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, operation.body)
+    else:
+        body = point_in_time.at_point_in_time(operation.reader, operation.body)
+        reply = yield Request("POST", "/_search", {"allow_partial_search_results": "false"}, body)
     return _searched(operation, reply)
 
 

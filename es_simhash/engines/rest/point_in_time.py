@@ -29,32 +29,58 @@ from es_simhash.engines.rest.requests import (
     whole,
 )
 from es_simhash.engines.rest.text_replies import LENGTH
-from es_simhash.errors import IndexStateError
-from es_simhash.plans.operations import CloseReader, HitPage, OpenReader, Operation, Reader, ReadPage, Slice, TextSource
+from es_simhash.errors import EngineError, IndexStateError
+from es_simhash.plans.operations import (
+    CloseReader,
+    EngineInfo,
+    HitPage,
+    OpenReader,
+    Operation,
+    Reader,
+    ReadPage,
+    Slice,
+    TextSource,
+)
 
 _KEPT = "5m"
-_SHARD_ORDER_SINCE = (3, 3)
+_POINTS_SINCE, _SHARD_ORDER_SINCE = (2, 4), (3, 3)
 _PLACE_BITS = 32
 
 
 def _open_reader(operation: OpenReader) -> Conversation[Reader]:
     info = yield from engine_info()
+    if operation.searched:
+        return (yield from _point_in_time(operation, info))
     behind = yield Request("GET", path_of(one_index(operation), "_alias"), SOMETHING)
     if len(behind) > 1:
         # OpenSearch orders shards and documents within one index; across several it would skip documents.
         raise IndexStateError(
             f"{doing(operation)} needs one index, but it stands for {', '.join(behind)}. Read each of them in turn."
         )
-    keep = {"keep_alive": _KEPT}
     is_elasticsearch = info.distribution == "elasticsearch"
     if operation.shared if is_elasticsearch else info.version < _SHARD_ORDER_SINCE:
         return Reader("scroll", operation.index, None)
-    if is_elasticsearch:
+    return (yield from _point_in_time(operation, info))
+
+
+def _point_in_time(operation: OpenReader, info: EngineInfo) -> Conversation[Reader]:
+    keep = {"keep_alive": _KEPT}
+    if info.distribution == "elasticsearch":
         reply = yield Request("POST", path_of(operation.index, "_pit"), keep)
         return Reader("elasticsearch", operation.index, _id_of(reply["id"]))  # readers that are apart use scrolls
+    if info.version < _POINTS_SINCE:
+        raise EngineError(
+            f"{doing(operation)}: this server keeps no point in time; OpenSearch does from 2.4 on. "
+            "Search without further pages."
+        )
     params = {**keep, "allow_partial_pit_creation": "false"}
     reply = yield Request("POST", path_of(operation.index, "_search", "point_in_time"), params)
     return Reader("opensearch", operation.index, _id_of(reply["pit_id"]), operation.shared)
+
+
+def at_point_in_time(reader: Reader, body: Json) -> Json:
+    """Return a search request that sees the index as a reader does."""
+    return body | {"pit": {"id": reader.id, "keep_alive": _KEPT}}
 
 
 def _id_of(value: object) -> str:
@@ -109,11 +135,7 @@ def _ends(operation: ReadPage, part: Slice) -> Conversation[tuple[int, int]]:
 
 def _in_order(operation: ReadPage, body: Json, place: int | None, order: str) -> Conversation[Json]:
     """Search in the order of shards, and of documents within each, behind a place."""
-    body = body | {
-        "pit": {"id": operation.reader.id, "keep_alive": _KEPT},
-        "sort": [{"_shard_doc": order}],
-        "track_total_hits": False,
-    }
+    body = at_point_in_time(operation.reader, body) | {"sort": [{"_shard_doc": order}], "track_total_hits": False}
     if place is not None:
         body["search_after"] = [place]
     params = {"allow_partial_search_results": "false"}

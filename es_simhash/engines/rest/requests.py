@@ -190,7 +190,8 @@ def one_index(operation: CreateIndex | PutMapping | DeleteIndex | OpenReader | U
 
 
 def _index_of(operation: Operation[Any]) -> str:
-    index: str = getattr(getattr(operation, "reader", operation), "index", "")
+    named = operation if hasattr(operation, "index") else getattr(operation, "reader", None)
+    index: str = getattr(named, "index", "")
     return index
 
 

@@ -3,6 +3,7 @@
 mod documents;
 mod fields;
 mod fingerprinter;
+mod folding;
 mod hashing;
 mod joins;
 mod json;
@@ -24,6 +25,8 @@ mod es_simhash_native {
     use crate::fields::Fields;
     #[pymodule_export]
     use crate::fingerprinter::Fingerprinter;
+    #[pymodule_export]
+    use crate::folding::plausible_pairs;
     #[pymodule_export]
     use crate::hashing::hash_tokens;
     #[pymodule_export]
@@ -50,5 +53,5 @@ mod es_simhash_native {
     /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.native` knows old builds.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
-    const __interface__: &str = "f31a5eec1ae3";
+    const __interface__: &str = "a19836efacf7";
 }

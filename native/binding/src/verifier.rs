@@ -42,6 +42,7 @@ impl Verifier {
     /// `weights` are a table: keys of `key_bits` bits, with which hashes begin, their weights, and that of all others. `conditions` are the least
     /// agreement of lengths, numbers and first lines.
     #[new]
+    #[allow(clippy::too_many_arguments)]
     #[pyo3(signature = (fingerprinter, *, measure, weights, key_bits, counts, common, conditions))]
     fn new(
         py: Python<'_>,

@@ -64,6 +64,35 @@ def node(request: pytest.FixtureRequest) -> Node:
     return node
 
 
+def test_search_shows_each_hit_without_its_near_duplicates(loaded: Path) -> None:
+    every = ("search", "news", "--query", '{"match_all": {}}', "--distinct")
+    [page] = lines(run(*every, "--size", "20", "--json", cwd=loaded))
+    assert {each["hit"]["_id"] for each in page["hits"]} == {str(i) for i in range(9)}
+    assert [[match["id"] for match in each["similar"]] for each in page["hits"] if each["similar"]] == [["copy"]]
+    assert (page["read"], page["at_end"], page["apart"], page["cursor"]) == (10, True, {}, None)
+    word = documents()[4]["title"].split()[-1]
+    done = run("search", "news", "--query", word, "--distinct", "--source", "title", cwd=loaded)
+    assert re.search(rf"^news\t4\t[\d.]+\t\+1\t{re.escape(documents()[4]['title'][:40])}", done.out, re.MULTILINE)
+    (loaded / "body.json").write_text('{"query": {"ids": {"values": ["4", "copy"]}}}', encoding="utf-8")
+    [plain] = lines(run("search", "news", "--file", "body.json", "--json", cwd=loaded))
+    assert [each["hit"]["_id"] for each in plain["hits"]] == ["4", "copy"]
+    assert "No hits." in run("search", "news", "--query", "nowhere", cwd=loaded).out
+
+
+def test_search_goes_page_by_page_where_the_engine_stays(loaded: Path) -> None:
+    every = ("search", "news", "--query", '{"match_all": {}}', "--distinct", "--size", "4")
+    [page] = lines(run(*every, "--paged", "--json", cwd=loaded))
+    assert not page["at_end"]
+    assert "Next page: --cursor eJ" in run(*every, "--paged", cwd=loaded).err
+    # A snapshot of the embedded engine ends with its process.
+    assert "Begin again there" in run(*every, "--cursor", page["cursor"], cwd=loaded, code=None).err
+
+
+def test_search_takes_one_request(loaded: Path) -> None:
+    for given in ((), ("--query", "x", "--file", "news.jsonl"), ("--query", "{")):
+        assert "Give" in run("search", "news", *given, cwd=loaded, code=2).err
+
+
 def walk(cwd: Path, news: Path, index: str, **environment: Any) -> None:
     """From an index that does not know of us to its duplicates."""
     done = run_alone("init", index, "--field", "title", "--field", "body", "--dry-run", cwd=cwd, **environment)
@@ -346,6 +375,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         "reindex": ["reindex", "news", "copy"],
         "remove": ["remove", "copy", "--yes"],
         "find": ["find", "news", "--id", "4"],
+        "search": ["search", "news", "--query", '{"match_all": {}}', "--distinct"],
         "scripts": ["scripts", "news"],
         "explain": ["explain", "news", "4", "copy"],
         "check": ["check", "news", str(news)],
@@ -374,6 +404,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
     objects = [
         next(line for _, line in printed if line.get("event") == "plan")["indices"][0],
         last["backfill"]["all_runs"],
+        last["search"]["hits"][0],
         last["find"]["matches"][0],
         explanation["verdict"],
         explanation["criteria"],

@@ -3,6 +3,7 @@
 pub mod components;
 pub mod contents;
 pub mod entries;
+pub mod folding;
 pub mod links;
 pub mod near;
 pub mod rows;

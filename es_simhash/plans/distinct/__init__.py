@@ -1,0 +1,1 @@
+"""Searches whose hits are shown without near-duplicates."""

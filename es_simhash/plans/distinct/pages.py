@@ -1,0 +1,222 @@
+"""Pages of distinct hits: a search is read on until the page is full, or its hits are at an end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict, overload
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import readable_text
+from es_simhash.errors import InputError, ReaderLostError
+from es_simhash.plans.distinct.cursor import Cursor
+from es_simhash.plans.distinct.search_body import SearchBody
+from es_simhash.plans.find_options import MOST_CANDIDATES, FindRequest
+from es_simhash.plans.operations import CloseReader, OpenReader, Plan, Reader, Search
+from es_simhash.plans.search_terms import SearchTerms
+from es_simhash.scheme.folding import Apart, Folding, FoldingRule, GroupRule
+from es_simhash.scheme.query import By
+from es_simhash.scheme.rerank import Match
+from es_simhash.scheme.verdict.verification import Level
+
+# How many hits of the engine's list are read at once.
+WINDOW = 100
+
+
+class SearchOptions(TypedDict, total=False):
+    """The keywords of `Index.search`.
+
+    - ``distinct``: fold each hit under the first one shown that is its near-duplicate.
+    - ``by_groups``: fold it under the first one of its group, as `Index.write_groups` wrote them.
+    - ``by``, ``distance``, ``similarity``: what a near-duplicate is, as for `FindRequest`.
+    - ``estimate``: decide by fingerprints alone. By default texts decide where ``_source`` brings them with the hits.
+    - ``with_texts``: ask for the texts as well if it does not.
+    - ``window``: how many hits are read at once.
+    - ``paged``: make a ``cursor`` for the next page; the engine then keeps this moment of the index for five minutes
+      after each page.
+    - ``cursor``: the one that the page before came with.
+    """
+
+    distinct: bool
+    by_groups: bool
+    by: By | None
+    distance: int | None
+    similarity: float | Level | None
+    estimate: bool
+    with_texts: bool
+    window: int
+    paged: bool
+    cursor: str | None
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """What is asked of a search; see `SearchOptions`."""
+
+    distinct: bool = False
+    by_groups: bool = False
+    by: By | None = None
+    distance: int | None = None
+    similarity: float | Level | None = None
+    estimate: bool = False
+    with_texts: bool = False
+    window: int = WINDOW
+    paged: bool = False
+    cursor: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.window <= MOST_CANDIDATES:
+            raise InputError(
+                f"{self.window} hits cannot be read at once. Choose a window from 1 to {MOST_CANDIDATES:,}."
+            )
+
+    @property
+    def decides(self) -> list[object]:
+        """What of it decides which hits are shown, and in which order."""
+        return [self.distinct, self.by_groups, self.by, self.distance, self.similarity, self.estimate, self.with_texts]
+
+    @property
+    def near(self) -> FindRequest:
+        """What near-duplicates are."""
+        return FindRequest(by=self.by, distance=self.distance, similarity=self.similarity, estimate=self.estimate)
+
+
+@dataclass(frozen=True)
+class DistinctHit:
+    """A hit as the engine returned it, and the near-duplicates after it in the engine's list for which it stands."""
+
+    hit: Json
+    similar: tuple[Match, ...] = ()
+
+
+@dataclass(frozen=True)
+class DistinctPage(Sequence[DistinctHit]):
+    """The distinct hits of a page, in the order of the engine.
+
+    ``read`` counts the hits of the engine's list that it covers. Unless that is ``at_end`` there are more, and a hit
+    may stand for more documents than were read; no more than 10,000 hits of a list are read. ``apart`` counts the hits
+    that could not be compared with others, by the reason; they are shown. ``reply`` is that of the engine, without the
+    hits. ``cursor`` leads to the next page.
+    """
+
+    hits: tuple[DistinctHit, ...]
+    read: int
+    at_end: bool
+    apart: Mapping[Apart, int]
+    reply: Json
+    cursor: str | None = None
+
+    @overload
+    def __getitem__(self, place: int) -> DistinctHit: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[DistinctHit, ...]: ...
+    def __getitem__(self, place: int | slice) -> DistinctHit | tuple[DistinctHit, ...]:
+        """Return the hit at a position, or the hits of a slice."""
+        return self.hits[place]
+
+    def __len__(self) -> int:
+        """Return the number of distinct hits."""
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[DistinctHit]:
+        """Yield each hit."""
+        return iter(self.hits)
+
+
+def search_page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[DistinctPage]:
+    """Return a page of a search's hits."""
+    try:
+        return (yield from _page(terms, asked, request))
+    except ReaderLostError as error:
+        raise ReaderLostError(
+            f"The engine no longer keeps {terms.index!r} as it was at the first page. "
+            "Begin again there: search without the cursor."
+        ) from error
+
+
+def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[DistinctPage]:
+    folding = Folding((yield from _rule(terms, asked, request)))
+    reader: Reader | None = None
+    search = [terms.index, terms.documents.scheme.id, terms.documents.prefix, asked.body, *request.decides]
+    if request.cursor is not None:
+        cursor = Cursor.from_text(request.cursor, search)
+        reader = yield from _resume(terms, asked, folding, cursor)
+    elif request.paged:
+        reader = yield OpenReader(terms.index, searched=True)
+    first_rank, first = folding.read, len(folding.shown) + (0 if request.cursor else asked.skipped)
+    last = first + asked.size
+    reply, is_read, reader = yield from _read_on(terms, asked, request.window, folding, last, reader)
+    rest = folding.shown[last:]
+    end = rest[0].rank if rest else folding.read
+    at_end = is_read and not rest
+    next_page = None
+    if reader and at_end:
+        yield CloseReader(reader)
+    elif reader and end < MOST_CANDIDATES:
+        shown = [(each.hit["_index"], each.hit["_id"]) for each in folding.compared if each.rank < end]
+        next_page = Cursor(reader, end, shown).to_text(search)
+    return DistinctPage(
+        tuple(DistinctHit(asked.as_asked(each.hit), tuple(each.similar)) for each in folding.shown[first:last]),
+        end - first_rank,
+        at_end,
+        Counter(reason for rank, reason in folding.apart if rank < end),
+        {**reply, "hits": {name: value for name, value in reply["hits"].items() if name != "hits"}},
+        next_page,
+    )
+
+
+def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[FoldingRule | GroupRule | None]:
+    """Return when a hit is folded: by texts, if they decide and come with the hits; their surroundings do not count."""
+    if request.by_groups:
+        return GroupRule(terms.documents.prefix)
+    if not request.distinct:
+        return None
+    documents = terms.documents
+    by_fingerprints = replace(terms.options, estimate=True).criteria(documents.scheme)
+    rule = FoldingRule(documents.scheme, documents.scheme.id, documents.prefix, by_fingerprints)
+    verifier = (yield from terms.verifier()) if asked.has_texts else None
+    if verifier is None:
+        return rule
+    by_texts = replace(terms.criteria, verification=replace(verifier.verification, crowding=None))
+    return replace(rule, by_texts=by_texts, verifier=verifier)
+
+
+def _resume(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:
+    """Read again what earlier pages show, since what duplicates that is not shown again; return the reader."""
+    reader = cursor.reader
+    if cursor.shown:
+        reply = yield Search(terms.index, asked.of_ids([id_ for _, id_ in cursor.shown]), reader)
+        reader = _of_reply(reader, reply) or reader
+        found = {(hit["_index"], hit["_id"]): hit for hit in reply["hits"]["hits"]}
+        hits = [found[each] for each in cursor.shown if each in found]
+        folding.add(hits, _texts(terms, asked, hits))
+    folding.begin_at(cursor.rank)
+    return reader
+
+
+def _read_on(
+    terms: SearchTerms, asked: SearchBody, window: int, folding: Folding, enough: int, reader: Reader | None
+) -> Plan[tuple[Json, bool, Reader | None]]:
+    """Read hits until enough are shown; return the first reply, whether the list is at its end, and the reader."""
+    first: Json | None = None
+    while True:
+        size = min(max(window, enough - len(folding.shown)) if enough else 0, MOST_CANDIDATES - folding.read)
+        reply: Json = yield Search(terms.index, asked.part(folding.read, size), reader)
+        hits = reply["hits"]["hits"]
+        folding.add(hits, _texts(terms, asked, hits))
+        reader, first = _of_reply(reader, reply), first or reply
+        at_end = len(hits) < size
+        if at_end or len(folding.shown) >= enough or folding.read >= MOST_CANDIDATES:
+            return first, at_end, reader
+
+
+def _texts(terms: SearchTerms, asked: SearchBody, hits: Sequence[Json]) -> list[str | None]:
+    if not asked.has_texts:
+        return [None] * len(hits)
+    return [readable_text(terms.documents, hit.get("_source") or {}) or None for hit in hits]
+
+
+def _of_reply(reader: Reader | None, reply: Json) -> Reader | None:
+    """Return the reader as the last reply names it."""
+    return replace(reader, id=reply.get("pit_id") or reader.id) if reader else None

@@ -1,0 +1,74 @@
+//! Which rows may be near-duplicates of rows before them (defined in `es_simhash.scheme.folding`).
+
+use crate::sketches::estimate::estimate;
+use crate::stop;
+
+/// What is compared of some hits, a row each: SimHashes of one word or of two, and the values of signatures; an empty
+/// column is not compared.
+pub struct Rows<'a> {
+    pub count: usize,
+    pub simhashes: &'a [u64],
+    pub values: &'a [u32],
+    pub value_bits: u32,
+}
+
+/// The most bits that differ, and the lowest estimate, of a pair that may be near: either is enough.
+pub struct Bounds {
+    pub distance: u32,
+    pub least: f64,
+}
+
+/// A pair that may be near: two rows, the later one first, their distance and estimate, where these are known.
+pub struct Plausible {
+    pub first: usize,
+    pub second: usize,
+    pub distance: u32,
+    pub estimate: f64,
+}
+
+impl Rows<'_> {
+    /// Compare each row from a place on with those before it.
+    pub fn plausible(&self, start: usize, bounds: &Bounds) -> Vec<Plausible> {
+        let mut found = Vec::new();
+        for first in start..self.count {
+            for second in 0..first {
+                stop::look();
+                let distance = self.distance(first, second);
+                let estimate = self.estimate(first, second);
+                if distance.is_some_and(|bits| bits <= bounds.distance) || estimate >= bounds.least {
+                    found.push(Plausible { first, second, distance: distance.unwrap_or(0), estimate });
+                }
+            }
+        }
+        found
+    }
+
+    fn distance(&self, first: usize, second: usize) -> Option<u32> {
+        let words = self.simhashes.len() / self.count;
+        let row = |place: usize| &self.simhashes[place * words..(place + 1) * words];
+        (words > 0).then(|| row(first).iter().zip(row(second)).map(|(a, b)| (a ^ b).count_ones()).sum())
+    }
+
+    fn estimate(&self, first: usize, second: usize) -> f64 {
+        let size = self.values.len() / self.count;
+        let row = |place: usize| &self.values[place * size..(place + 1) * size];
+        if size == 0 { f64::NAN } else { estimate(row(first), row(second), self.value_bits) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_is_plausible_by_bits_or_by_its_estimate() {
+        let rows = Rows { count: 3, simhashes: &[0, 1, 0xFF], values: &[1, 2, 1, 3, 1, 2], value_bits: 8 };
+        let pairs = |distance, least| -> Vec<_> {
+            let bounds = Bounds { distance, least };
+            rows.plausible(1, &bounds).iter().map(|pair| (pair.first, pair.second)).collect()
+        };
+        assert_eq!(pairs(1, 1.0), [(1, 0), (2, 0)]);
+        assert_eq!(pairs(0, 0.4), [(1, 0), (2, 0), (2, 1)]);
+        assert_eq!(pairs(0, 1.1), []);
+    }
+}

@@ -1,0 +1,284 @@
+"""A search shows its hits without their near-duplicates, on every engine; an oracle compares each pair."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.engines.base import Engine
+from es_simhash.engines.embedded.engine import EmbeddedEngine
+from es_simhash.errors import InputError, ReaderLostError
+from es_simhash.index import AsyncIndex, Index
+from es_simhash.plans.distinct.cursor import Cursor
+from es_simhash.plans.distinct.pages import DistinctPage, PageRequest
+from es_simhash.plans.operations import Action, Bulk, CloseReader, Search
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.rule import Near, are_near, clauses
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.testing.corpus import corpus, edited
+from tests.support.whole_indices import ENGINES, engine_of_kind, new_names
+
+FIELDS = ("title", "body")
+ALL: Json = {"query": {"match_all": {}}}
+
+
+def documents(count: int = 24) -> dict[str, Json]:
+    """Originals and their copies, more or less edited, in an order that mixes them."""
+    rng, found = random.Random(4), {}
+    for number, original in enumerate(corpus(count)):
+        found[f"{number}"] = {**original, "lang": "en", "number": number}
+        for edits in rng.sample([0, 1, 3, 8, 20, 40], rng.choice([0, 0, 1, 3, 5])):
+            found[f"{number}-{edits}"] = {**edited(original, edits), "lang": "xx", "number": number}
+    ids = list(found)
+    rng.shuffle(ids)
+    return {id_: found[id_] for id_ in ids}
+
+
+TEXTS = documents()
+
+
+@pytest.fixture(params=ENGINES, scope="module")
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with engine_of_kind(request.param, request) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def names(engine: Engine) -> Iterator[Callable[[], str]]:
+    with new_names(engine) as name:
+        yield name
+
+
+def filled(engine: Engine, name: str, texts: dict[str, Json] = TEXTS, **known: Any) -> Index:
+    index = Index(name, engine, fields=FIELDS, **known)
+    index.init(create={"settings": {"number_of_shards": 1, "number_of_replicas": 0, "refresh_interval": "-1"}})
+    assert not index.add([{"_id": id_, "_source": each} for id_, each in texts.items()], refresh=True).refused
+    return index
+
+
+@pytest.fixture(scope="module")
+def index(engine: Engine, names: Callable[[], str]) -> Index:
+    return filled(engine, names())
+
+
+def ranked(index: Index, body: Json) -> list[Json]:
+    """All hits of a search, as the engine ranks them."""
+    hits: list[Json] = index.engine.perform(Search(index.name, {**body, "size": 1000}))["hits"]["hits"]
+    return hits
+
+
+def folded_by_hand(hits: list[Json], is_near: Callable[[Json, Json], bool]) -> dict[str, list[str]]:
+    """The ids of what is shown, each with what is folded under it: each hit goes under the first that is near."""
+    shown: dict[str, tuple[Json, list[str]]] = {}
+    for hit in hits:
+        leader = next((each for each, _ in shown.values() if is_near(each, hit)), None)
+        if leader is None:
+            shown[hit["_id"]] = (hit, [])
+        else:
+            shown[leader["_id"]][1].append(hit["_id"])
+    return {id_: similar for id_, (_, similar) in shown.items()}
+
+
+def by_texts(index: Index) -> Callable[[Json, Json], bool]:
+    """Compare the texts of two hits by the rule without surroundings."""
+    own = index.documents
+    scheme = own.scheme
+    assert scheme.verification
+    verification = replace(scheme.verification, crowding=None)
+    verifier = Verifier(scheme, verification, rarity_of(scheme, dict.fromkeys(map(own.text_of, TEXTS.values()))))
+    criteria = Criteria.of(scheme, verification=verification)
+
+    def is_near(a: Json, b: Json) -> bool:
+        texts = [own.text_of(a["_source"]), own.text_of(b["_source"])]
+        measured = verifier.measures(texts, np.array([[0], [1]]))
+        return bool(are_near(clauses(criteria, Near(None, measured)))[0])
+
+    return is_near
+
+
+def by_fingerprints(index: Index) -> Callable[[Json, Json], bool]:
+    own = index.documents
+    prints = {id_: own.scheme.fingerprint(own.text_of(each)) for id_, each in TEXTS.items()}
+    least = Criteria.of(own.scheme).similarity or 0
+
+    def is_near(a: Json, b: Json) -> bool:
+        found = own.scheme.rerank(prints[a["_id"]], {"hits": {"hits": [b]}}, similarity=0.0001)
+        return any((match.similarity or 0) >= least for match in found)
+
+    return is_near
+
+
+def shown(page: DistinctPage) -> dict[str, list[str]]:
+    return {each.hit["_id"]: [match.id for match in each.similar] for each in page}
+
+
+QUERIES: list[Json] = [
+    ALL,
+    {"query": {"match": {"body": "the"}}},
+    {"query": {"bool": {"should": [{"match": {"title": "of"}}, {"term": {"lang": "xx"}}]}}},
+]
+
+
+@pytest.mark.parametrize("body", QUERIES, ids=str)
+def test_each_hit_is_folded_under_the_first_that_it_duplicates(index: Index, body: Json) -> None:
+    hits = ranked(index, body)
+    page = index.search({**body, "size": 1000}, distinct=True)
+    assert shown(page) == folded_by_hand(hits, by_texts(index))
+    assert page.at_end
+    assert page.read == len(hits)
+    assert [each.hit for each in page] == [hit for hit in hits if hit["_id"] in shown(page)]
+    bare = index.search({**body, "size": 1000, "_source": False}, distinct=True)
+    assert shown(bare) == folded_by_hand(hits, by_fingerprints(index))
+    assert all("_source" not in each.hit for each in bare)
+
+
+@pytest.mark.parametrize("window", [1, 3, 10, 100])
+@pytest.mark.parametrize("size", [1, 4, 50])
+def test_the_pages_together_are_the_distinct_hits_of_the_whole(index: Index, window: int, size: int) -> None:
+    whole = index.search({**ALL, "size": 1000}, distinct=True)
+    pages = [index.search({**ALL, "size": size}, distinct=True, paged=True, window=window)]
+    while pages[-1].cursor:
+        pages.append(index.search({**ALL, "size": size}, distinct=True, window=window, cursor=pages[-1].cursor))
+    assert [each.hit["_id"] for page in pages for each in page] == list(shown(whole))
+    assert all(len(page) == size for page in pages[:-1])
+    assert [page.at_end for page in pages] == [False] * (len(pages) - 1) + [True]
+    assert sum(page.read for page in pages) == whole.read
+    # What is read of a later page is folded there.
+    folded = [match.id for page in pages for each in page for match in each.similar]
+    assert len(folded) == len(set(folded))
+
+
+def test_pages_stay_as_they_were_while_the_index_changes(engine: Engine, names: Callable[[], str]) -> None:
+    index = filled(engine, names())
+    whole = list(shown(index.search({**ALL, "size": 1000}, distinct=True)))
+    page = index.search({**ALL, "size": 5}, distinct=True, paged=True, window=7)
+    found = [each.hit["_id"] for each in page]
+    rng = random.Random(1)
+    while page.cursor:
+        changed = rng.sample(sorted(TEXTS), 5)
+        index.engine.perform(Bulk(index.name, [Action("index", id_, corpus(3)[0]) for id_ in changed[:3]], True))
+        index.delete(changed[3:], refresh=True)
+        page = index.search({**ALL, "size": 5}, distinct=True, window=7, cursor=page.cursor)
+        found += [each.hit["_id"] for each in page]
+    assert found == whole
+
+
+def test_from_passes_over_distinct_hits(index: Index) -> None:
+    whole = list(shown(index.search({**ALL, "size": 1000}, distinct=True)))
+    assert list(shown(index.search({**ALL, "size": 3, "from": 4}, distinct=True))) == whole[4:7]
+
+
+def test_hits_are_folded_by_the_groups_that_were_written(engine: Engine, names: Callable[[], str]) -> None:
+    index = filled(engine, names())
+    with index.group() as grouped:
+        index.write_groups(grouped)
+    index.refresh()
+    hits = ranked(index, ALL)
+    group = {hit["_id"]: hit["_source"]["dedup"].get("group") for hit in hits}
+    page = index.search({**ALL, "size": 1000, "_source": False}, by_groups=True)
+    expected = folded_by_hand(hits, lambda a, b: group[a["_id"]] is not None and group[a["_id"]] == group[b["_id"]])
+    assert shown(page) == expected
+    assert page.apart == {"no group": sum(each is None for each in group.values())}
+    pages = [index.search({**ALL, "size": 3}, by_groups=True, paged=True, window=5)]
+    while pages[-1].cursor:
+        pages.append(index.search({**ALL, "size": 3}, by_groups=True, window=5, cursor=pages[-1].cursor))
+    assert [each.hit["_id"] for page in pages for each in page] == list(expected)
+
+
+def test_without_distinct_all_hits_are_shown(index: Index) -> None:
+    page = index.search({**ALL, "size": 7})
+    assert [each.hit for each in page] == ranked(index, ALL)[:7]
+    assert not any(each.similar for each in page)
+
+
+def test_what_cannot_be_compared_is_shown_and_counted(engine: Engine, names: Callable[[], str]) -> None:
+    index = filled(engine, names(), {id_: TEXTS[id_] for id_ in ("0", "1")})
+    others = [
+        {"_id": "short 1", "title": "", "body": "Hi"},
+        {"_id": "short 2", "title": "", "body": "Hi"},
+        {"_id": "empty 1", "title": "", "body": " "},
+        {"_id": "empty 2", "title": "", "body": ""},
+    ]
+    index.add(others)
+    foreign = Documents(Scheme.preset("strict"), FIELDS).add_fields(TEXTS["0"])["dedup"]
+    old = {"scheme": foreign["scheme"], "status": "ok", "content": foreign["content"]}
+    actions = [Action("index", "none", dict(TEXTS["0"])), Action("index", "other", {**TEXTS["0"], "dedup": old})]
+    assert not any(each.error for each in index.engine.perform(Bulk(index.name, actions, True)))
+    page = index.search({**ALL, "size": 100}, distinct=True)
+    assert set(shown(page)) == {"0", "1", "short 1", "short 2", "empty 1", "empty 2", "none", "other"}
+    assert page.apart == {"short": 2, "empty": 2, "no fingerprint": 1, "another scheme": 1}
+
+
+def test_several_indices_are_searched_at_once(engine: Engine, names: Callable[[], str]) -> None:
+    first, second = names(), names()
+    for name in (first, second):
+        filled(engine, name, {id_: TEXTS[id_] for id_ in ("0", "1", "2")})
+    page = Index(f"{first},{second}", engine).search({**ALL, "size": 2}, distinct=True, paged=True)
+    assert len(page) == 2
+    rest = Index(f"{first},{second}", engine).search({**ALL, "size": 2}, distinct=True, cursor=page.cursor)
+    assert {each.hit["_id"] for each in [*page, *rest]} == {"0", "1", "2"}
+    assert sum(len(each.similar) for each in [*page, *rest]) == 3
+
+
+@pytest.mark.parametrize(
+    "source", [["title"], "title", {"includes": ["title", "body"]}, {"excludes": ["dedup"]}, {"excludes": ["*.bands"]}]
+)
+def test_hits_have_what_the_request_asks_for(index: Index, source: Any) -> None:
+    asked = {**ALL, "_source": source}
+    page = index.search({**asked, "size": 1000}, distinct=True)
+    plain = {hit["_id"]: hit for hit in ranked(index, asked)}
+    assert len(page) < len(plain)
+    assert all(each.hit == plain[each.hit["_id"]] for each in page)
+
+
+def test_a_cursor_is_of_one_search(index: Index) -> None:
+    page = index.search({**ALL, "size": 2}, distinct=True, paged=True)
+    assert page.cursor
+    for body, is_distinct in (({**ALL, "size": 3}, True), ({**ALL, "size": 2}, False), (QUERIES[1], True)):
+        with pytest.raises(InputError, match="of another search"):
+            index.search(body, cursor=page.cursor, distinct=is_distinct)
+    for text in ("", "nonsense", "e30="):
+        with pytest.raises(InputError, match="This is no cursor"):
+            index.search({**ALL, "size": 2}, distinct=True, cursor=text)
+
+
+def test_a_moment_that_the_engine_no_longer_keeps_is_named(index: Index) -> None:
+    asked = {**ALL, "size": 2}
+    page = index.search(asked, distinct=True, paged=True)
+    last = index.search({**ALL, "size": 1000}, distinct=True, paged=True)
+    assert (page.cursor is None, last.cursor) == (False, None)
+    search = [index.name, index.scheme.id, "dedup", asked, *PageRequest(distinct=True).decides]
+    cursor = Cursor.from_text(page.cursor or "", search)
+    index.engine.perform(CloseReader(cursor.reader))
+    with pytest.raises(ReaderLostError, match="Begin again there"):
+        index.search(asked, distinct=True, cursor=page.cursor)
+
+
+REFUSED: list[Any] = [[], {"size": -1}, {"from": "1"}, {"pit": {}}, {"search_after": [1]}, {"collapse": {"field": "n"}}]
+
+
+@pytest.mark.parametrize("body", REFUSED, ids=str)
+def test_requests_that_cannot_be_read_page_by_page_are_refused(index: Index, body: Any) -> None:
+    with pytest.raises(InputError):
+        index.search(body, distinct=True)
+
+
+def test_an_awaited_search_is_the_same(engine: Engine, index: Index) -> None:
+    if not isinstance(engine, EmbeddedEngine):
+        pytest.skip("the same plan; the clients are tested elsewhere")
+    target = engine._directory
+
+    async def searched() -> DistinctPage:
+        async with AsyncIndex(index.name, target) as again:
+            return await again.search({**ALL, "size": 5}, distinct=True)
+
+    assert asyncio.run(searched()).hits == index.search({**ALL, "size": 5}, distinct=True).hits

@@ -1,0 +1,122 @@
+"""Hits are folded under the first shown one that they duplicate, by kernels as by numpy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash._core.environment import NATIVE
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.scheme.folding import Folding, FoldingRule, _Columns, _plausible
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.testing.corpus import corpus, edited
+
+SCHEMES = [
+    Scheme(),
+    Scheme.preset("strict"),
+    Scheme(layout=Layout(signature_bits=8)),
+    Scheme(layout=Layout(signature_bits=32)),
+    Scheme(simhash=SimHash(100, 10, 8), minhash=MinHash(bands=20, rows=3)),
+]
+
+
+def rule_of(scheme: Scheme, **criteria: Any) -> FoldingRule:
+    return FoldingRule(scheme, scheme.id, "dedup", Criteria.of(scheme, **criteria))
+
+
+def hits_of(scheme: Scheme, documents: list[Json]) -> list[Json]:
+    made = Documents(scheme, ["title", "body"]).add_fields_to_all(documents)
+    return [{"_index": "i", "_id": str(place), "_source": source} for place, source in enumerate(made)]
+
+
+def folded(rule: FoldingRule, hits: list[Json], step: int = 100) -> dict[str, list[tuple[str, Any]]]:
+    folding = Folding(rule)
+    for start in range(0, len(hits), step):
+        some = hits[start : start + step]
+        folding.add(some, [None] * len(some))
+    return {each.hit["_id"]: [(match.id, match.similarity) for match in each.similar] for each in folding.shown}
+
+
+DOCUMENTS = [edited(original, edits) for edits in (0, 25, 2, 8, 0) for original in corpus(5)]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: str(scheme.layout))
+@pytest.mark.parametrize("criteria", [{}, {"by": "simhash"}, {"by": "both"}], ids=str)
+def test_how_many_hits_are_read_at_once_makes_no_difference(
+    scheme: Scheme, criteria: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if scheme.minhash is None and criteria.get("by") == "both":
+        pytest.skip("the scheme has no MinHash")
+    rule, hits = rule_of(scheme, **criteria), hits_of(scheme, DOCUMENTS)
+    at_once = folded(rule, hits)
+    assert any(at_once.values())
+    assert len(at_once) < len(hits)
+    assert all(folded(rule, hits, step) == at_once for step in (1, 3, 7))
+    monkeypatch.setenv(NATIVE, "0")
+    assert folded(rule, hits, 7) == at_once
+
+
+def test_a_hit_is_not_folded_under_one_that_is_itself_folded() -> None:
+    """b is near a, and c is near b only: c is shown."""
+    scheme = Scheme(minhash=None, simhash=SimHash(64, 6, 3))
+    codes = [0b0, 0b111, 0b111111]
+
+    def hit(code: int) -> Json:
+        own = {"scheme": scheme.id, "status": "ok", "simhash": f"{code:016x}", "content": str(code)}
+        return {"_index": "i", "_id": f"{code:b}", "_source": {"dedup": own}}
+
+    assert {
+        id_: [each for each, _ in similar] for id_, similar in folded(rule_of(scheme), list(map(hit, codes))).items()
+    } == {
+        "0": ["111"],
+        "111111": [],
+    }
+
+
+def test_a_document_that_comes_again_is_no_near_duplicate_of_itself() -> None:
+    scheme = Scheme()
+    hits = hits_of(scheme, DOCUMENTS[:5])
+    folding = Folding(rule_of(scheme))
+    for some in (hits[:3], hits[1:]):
+        folding.add(some, [None] * len(some))
+    assert [(each.hit["_id"], each.similar) for each in folding.shown] == [(hit["_id"], []) for hit in hits]
+
+
+@given(st.data())
+def test_the_kernels_find_the_pairs_that_numpy_finds(data: st.DataObject) -> None:
+    pytest.importorskip("es_simhash_native")
+    count, words = data.draw(st.integers(1, 6)), data.draw(st.sampled_from([1, 2]))
+    few = st.integers(0, 3)
+
+    def table(width: int, dtype: Any) -> Any:
+        return np.array(data.draw(st.lists(few, min_size=count * width, max_size=count * width)), dtype=dtype)
+
+    simhashes = table(words, np.uint64)
+    simhashes = simhashes if words == 1 else simhashes.reshape(count, 2)
+    has_simhash, has_values = data.draw(st.sampled_from([(True, True), (True, False), (False, True)]))
+    columns = _Columns(
+        simhashes if has_simhash else None,
+        table(4, np.uint32).reshape(count, 4) if has_values else None,
+        [None] * count,
+        [None] * count,
+    )
+    criteria = Criteria(data.draw(few) if has_simhash else None, 0.5 if has_values else None)
+    rule = replace(rule_of(Scheme()), by_fingerprints=criteria)
+    start = data.draw(st.integers(0, count))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(NATIVE, raising=False)
+        found = _plausible(rule, columns, start)
+        patch.setenv(NATIVE, "0")
+        expected = _plausible(rule, columns, start)
+    for one, other in zip(found, expected, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            assert str(one.tolist()) == str(other.tolist())
