@@ -58,6 +58,7 @@ SECTIONS = {
     "finding": Section(CLIENTS, SERVERS),
     "long_texts": Section(CLIENTS, SERVERS),
     "steady": Section(CLIENTS, SERVERS),
+    "distinct": Section(CLIENTS, SERVERS),
     "bulk": Section(CLIENTS, SERVERS, DESIGN_PAGE),
     "field_costs": Section(CLIENTS, SERVERS, DESIGN_PAGE),
     "backfill": Section(CLIENTS, SERVERS),

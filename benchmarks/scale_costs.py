@@ -32,7 +32,7 @@ def shards(numbers: Numbers) -> str:
             f"{documents / count:,.0f}",
             size(documents * measured.key_bytes),
             size(documents * measured.key_bytes / count),
-            size(documents * measured.simhash_bytes),
+            size(documents * measured.strict_bytes),
         )
     return text(
         table,

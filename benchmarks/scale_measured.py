@@ -75,6 +75,7 @@ class Measured:
     bytes_of_24_bits: float = _cell("… with keys of 24 bits", *_LAYOUTS, "default: text, keys of 24 bits", _BYTES)
     bytes_of_36_bits: float = _cell("… with keys of 36 bits", *_LAYOUTS, "default: text, keys of 36 bits", _BYTES)
     simhash_bytes: float = _cell("… of SimHash alone", *_LAYOUTS, "strict, with doc values", _BYTES)
+    strict_bytes: float = _cell("… of the preset strict", *_LAYOUTS, "strict (SimHash alone)", _BYTES)
     key_bytes: float = _cell("bytes of the keys in the index", *_LAYOUTS, "default: text", "of these, keys")
     layout_documents: float = _cell("documents of these indices", *_LAYOUTS, "", r"^([\d,]+) documents")
     layout_candidates: float = _cell("candidates there, itself among them", *_LAYOUTS, "default: text", _CANDIDATES)

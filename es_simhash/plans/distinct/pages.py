@@ -15,7 +15,8 @@ from es_simhash.plans.distinct.search_body import SearchBody
 from es_simhash.plans.find_options import MOST_CANDIDATES, FindRequest
 from es_simhash.plans.operations import CloseReader, OpenReader, Plan, Reader, Search
 from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.scheme.folding import Apart, Folding, FoldingRule, GroupRule
+from es_simhash.scheme.folding import Apart, Folding, GroupRule
+from es_simhash.scheme.folding_rule import FoldingRule
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Match
 from es_simhash.scheme.verdict.verification import Level

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from es_simhash._core.environment import NATIVE
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.scheme.folding import Folding, FoldingRule, _Columns, _plausible
+from es_simhash.scheme.folding import Folding
+from es_simhash.scheme.folding_rule import Columns, FoldingRule, _plausible
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
@@ -102,7 +103,7 @@ def test_the_kernels_find_the_pairs_that_numpy_finds(data: st.DataObject) -> Non
     simhashes = table(words, np.uint64)
     simhashes = simhashes if words == 1 else simhashes.reshape(count, 2)
     has_simhash, has_values = data.draw(st.sampled_from([(True, True), (True, False), (False, True)]))
-    columns = _Columns(
+    columns = Columns(
         simhashes if has_simhash else None,
         table(4, np.uint32).reshape(count, 4) if has_values else None,
         [None] * count,

@@ -1,4 +1,4 @@
-//! Which rows may be near-duplicates of rows before them (defined in `es_simhash.scheme.folding`).
+//! Which rows may be near-duplicates of rows before them (defined in `es_simhash.scheme.folding_rule`).
 
 use crate::sketches::estimate::estimate;
 use crate::stop;
