@@ -20,7 +20,7 @@ from es_simhash.errors import (
     SchemeMismatchError,
     TextError,
 )
-from es_simhash.plans import find
+from es_simhash.plans import candidates
 from es_simhash.plans.candidates import ServerFilter
 from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
 from es_simhash.scheme.rerank import Matches
@@ -321,7 +321,7 @@ class IndexSuite(IndexBase):
         for distance in (0, 3, 5):
             found = [filled.find(id="0", distance=distance)]
             for who in (ServerFilter.ALWAYS, ServerFilter.NEVER):
-                monkeypatch.setattr(find, "server_filter", lambda *_, who=who: who)
+                monkeypatch.setattr(candidates, "server_filter", lambda *_, who=who: who)
                 found.append(here := filled.find(id="0", distance=distance))
             monkeypatch.undo()
             assert all(each.matches == here.matches for each in found)
