@@ -26,6 +26,7 @@ STORM = "The storm has left many houses along the coast without power since Mond
 LINES = {
     "find --preview": f"find {INDEX} --id 1 --field body --preview",
     "find": f"find {INDEX} --id 1",
+    "search": f"search {INDEX} --query storm --distinct --paged",
     "check": f"check {INDEX} new.jsonl",
     "explain": f"explain {INDEX} 1 2",
     "info": f"info {INDEX}",
