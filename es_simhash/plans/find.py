@@ -110,9 +110,8 @@ class TextSearch:
         """Return whether enough hits have the identical text: no other hit can be nearer."""
         content, prefix = self.fields["content"], self.terms.documents.prefix
         copies = [hit for hit in hits if ((hit.get("_source") or {}).get(prefix) or {}).get("content") == content]
-        return (
-            len(copies) >= self.terms.options.size and sum(self.compared(copies).same_texts) >= self.terms.options.size
-        )
+        wanted = self.terms.options.size
+        return len(copies) >= wanted and sum(self.compared(copies).same_texts) >= wanted
 
     def compared(self, hits: Sequence[Json]) -> Compared:
         """Compare the fingerprints of candidates."""

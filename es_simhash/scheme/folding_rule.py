@@ -15,7 +15,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash._core.json_paths import Json
 from es_simhash._core.native import by_kernels
-from es_simhash.scheme.own_fields import StoredFingerprints
+from es_simhash.scheme.own_fields import StoredFingerprints, estimated_by
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Match
 from es_simhash.scheme.settings import Settings
@@ -24,7 +24,7 @@ from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rule import CLAUSES, EQUAL, Near, are_near, clauses
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches import hamming
-from es_simhash.sketches.minhash.common import VALUE_BITS, Signatures
+from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.sketches.minhash.estimate import estimates, standard_error
 
 
@@ -45,9 +45,7 @@ class FoldingRule:
     @property
     def value_bits(self) -> int:
         """The bits of the values that estimates compare; 1 where there are none."""
-        if self.settings.minhash is None:
-            return 1
-        return self.settings.layout.signature_bits or self.settings.minhash.layout.value_bits
+        return estimated_by(self.settings)[1] if self.settings.minhash else 1
 
 
 @dataclass(eq=False)
@@ -62,10 +60,9 @@ class Columns:
     @classmethod
     def of(cls, rule: FoldingRule, stored: StoredFingerprints, texts: Sequence[str | None]) -> Columns:
         """Return the columns of the fingerprints that were read of documents with these texts."""
-        values = stored.signatures if rule.settings.layout.signature_bits else stored.keyed
         return cls(
             None if rule.by_fingerprints.distance is None else stored.simhashes,
-            None if rule.by_fingerprints.similarity is None else values,
+            None if rule.by_fingerprints.similarity is None else stored.values,
             stored.contents,
             [texts[place] for place in stored.places],
         )
@@ -106,7 +103,7 @@ class NearRow:
         """Return the hit as a match of this row."""
         error = None
         if self.similarity is not None and not self.is_exact and rule.settings.minhash:
-            error = standard_error(self.similarity, _size(rule.settings), rule.value_bits)
+            error = standard_error(self.similarity, *estimated_by(rule.settings))
         return Match(
             hit["_index"],
             hit["_id"],
@@ -117,12 +114,6 @@ class NearRow:
             standard_error=error,
             clause=CLAUSES[self.clause],
         )
-
-
-def _size(settings: Settings) -> int:
-    """Return how many values of signatures are compared."""
-    assert settings.minhash
-    return settings.minhash.size if settings.layout.signature_bits else settings.minhash.layout.size
 
 
 def near_rows(rule: FoldingRule, columns: Columns, start: int) -> dict[int, list[NearRow]]:
@@ -159,11 +150,10 @@ def near_rows(rule: FoldingRule, columns: Columns, start: int) -> dict[int, list
 def _plausible(rule: FoldingRule, columns: Columns, start: int) -> tuple[Integers, Integers | None, Similarities]:
     """Return the pairs of a row from ``start`` on and one before it that may be near: distances and estimates, too."""
     distance, least = rule.by_fingerprints.distance or 0, _lowest_estimate(rule)
-    if rule.value_bits < VALUE_BITS and len(columns.contents):
-        given = columns.simhashes, columns.values, start, distance, least, rule.value_bits
-        compiled = by_kernels(lambda kernels: kernels.plausible_pairs(*given))
-        if compiled is not None:
-            return np.stack(compiled[:2]), *compiled[2:]
+    given = columns.simhashes, columns.values, start, distance, least, rule.value_bits
+    compiled = by_kernels(lambda kernels: kernels.plausible_pairs(*given))
+    if compiled is not None:
+        return np.stack(compiled[:2]), *compiled[2:]
     return _plausible_by_numpy(rule, columns, start, distance, least)
 
 

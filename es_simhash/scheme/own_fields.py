@@ -208,6 +208,19 @@ class StoredFingerprints:
     contents: list[str | None]
     similarities: Similarities | None = None
 
+    @property
+    def values(self) -> Signatures | None:
+        """The values by which similarities are estimated (see `estimated_by`)."""
+        return self.keyed if self.signatures is None else self.signatures
+
+
+def estimated_by(settings: Settings) -> tuple[int, int]:
+    """Return how many values of a signature estimates compare, and their bits: those stored apart, else in keys."""
+    assert settings.minhash
+    if settings.layout.signature_bits:
+        return settings.minhash.size, settings.layout.signature_bits
+    return settings.minhash.layout.size, settings.minhash.layout.value_bits
+
 
 def read_all(
     settings: Settings, scheme_id: str, objects: Sequence[Any], signature: bytes | None = None

@@ -153,14 +153,10 @@ def compare(
     foreign, simhash = len(hits) - len(comparable), fingerprint.simhash
     if settings.minhash is None or fingerprint.minhash is None:
         return Compared(comparable, stored.simhashes, None, same, foreign, simhash)
-    signatures, bits = stored.signatures, settings.layout.signature_bits
-    if signatures is None:
-        signatures, bits = stored.keyed, settings.minhash.layout.value_bits
-    assert signatures is not None
-    size = signatures.shape[1]
-    found = stored.similarities
+    (size, bits), found = own_fields.estimated_by(settings), stored.similarities
     if found is None:
-        found = estimates(fingerprint.signature[:size], signatures, bits)
+        assert stored.values is not None
+        found = estimates(fingerprint.signature[:size], stored.values, bits)
     return Compared(comparable, stored.simhashes, found, same, foreign, simhash, (size, bits), stored.keyed)
 
 

@@ -86,6 +86,11 @@ def similarity_of(match: Match) -> str:
     return with_error(match.similarity, match.standard_error, 3)
 
 
+def beginning_of(source: dict[str, Any] | None) -> str:
+    """Return the beginning of what was fetched of a document, for a table."""
+    return " ".join(str(value) for value in (source or {}).values())[:_SHOWN]
+
+
 def matches_as_json(matches: Matches) -> dict[str, Any]:
     """Return the matches of one text as commands print them."""
     return {
@@ -126,6 +131,5 @@ def _show(output: Output, matches: Matches) -> None:
 
 def _rows(matches: Matches) -> Iterator[list[Any]]:
     for match in matches:
-        source = " ".join(str(value) for value in (match.source or {}).values())
         same = "same text" if match.same_text else ""
-        yield [match.index, match.id, similarity_of(match), match.distance, same, source[:_SHOWN]]
+        yield [match.index, match.id, similarity_of(match), match.distance, same, beginning_of(match.source)]

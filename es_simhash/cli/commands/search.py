@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.commands.find import match_as_json
+from es_simhash.cli.commands.find import beginning_of, match_as_json
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import json_object, text_file_option, text_in
 from es_simhash.cli.options.index import (
@@ -22,8 +22,6 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.plans.distinct.pages import DistinctHit, DistinctPage
-
-_SHOWN = 60
 
 
 @click.command(name="search", cls=EngineVerb)
@@ -111,6 +109,11 @@ def _show(output: Output, page: DistinctPage) -> None:
 
 def _rows(page: DistinctPage) -> Iterator[list[Any]]:
     for each in page:
-        source = " ".join(str(value) for value in (each.hit.get("_source") or {}).values())
         similar = f"+{len(each.similar)}" if each.similar else ""
-        yield [each.hit["_index"], each.hit["_id"], each.hit.get("_score"), similar, source[:_SHOWN]]
+        yield [
+            each.hit["_index"],
+            each.hit["_id"],
+            each.hit.get("_score"),
+            similar,
+            beginning_of(each.hit.get("_source")),
+        ]

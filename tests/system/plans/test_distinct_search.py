@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,6 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.rule import Near, are_near, clauses
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.testing.corpus import corpus, edited
-from tests.support.whole_indices import ENGINES, engine_of_kind, new_names
 
 FIELDS = ("title", "body")
 ALL: Json = {"query": {"match_all": {}}}
@@ -44,18 +43,6 @@ def documents(count: int = 24) -> dict[str, Json]:
 
 
 TEXTS = documents()
-
-
-@pytest.fixture(params=ENGINES, scope="module")
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with engine_of_kind(request.param, request) as engine:
-        yield engine
-
-
-@pytest.fixture(scope="module")
-def names(engine: Engine) -> Iterator[Callable[[], str]]:
-    with new_names(engine) as name:
-        yield name
 
 
 def filled(engine: Engine, name: str, texts: dict[str, Json] = TEXTS, **known: Any) -> Index:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,7 +21,6 @@ from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.testing.corpus import corpus, edited
-from tests.support.whole_indices import ENGINES, engine_of_kind, new_names
 from tools.nodes import Node
 
 FIELDS = ("title", "body")
@@ -42,18 +41,6 @@ TEXTS: dict[str, Json] = {
     "中文/2": CHANGED,
     "empty": {"title": " ", "body": ""},
 }
-
-
-@pytest.fixture(params=ENGINES, scope="module")
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with engine_of_kind(request.param, request) as engine:
-        yield engine
-
-
-@pytest.fixture(scope="module")
-def names(engine: Engine) -> Iterator[Callable[[], str]]:
-    with new_names(engine) as name:
-        yield name
 
 
 def filled(engine: Engine, name: str, documents: dict[str, Json] = TEXTS, **known: Any) -> Index:
