@@ -12,14 +12,15 @@ import pytest
 from es_simhash._core import bit_codes
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.engines.base import Engine
+from es_simhash.engines.base import Engine, run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.index import Index
 from es_simhash.plans import candidates
+from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.candidates import ServerFilter, all_candidates, server_filter
 from es_simhash.plans.find_options import FindRequest
-from es_simhash.plans.operations import Action, Bulk, MultiSearch, Operation, Plan, Search
+from es_simhash.plans.operations import Action, ActionResult, Bulk, MultiSearch, Operation, Plan, Search
 from es_simhash.plans.search_experience import Part, SearchExperience
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme import own_fields
@@ -78,7 +79,14 @@ def documents_of(scheme: Scheme, simhashes: dict[str, int], scheme_id: str | Non
 def opened(engine: Engine, name: str, scheme: Scheme, actions: list[Action]) -> Index:
     index = Index(name, engine, scheme=scheme, fields=["body"])
     index.init(create={"settings": {"number_of_shards": 2, "number_of_replicas": 0}})
-    assert not [result.error for result in engine.perform(Bulk(name, actions, refresh=True)) if result.error]
+    errors: list[str] = []
+
+    def take(_: Sequence[int], results: Sequence[ActionResult]) -> None:
+        errors.extend(result.error for result in results if result.error)
+
+    # Waits where a queue is full, as that of the small node is at times.
+    run(send(Bulk(name, actions, refresh=True), take, RequestSize(), patience=60), engine)
+    assert not errors
     return index
 
 
