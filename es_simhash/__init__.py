@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from es_simhash.quality.labels import Labels
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
+    from es_simhash.scheme.policy import Policy
     from es_simhash.scheme.presets import PRESETS
     from es_simhash.scheme.rerank import Match, Matches
     from es_simhash.scheme.scheme import Scheme
+    from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.settings import Layout, MinHash, SimHash
     from es_simhash.scheme.verdict.verification import Verification
     from es_simhash.text.hashing.registry import HashFunction, custom_hash
@@ -63,9 +65,11 @@ _NAMES = {
     "quality.key_choice": "Goal",
     "quality.tuning": "tune_by_labels tune_by_similarity",
     "scheme.fingerprint": "Fingerprint Fingerprints",
+    "scheme.policy": "Policy",
     "scheme.presets": "PRESETS",
     "scheme.rerank": "Match Matches",
     "scheme.scheme": "Scheme",
+    "scheme.scope": "Scope",
     "scheme.settings": "Layout MinHash SimHash",
     "scheme.verdict.verification": "Verification",
     "text.hashing.registry": "HashFunction custom_hash",
@@ -106,11 +110,13 @@ __all__ = [
     "Matches",
     "MinHash",
     "Normalisation",
+    "Policy",
     "ReindexOptions",
     "Rejected",
     "Runs",
     "Scheme",
     "SchemeError",
+    "Scope",
     "SearchOptions",
     "SimHash",
     "UpdateOptions",

@@ -1,0 +1,225 @@
+"""Scopes: which pairs of documents may be near-duplicates at all, by the values of fields and by dates.
+
+Two documents are in scope if the sets of their values are equal in each field of ``within``, disjoint in each field of
+``across``, and if their dates are at most ``window`` apart. What is unknown is out of scope: a document without a value
+in one of these fields, or whose date cannot be read, is in no pair.
+
+The fields of ``within`` divide documents into classes. ``across`` and ``window`` do not: of three documents, the first
+and the last may be in scope with the second, and not with each other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from math import isfinite
+from typing import Any, NamedTuple
+
+from es_simhash._core.dates import timestamp
+from es_simhash._core.json_paths import Json, values_at
+from es_simhash.errors import InputError
+
+_DURATION = re.compile(r"([0-9]{1,15})(ms|[smhd])")
+# From the longest on, so that a window is written with the shortest number.
+_UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+
+
+class ScopeValues(NamedTuple):
+    """The values of one document: sorted texts for each field of ``within``, sets for ``across``, its milliseconds.
+
+    ``within`` is hashable, so that documents can be divided by it.
+    """
+
+    within: tuple[tuple[str, ...], ...]
+    across: tuple[frozenset[str], ...]
+    date: int | None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which pairs of documents count: ``within`` equal fields, ``across`` unequal ones, in a ``window`` of a ``date``.
+
+    Fields are dotted paths; see `Scope.of` for other forms of the arguments.
+    """
+
+    within: tuple[str, ...] = ()
+    across: tuple[str, ...] = ()
+    window: timedelta | None = None
+    date: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "within", _checked_paths(self.within))
+        object.__setattr__(self, "across", _checked_paths(self.across))
+        if both := sorted(set(self.within) & set(self.across)):
+            raise InputError(f"No two documents can agree and differ in {', '.join(both)}. Name it once.")
+        if (self.window is None) != (self.date is None):
+            raise InputError(
+                "A window of time needs the field of the dates, and a field of dates the window. Give both."
+            )
+        if self.date is not None:
+            _checked_paths([self.date])
+            _check_window(self.window)
+        if not self.paths:
+            raise InputError("A scope needs a field. Name one that documents must agree or differ in, or leave it out.")
+
+    @classmethod
+    def of(
+        cls,
+        within: str | Iterable[str] = (),
+        across: str | Iterable[str] = (),
+        window: timedelta | str | None = None,
+        date: str | None = None,
+    ) -> Scope | None:
+        """Return the scope of one or more fields and a window such as ``"72h"``; None if none of these is given."""
+        same, other = (_checked_paths([each] if isinstance(each, str) else each) for each in (within, across))
+        if not (same or other or window or date):
+            return None
+        return cls(same, other, duration(window) if isinstance(window, str) else window, date)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The fields to read of documents."""
+        return tuple(dict.fromkeys((*self.within, *self.across, *([] if self.date is None else [self.date]))))
+
+    def values_of(self, document: Mapping[str, Any]) -> ScopeValues | None:
+        """Read the values of a document; None if one is missing or cannot be read."""
+        within = [values_in(document, path) for path in self.within]
+        across = [values_in(document, path) for path in self.across]
+        date = None if self.date is None else moment_in(document, self.date)
+        if not all(within) or not all(across) or (self.date is not None and date is None):
+            return None
+        return ScopeValues(tuple(tuple(sorted(values)) for values in within), tuple(across), date)
+
+    def missing(self, document: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the fields that keep a document out of all pairs."""
+        unknown = [path for path in (*self.within, *self.across) if not values_in(document, path)]
+        if self.date is not None and moment_in(document, self.date) is None:
+            unknown.append(self.date)
+        return tuple(dict.fromkeys(unknown))
+
+    def in_scope(self, one: ScopeValues | None, other: ScopeValues | None) -> bool:
+        """Return whether two documents, given by their values, may be near-duplicates."""
+        if one is None or other is None or one.within != other.within:
+            return False
+        if not all(map(frozenset.isdisjoint, one.across, other.across)):
+            return False
+        return one.date is None or other.date is None or abs(one.date - other.date) <= self.milliseconds
+
+    @property
+    def milliseconds(self) -> int:
+        """The length of the window; 0 without one."""
+        return 0 if self.window is None else self.window // timedelta(milliseconds=1)
+
+    def narrowed(self, other: Scope | None) -> Scope:
+        """Return the scope of the pairs that are in this one and in another."""
+        if other is None:
+            return self
+        if self.date is not None and other.date is not None and self.date != other.date:
+            raise InputError(
+                f"Windows over two fields, {self.date!r} and {other.date!r}, cannot both apply. "
+                f"Give one over {self.date!r}."
+            )
+        windows = [each.window for each in (self, other) if each.window is not None]
+        return Scope(
+            self.within + other.within,
+            self.across + other.across,
+            min(windows, default=None),
+            self.date or other.date,
+        )
+
+    def to_json(self) -> Json:
+        """Return the scope as JSON, without what it does not have."""
+        found: Json = {"within": list(self.within), "across": list(self.across)}
+        if self.window is not None:
+            found |= {"window": duration_text(self.window), "date": self.date}
+        return {name: value for name, value in found.items() if value}
+
+    @classmethod
+    def from_json(cls, form: Any) -> Scope:
+        """Read what `to_json` returns."""
+        if isinstance(form, dict) and form.keys() <= {"within", "across", "window", "date"}:
+            window = form.get("window")
+            length = duration(window) if isinstance(window, str) else window
+            return cls(form.get("within", ()), form.get("across", ()), length, form.get("date"))
+        raise InputError(f"{form!r} is no scope. Give an object with within, across, window and date.")
+
+
+def combined(policy: Scope | None, asked: Scope | None) -> Scope | None:
+    """Return the scope of the pairs that are in both, where each may be none."""
+    return asked if policy is None else policy.narrowed(asked)
+
+
+def values_in(document: Mapping[str, Any], path: str) -> frozenset[str]:
+    """Return the values at a path as a keyword field holds them; none if one of them cannot be one of its values."""
+    try:
+        found = {_text(value) for value in values_at(document, path) if value is not None}
+    except RecursionError:
+        return frozenset()
+    return frozenset() if None in found else frozenset(text for text in found if text is not None)
+
+
+def moment_in(document: Mapping[str, Any], path: str) -> int | None:
+    """Return the earliest date at a path, in milliseconds since 1970; None without one, or if one cannot be read."""
+    try:
+        found = [_milliseconds(value) for value in values_at(document, path) if value is not None]
+    except RecursionError:
+        return None
+    known = [each for each in found if each is not None]
+    return min(known) if known and len(known) == len(found) else None
+
+
+def duration(text: str) -> timedelta:
+    """Parse a length of time: ``72h``, ``3d``, ``30m``, ``45s``, ``500ms``."""
+    found = _DURATION.fullmatch(text)
+    try:
+        return timedelta(milliseconds=int(found[1]) * _UNITS[found[2]]) if found else _no_duration(text)
+    except OverflowError:
+        return _no_duration(text)
+
+
+def duration_text(window: timedelta) -> str:
+    """Write a length of time so that `duration` reads it."""
+    length = window // timedelta(milliseconds=1)
+    unit = next(unit for unit, size in _UNITS.items() if length % size == 0)
+    return f"{length // _UNITS[unit]}{unit}"
+
+
+def _no_duration(text: str) -> timedelta:
+    raise InputError(f"{text!r} is no length of time. Write it as 72h, 3d or 30m.")
+
+
+def _checked_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths once each, in an order of their own: it has no meaning."""
+    if isinstance(paths, str) or not isinstance(paths, Iterable):
+        raise InputError(f"Fields cannot be {paths!r}. Give their names, in a list.")
+    found = list(paths)
+    for path in found:
+        if not isinstance(path, str) or not all(path.split(".")):
+            raise InputError(f"A scope cannot have the field {path!r}. Give the name of a field, or a dotted path.")
+    return tuple(sorted(set(found)))
+
+
+def _check_window(window: object) -> None:
+    if not isinstance(window, timedelta) or window <= timedelta(0) or window % timedelta(milliseconds=1):
+        raise InputError(f"A window cannot be {window!r}. Give a length of time above 0, in whole milliseconds.")
+
+
+def _text(value: object) -> str | None:
+    """Return a value as a keyword field holds it; None for what it cannot hold."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        # In JSON, 5.0 and 5 are the same number.
+        return None if not isfinite(value) else str(int(value)) if value.is_integer() else json.dumps(value)
+    return json.dumps(value) if isinstance(value, bool | int) else None
+
+
+def _milliseconds(value: object) -> int | None:
+    try:
+        seconds = timestamp(value)
+    except OverflowError:
+        return None
+    return None if seconds is None else round(seconds * 1000)
