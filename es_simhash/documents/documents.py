@@ -6,7 +6,7 @@ The caller's documents and actions are never altered: they are copied as far as 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from es_simhash._core.batched import Items, async_chunks, chunks
@@ -19,6 +19,7 @@ from es_simhash.errors import DocumentError, InputError
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
+from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
 
 # Actions that are fingerprinted at once: as many as the clients send at a time.
@@ -27,11 +28,15 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class Documents:
-    """Documents whose texts are in ``fields`` (dotted paths), fingerprinted by a scheme into the object ``prefix``."""
+    """Documents whose texts are in ``fields`` (dotted paths), fingerprinted by a scheme into the object ``prefix``.
+
+    The ``policy`` says which of them are compared at all.
+    """
 
     scheme: Scheme
     fields: Sequence[str]
     prefix: str = DEFAULT_PREFIX
+    policy: Policy = field(default_factory=Policy)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fields", check_sources(self.fields))

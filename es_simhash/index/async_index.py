@@ -31,6 +31,7 @@ from es_simhash.plans.init import Initialised
 from es_simhash.plans.install_pipeline import IngestPipeline, PipelineRemoved
 from es_simhash.plans.install_scripts import InstalledScripts
 from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
+from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
@@ -78,9 +79,11 @@ class AsyncIndex:
     async def _run(self, plan: Plan[Result]) -> Result:
         return await run_async(plan, await self.engine())
 
-    async def init(self, *, create: Json | None = None, dry_run: bool = False) -> Initialised:
+    async def init(
+        self, *, create: Json | None = None, dry_run: bool = False, policy: Policy | None = None
+    ) -> Initialised:
         """See `Index.init`."""
-        return await self._run(self._plans.init(create, dry_run))
+        return await self._run(self._plans.init(create, dry_run, policy))
 
     async def documents(self) -> Documents:
         """See `Index.documents`."""

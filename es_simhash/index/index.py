@@ -26,6 +26,7 @@ from es_simhash.plans.init import Initialised
 from es_simhash.plans.install_pipeline import IngestPipeline, PipelineRemoved
 from es_simhash.plans.install_scripts import InstalledScripts
 from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
+from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
@@ -75,12 +76,14 @@ class Index:
     def _run(self, plan: Plan[Result]) -> Result:
         return run(plan, self.engine)
 
-    def init(self, *, create: Json | None = None, dry_run: bool = False) -> Initialised:
+    def init(self, *, create: Json | None = None, dry_run: bool = False, policy: Policy | None = None) -> Initialised:
         """Add the fields to the index's mapping, or create the index; nothing else in it changes.
 
-        ``create`` holds the settings and mappings of a new index. With ``dry_run`` nothing is changed.
+        ``create`` holds the settings and mappings of a new index. With ``dry_run`` nothing is changed. A ``policy`` is
+        kept in the mapping, for each command and each program to follow; it replaces the one that is there, and
+        ``Policy()`` lifts that.
         """
-        return self._run(self._plans.init(create, dry_run))
+        return self._run(self._plans.init(create, dry_run, policy))
 
     @property
     def documents(self) -> Documents:

@@ -36,6 +36,7 @@ from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.learnt import LearntRarity
@@ -93,7 +94,7 @@ class IndexPlans:
         self._experience = SearchExperience()
         self._terms: SearchTerms | None = None
 
-    def init(self, create: Json | None, dry_run: bool) -> Plan[Initialised]:
+    def init(self, create: Json | None, dry_run: bool, policy: Policy | None) -> Plan[Initialised]:
         """Add the fields to the index."""
         if not self._expected.fields:
             raise InputError(
@@ -102,7 +103,7 @@ class IndexPlans:
             )
         self._opened = None
         documents = Documents(self._scheme, self._expected.fields, self._expected.prefix)
-        return (yield from init(self.name, documents, create, dry_run))
+        return (yield from init(self.name, documents, create, dry_run, policy))
 
     @property
     def _scheme(self) -> Scheme:
@@ -147,7 +148,7 @@ class IndexPlans:
             if not given.fields:
                 raise
             return Documents(self._scheme, given.fields, given.prefix)
-        return Documents(given.scheme or here.scheme, given.fields or here.fields, given.prefix)
+        return replace(here, scheme=given.scheme or here.scheme, fields=given.fields or here.fields)
 
     def pipeline(self, install: bool, default: bool) -> Plan[IngestPipeline]:
         """Return the ingest pipeline, and install it on request."""

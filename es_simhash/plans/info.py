@@ -9,12 +9,13 @@ from es_simhash.plans.open_index import OpenedIndex
 from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import DEFERRED
+from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.verdict.learnt import LearntRarity
 
 
 @dataclass(frozen=True)
 class Info:
-    """An index: its engine, its scheme, and the number of its fingerprints by status.
+    """An index: its engine, its scheme and its policy, and the number of its fingerprints by status.
 
     ``without_fields`` lists the indices behind the name that have no fields: none of their documents has a fingerprint.
     ``rarity`` is how rare features are, if that was learnt.
@@ -31,6 +32,7 @@ class Info:
     fingerprinted: int
     statuses: dict[str, int]
     rarity: LearntRarity | None
+    policy: Policy
 
     @property
     def without(self) -> int:
@@ -61,4 +63,5 @@ def describe(index: str, opened: OpenedIndex) -> Plan[Info]:
         made,
         statuses,
         noted_rarity(mappings, documents),
+        documents.policy,
     )

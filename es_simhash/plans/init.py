@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from es_simhash._core.json_paths import Json
@@ -10,8 +11,10 @@ from es_simhash.errors import IndexStateError, MissingError
 from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.foreign_values import refuse_foreign
 from es_simhash.plans.operations import CreateIndex, GetMappings, Plan, PutMapping
+from es_simhash.plans.scope_fields import check_scope
 from es_simhash.plans.text_fields import check_text_fields, derived_errors, derived_fields
 from es_simhash.scheme import mapping
+from es_simhash.scheme.policy import Policy
 
 # How often to add the fields to a mapping that others change at the same time.
 _ATTEMPTS = 4
@@ -30,17 +33,26 @@ class Initialised:
     bodies: dict[str, Json] = field(repr=False)
 
 
-def init(index: str, documents: Documents, create: Json | None = None, dry_run: bool = False) -> Plan[Initialised]:
+def init(
+    index: str,
+    documents: Documents,
+    create: Json | None = None,
+    dry_run: bool = False,
+    policy: Policy | None = None,
+) -> Plan[Initialised]:
     """Add the fields to the mapping of every index that the name stands for, or create an index with them.
 
     ``create`` holds settings and further mappings of a new index. Nothing changes if one index cannot take the fields,
-    or if the named fields cannot hold texts.
+    or if the named fields cannot hold texts. A ``policy`` replaces the one that is there.
     """
     wanted = documents.scheme.mapping(documents.prefix, documents.fields)
+    if policy is not None:
+        wanted = mapping.with_policy(wanted, policy)
     try:
         present = yield GetMappings(index)
     except MissingError:
         body = new_index(index, wanted, create or {})
+        _check_policy({index: body["mappings"]}, policy)
         for error in derived_errors(index, derived_fields(body["mappings"], documents.fields, documents.fields)):
             raise error from None
         made_by_others = None if dry_run else (yield from make_index(index, body))
@@ -48,6 +60,7 @@ def init(index: str, documents: Documents, create: Json | None = None, dry_run: 
             return Initialised(True, {index: list(mapping.leaf_paths(wanted["properties"]))}, {index: body})
         present = made_by_others
     yield from check_open(index)
+    _check_policy(present, policy)
     changes = {name: mapping.merge(name, there, wanted) for name, there in present.items()}
     bodies = {name: change.body for name, change in changes.items() if change.body}
     yield from check_text_fields(present, documents)
@@ -57,6 +70,12 @@ def init(index: str, documents: Documents, create: Json | None = None, dry_run: 
         for name in bodies:
             yield from _bring(name, wanted)
     return Initialised(False, {name: change.added for name, change in changes.items()}, bodies)
+
+
+def _check_policy(mappings: Mapping[str, Json], policy: Policy | None) -> None:
+    """Refuse a policy whose fields cannot be read from documents."""
+    if policy and policy.scope:
+        check_scope(mappings, policy.scope)
 
 
 def make_index(index: str, body: Json) -> Plan[dict[str, Json] | None]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.errors import MappingError, MissingError, SchemeMismatchError
+from es_simhash.errors import IndexStateError, MappingError, MissingError, SchemeMismatchError
 from es_simhash.plans.closed_indices import check_open, closed_index, closed_ones
 from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.operations import GetMappings, Plan
@@ -77,11 +77,17 @@ def no_fields(index: str, prefix: str) -> MappingError:
 
 def _agreed(entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
     (first, entry), *others = entries.items()
+    policy = mapping.policy_of(entry)
     for name, other in others:
         if (other["id"], other.get("fields")) != (entry["id"], entry.get("fields")):
             raise SchemeMismatchError(
                 f"The index {first!r} holds fingerprints of the scheme {entry['id']} over {entry.get('fields')}, but "
                 f"{name!r} of {other['id']} over {other.get('fields')}. Search them apart."
+            )
+        if mapping.policy_of(other) != policy:
+            raise IndexStateError(
+                f"The indices {first!r} and {name!r} have different policies: {policy.to_json()} and "
+                f"{mapping.policy_of(other).to_json()}. Give both the same by init, or name one of them."
             )
     if expected.scheme and expected.scheme.id != entry["id"]:
         raise SchemeMismatchError(
@@ -99,7 +105,7 @@ def _agreed(entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
             f"The index {first!r} holds fingerprints of the fields {list(fields)}; those given are "
             f"{list(expected.fields)}. Leave them out, or choose another prefix for the new ones."
         )
-    return Documents(scheme, fields, expected.prefix)
+    return Documents(scheme, fields, expected.prefix, policy)
 
 
 def _scheme_of(index: str, entry: Json, expected: ExpectedIndex) -> Scheme:

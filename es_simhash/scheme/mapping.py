@@ -10,9 +10,11 @@ from typing import Any
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, MappingError, SchemeMismatchError
 from es_simhash.scheme import group_fields, own_fields
+from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.settings import Settings
 
 META = "es_simhash"
+POLICY = "policy"
 DEFAULT_PREFIX = "dedup"
 # The fields of every scheme, and those that each has at least one of.
 _ALWAYS, _EITHER = {"content", "scheme", "status"}, {"blocks", "block0", "bands", "band0"}
@@ -40,6 +42,12 @@ def mapping(settings: Settings, scheme: Json, scheme_id: str, prefix: str, sourc
         "_meta": {META: {check_prefix(prefix): entry}},
         "properties": {prefix: {"dynamic": "false", "properties": own_fields.properties(settings)}},
     }
+
+
+def with_policy(wanted: Json, policy: Policy) -> Json:
+    """Return the mapping with a policy to note; one without anything lifts the policy that an index has."""
+    [(prefix, entry)] = wanted["_meta"][META].items()
+    return {**wanted, "_meta": {META: {prefix: {**entry, POLICY: policy.to_json()}}}}
 
 
 @dataclass(frozen=True)
@@ -102,8 +110,23 @@ def _is_whole(entry: Any) -> bool:
     match entry:
         case {"id": str(), "scheme": dict(), **others}:
             sources = others.get("fields", [])
-            return isinstance(sources, list) and all(isinstance(source, str) for source in sources)
+            return (
+                isinstance(sources, list) and all(isinstance(source, str) for source in sources) and _has_policy(entry)
+            )
     return False
+
+
+def _has_policy(entry: Json) -> bool:
+    try:
+        policy_of(entry)
+    except InputError:
+        return False
+    return True
+
+
+def policy_of(entry: Json) -> Policy:
+    """Return the policy in an entry of ``_meta``."""
+    return Policy.from_json(entry.get(POLICY, {}))
 
 
 def component_template(wanted: Json, description: str) -> Json:
@@ -112,12 +135,16 @@ def component_template(wanted: Json, description: str) -> Json:
 
 
 def _merged_meta(present: Json, wanted: Json, prefix: str) -> Json:
-    """Add our entry to the present ``_meta``; keep the source fields that it already names."""
+    """Add our entry to the present ``_meta``; keep the source fields and the policy, unless they are given anew."""
     ours: Json = present.get(META) or {}
     entry = {**wanted[META][prefix]}
     there = ours.get(prefix) or {}
     if "fields" in there:
         entry.setdefault("fields", there["fields"])
+    if POLICY in there:
+        entry.setdefault(POLICY, there[POLICY])
+    if not entry.get(POLICY):
+        entry.pop(POLICY, None)
     return {**present, META: {**ours, prefix: entry}}
 
 

@@ -26,6 +26,10 @@ class Policy:
         if self.groups not in get_args(WhenGrouped):
             raise InputError(f"Groups cannot be made {self.groups!r}. Choose from: {', '.join(get_args(WhenGrouped))}.")
 
+    def __str__(self) -> str:
+        """Write the policy in words."""
+        return "; ".join([*([str(self.scope)] if self.scope else []), f"groups {self.groups}"])
+
     def to_json(self) -> Json:
         """Return the policy as JSON, without what is as by default."""
         scope: Json = {} if self.scope is None else {"scope": self.scope.to_json()}

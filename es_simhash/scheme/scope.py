@@ -130,6 +130,13 @@ class Scope:
             self.date or other.date,
         )
 
+    def __str__(self) -> str:
+        """Write the scope in words."""
+        parts = [f"within {', '.join(self.within)}"] if self.within else []
+        parts += [f"across {', '.join(self.across)}"] if self.across else []
+        parts += [] if self.window is None else [f"{duration_text(self.window)} of {self.date}"]
+        return "; ".join(parts)
+
     def to_json(self) -> Json:
         """Return the scope as JSON, without what it does not have."""
         found: Json = {"within": list(self.within), "across": list(self.across)}

@@ -43,7 +43,7 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
     if rarity_file:
         _write_rarity(info, scheme, rarity_file)
     shown = {**asdict(replace(info, rarity=None)), "rarity": learnt_as_json(info.rarity), "without": info.without}
-    output.result({**shown, "files": asdict(checked) if checked else None})
+    output.result({**shown, "policy": info.policy.to_json(), "files": asdict(checked) if checked else None})
     rows = [
         ["engine", info.engine],
         ["indices", ", ".join(info.indices)],
@@ -51,6 +51,7 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
         ["scheme", f"{info.scheme} ({info.preset})"],
         ["source fields", ", ".join(info.fields)],
         ["fields under", info.prefix],
+        *([["policy", str(info.policy)]] if info.policy.to_json() else []),
         ["documents", f"{info.documents:,}"],
         ["with fingerprints", f"{info.fingerprinted:,}"],
         ["without", f"{info.without:,}"],

@@ -21,6 +21,7 @@ from es_simhash.plans.operations import Count, GetAliases, GetInfo, GetMappings,
 from es_simhash.plans.text_fields import check_text_fields, fields_in_no_document, has_these_fields, no_text
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import META
+from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.verdict.learnt import LearntRarity
 
 # The note in a copy that names its source.
@@ -62,6 +63,8 @@ def survey(
     copying = Copying(documents, destination, _old_names(there, documents))
     origin = {"index": name, "uuid": present.get("index.uuid")}
     wanted = documents.scheme.mapping(documents.prefix, documents.fields)
+    if documents.policy != Policy():
+        wanted = mapping.with_policy(wanted, documents.policy)
     aliases = yield from alias_changes(name, destination, options.aliases)
     copy = yield from _mappings_of(destination)
     create = change = since = None

@@ -519,7 +519,7 @@ def test_an_index_of_an_earlier_rule_says_how_to_adopt_the_one_of_now(tmp_path: 
     command = re.search("es-simhash (.+?)\\. The fingerprints stay", found.remedy)
     assert command
     result = CliRunner().invoke(app, [*command[1].split(), "--url", str(tmp_path)])
-    assert "its scheme noted anew" in result.output
+    assert "its scheme and policy noted anew" in result.output
     with Index("old", tmp_path, prefix="copies") as index:
         assert index.documents.scheme.verification == Verification()
         assert index.documents.scheme.id == before.id
