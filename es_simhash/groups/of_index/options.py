@@ -13,6 +13,7 @@ from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.scheme.query import By, Criteria
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.verification import Level
 from es_simhash.scheme.verdict.verifier import verification_of
@@ -39,6 +40,8 @@ class GroupOptions:
     With ``incremental``, only documents added or changed since groups were last written with the same options are
     compared with the others, and join the existing groups.
 
+    Only pairs in the ``scope`` count, and in that of the index; a document without one of its values is in no group.
+
     The job takes about ``memory`` bytes, and temporary files of ``directory`` beyond that. The directory ``state``
     keeps what was read until the groups are made, so that a run that was stopped need not read it again. The job waits
     up to ``patience`` seconds for an engine that is away or overloaded.
@@ -59,6 +62,7 @@ class GroupOptions:
     directory: str | Path | None = None
     state: str | Path | None = None
     patience: float = PATIENCE
+    scope: Scope | None = None
 
     def __post_init__(self) -> None:
         if self.linkage not in get_args(Linkage):

@@ -190,6 +190,15 @@ class Grouped:
         """Return whether the fingerprinted text of a document has this hash."""
         return self._linked.nearness.has_content(position, content_number(content))
 
+    @property
+    def scope_paths(self) -> tuple[str, ...]:
+        """The fields of the scope."""
+        return self._linked.nearness.scope_paths
+
+    def has_scope(self, position: int, document: Json) -> bool:
+        """Return whether a document still has the values of the scope that were read."""
+        return self._linked.nearness.has_scope(position, document)
+
     def fields(self, singles: bool = False) -> Iterator[tuple[int, Json]]:
         """Yield the position of each member, and the fields to write into the document.
 
@@ -253,14 +262,16 @@ class Grouped:
     def _copies_instead(self) -> Integers:
         """Return each document that stays, and a copy that stays of those left out, or -1.
 
-        Among documents with equal texts only the first has links to others.
+        Among documents with equal texts only the first has links to others, unless a scope keeps them apart.
         """
         count = len(self._linked.refs)
         copies, stays = UnionFind(count), np.ones(count, dtype=np.bool_)
+        stays[list(self._without)] = False
+        if self._linked.nearness.is_by_pairs:
+            return np.where(stays, np.arange(count), -1)
         for pairs in self.pairs():
             equal = pairs[pairs["clause"] == EQUAL]
             copies.union(equal["first"], equal["second"])
-        stays[list(self._without)] = False
         firsts, staying = copies.groups().firsts, np.flatnonzero(stays)
         copy = np.full(count, -1, dtype=np.int64)
         copy[firsts[staying]] = staying

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.arrays import Integers
 from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
@@ -43,6 +44,7 @@ from es_simhash.plans.mapping_notes import noted
 from es_simhash.plans.operations import Count, GetMappings, Slice
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.verdict.learnt import LearntRarity
+from es_simhash.sketches.minhash.common import VALUE_BITS
 
 OnProgress = Callable[[int], object]
 
@@ -98,10 +100,9 @@ class _Grouping:
         settings = replace(needed(stored_fingerprints.known(scheme), self._criteria), simhash=scheme.simhash)
         if scheme.minhash and not settings.minhash:
             settings = replace(settings, minhash=stored_fingerprints.known(scheme).minhash)
-        layout = scheme.minhash.layout if scheme.minhash else None
-        self._store = (
-            FingerprintStore(settings, spools, layout.value_bits) if layout else FingerprintStore(settings, spools)
-        )
+        self._scope = options.scope
+        bits = scheme.minhash.layout.value_bits if scheme.minhash else VALUE_BITS
+        self._store = FingerprintStore(settings, spools, bits, self._scope)
         self._refs = DocumentRefs(spools)
         self._others = 0
         self._is_incremental = False
@@ -127,6 +128,8 @@ class _Grouping:
                 for found in pages:
                     self._refs.append(found.refs)
                     self._store.add(found.condensed)
+                    if self._store.scopes and found.scopes:
+                        self._store.scopes.add(found.scopes)
                     self._others += found.others
                     on_progress(len(self._store) + self._others)
             if self._is_incremental:
@@ -150,7 +153,7 @@ class _Grouping:
             loaded = self._saved.load(index, part)
             if loaded is None:
                 changes = self._made_visible(index)
-                nothing = stored_fingerprints.rows(self._documents, self._store.settings, [])
+                nothing = stored_fingerprints.rows(self._documents, self._store.settings, [], self._scope)
                 rows = concatenated([nothing, *self._read(index, part)])
                 self._saved.save(index, part, rows, changes)
             else:
@@ -162,21 +165,24 @@ class _Grouping:
 
     def _read(self, index: str, part: Slice | None = None) -> Generator[FingerprintRows, None, None]:
         engine = self._engine
-        reading = Reading(
-            index, self._query, stored_fingerprints.paths(self._documents), part, self._options.patience, once=True
-        )
+        source = stored_fingerprints.paths(self._documents, self._scope)
+        reading = Reading(index, self._query, source, part, self._options.patience, once=True)
         with ExitStack() as stack:
             stack.callback(engine.leave, reading.close(), BRIEFLY)
             next_page = prefetched(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
             pages = stack.enter_context(closing(next_page))
-            rows = partial(stored_fingerprints.rows, self._documents, self._store.settings)
+            rows = partial(stored_fingerprints.rows, self._documents, self._store.settings, scope=self._scope)
             yield from stack.enter_context(closing(prefetched(rows, takewhile(bool, pages), stop=engine.stop)))
 
     @property
     def _what(self) -> Json:
-        """The scheme, query and criteria with which saved parts were read."""
-        own = self._documents
-        return {"scheme": own.scheme.id, "prefix": own.prefix, "query": self._options.filter, **asdict(self._criteria)}
+        """The scheme, query, criteria and scope with which saved parts were read."""
+        own = {"scheme": self._documents.scheme.id, "prefix": self._documents.prefix, "query": self._options.filter}
+        return {**own, **asdict(self._criteria), **self._scope_note}
+
+    @property
+    def _scope_note(self) -> Json:
+        return {"scope": self._scope.to_json()} if self._scope else {}
 
     @property
     def _query(self) -> Json:
@@ -187,7 +193,7 @@ class _Grouping:
     def _note(self) -> tuple[str, Json]:
         """The name of an index's note about its groups, and the settings that must agree to add to them."""
         same = {"scheme": self._documents.scheme.id, **asdict(self._criteria), "linkage": self._options.linkage}
-        return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.filter}
+        return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.filter, **self._scope_note}
 
     def _since(self, mapping: Json) -> list[int] | None:
         """Return the changes of an index up to which its groups were last written with the same settings."""
@@ -200,10 +206,9 @@ class _Grouping:
         options, reader = self._options, DocumentReader(self._engine, self._options.patience)
         exact = self._exact(reader) if self._criteria.verification else None
         comparison = _StoppableComparison(self._engine.stop, self._store, self._criteria, exact)
-        new = np.concatenate(self._new) if self._is_incremental else None
+        joined, new = self._joined()
         bounds = Bounds(options.max_bucket, new)
         links = link(self._store, self._criteria, comparison, options.memory, self._spools, bounds)
-        joined = self._refs.joined() if self._is_incremental else (np.empty(0, dtype=np.int64),) * 2
         links.union.union(*joined)
         ranking = Ranking(options.canonical, self._refs, reader)
         members = (position for component in links.union.groups() for position in component)
@@ -217,6 +222,20 @@ class _Grouping:
         if self._saved:
             self._saved.remove()
         return grouped
+
+    def _joined(self) -> tuple[tuple[Integers, Integers], npt.NDArray[np.bool_] | None]:
+        """Return the documents that stay in the same group, each with its first, and which are new to all others.
+
+        A group in which some no longer agree is made again.
+        """
+        if not self._is_incremental:
+            return (np.empty(0, dtype=np.int64),) * 2, None
+        (first, second), new = self._refs.joined(), np.concatenate(self._new)
+        if self._store.scopes:
+            stay = ~np.isin(first, self._store.scopes.mixed_groups(first, second))
+            new[second[~stay]] = True
+            first, second = first[stay], second[stay]
+        return (first, second), new
 
     def _exact(self, reader: DocumentReader) -> CompareTexts:
         options = self._options
@@ -256,5 +275,6 @@ def _counts(store: FingerprintStore, links: Links, comparison: Comparison) -> Co
         verified=comparison.verified,
         left_out=links.left_out,
         cut_off=links.cut_off,
+        unscoped=store.unscoped,
         valley=comparison.sample.valley,
     )

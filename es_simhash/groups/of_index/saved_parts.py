@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ from es_simhash.errors import StorageError
 from es_simhash.groups.of_index.document_refs import RefColumns
 from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
 from es_simhash.groups.pairs.condense import Condensed
+from es_simhash.groups.pairs.scope_columns import ScopeRows
 from es_simhash.plans.operations import Slice
 
 # The approximate number of documents of a part.
 PART = 200_000
 _ARRAYS = ("statuses", "contents", "simhashes", "values")
+_SCOPE = "scope_"
 
 
 def concatenated(pages: Sequence[FingerprintRows]) -> FingerprintRows:
@@ -29,6 +32,7 @@ def concatenated(pages: Sequence[FingerprintRows]) -> FingerprintRows:
         RefColumns.concatenated([page.refs for page in pages]),
         Condensed(*(_joined([getattr(page.condensed, name) for page in pages]) for name in _ARRAYS)),
         sum(page.others for page in pages),
+        ScopeRows.concatenated(scopes) if (scopes := [page.scopes for page in pages if page.scopes]) else None,
     )
 
 
@@ -61,12 +65,16 @@ class SavedParts:
         with np.load(path, allow_pickle=False) as arrays:
             documents, others, changes = json.loads(arrays["documents"].tobytes())
             found: dict[str, Any] = dict.fromkeys(_ARRAYS) | {name: arrays[name] for name in arrays if name in _ARRAYS}
-        return FingerprintRows(RefColumns.from_json(documents), Condensed(**found), others), changes
+            scope = {name.removeprefix(_SCOPE): arrays[name] for name in arrays if name.startswith(_SCOPE)}
+        scopes = ScopeRows(**scope) if scope else None
+        return FingerprintRows(RefColumns.from_json(documents), Condensed(**found), others, scopes), changes
 
     def save(self, index: str, part: Slice, rows: FingerprintRows, changes: list[int] | None) -> None:
         """Save a part completely, or not at all."""
         path = self._path(index, part)
         arrays = {name: getattr(rows.condensed, name) for name in _ARRAYS}
+        if rows.scopes:
+            arrays |= {f"{_SCOPE}{each.name}": getattr(rows.scopes, each.name) for each in fields(ScopeRows)}
         documents = [rows.refs.to_json(), rows.others, changes]
         try:
             self._directory.mkdir(parents=True, exist_ok=True)

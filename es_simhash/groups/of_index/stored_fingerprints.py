@@ -13,9 +13,11 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.groups.of_index.document_refs import RefColumns
 from es_simhash.groups.pairs.condense import Condensed, value_type
+from es_simhash.groups.pairs.scope_columns import ScopeRows
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import StoredFingerprints
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 
 _CONTENT_DIGITS = 8
@@ -26,12 +28,14 @@ _CONTENT = re.compile(f"[A-Za-z0-9_-]{{{_CONTENT_DIGITS}}}")
 class FingerprintRows:
     """Documents with a fingerprint of the scheme: references, and condensed fingerprints.
 
-    ``others`` counts the documents without one, including those with empty texts.
+    ``others`` counts the documents without one, including those with empty texts. ``scopes`` has their scope, if one
+    counts.
     """
 
     refs: RefColumns
     condensed: Condensed
     others: int
+    scopes: ScopeRows | None = None
 
 
 def known(settings: Settings) -> Settings:
@@ -41,14 +45,14 @@ def known(settings: Settings) -> Settings:
     return replace(settings, minhash=replace(settings.minhash, size=settings.minhash.layout.size))
 
 
-def paths(documents: Documents) -> list[str]:
+def paths(documents: Documents, scope: Scope | None = None) -> list[str]:
     """Return the fields to read."""
     names = [*own_fields.compared_names(documents.scheme), *group_fields.NAMES]
-    return [f"{documents.prefix}.{name}" for name in names]
+    return [*(f"{documents.prefix}.{name}" for name in names), *(scope.paths if scope else ())]
 
 
-def rows(documents: Documents, wanted: Settings, hits: Sequence[Json]) -> FingerprintRows:
-    """Parse the fingerprints in the documents of hits, as far as the ``wanted`` settings need them."""
+def rows(documents: Documents, wanted: Settings, hits: Sequence[Json], scope: Scope | None = None) -> FingerprintRows:
+    """Parse the fingerprints in the documents of hits, as far as the ``wanted`` settings need them, and their scope."""
     scheme, prefix = documents.scheme, documents.prefix
     objects = [(hit.get("_source") or {}).get(prefix) or {} for hit in hits]
     stored = own_fields.read_all(scheme, scheme.id, objects)
@@ -56,7 +60,8 @@ def rows(documents: Documents, wanted: Settings, hits: Sequence[Json]) -> Finger
     kept = [i for i, content in enumerate(stored.contents) if _CONTENT.fullmatch(content or "")]
     places = [stored.places[i] for i in kept]
     refs = RefColumns.of([hits[place] for place in places], [objects[place] for place in places])
-    return FingerprintRows(refs, _condensed(wanted, stored, kept), len(hits) - len(kept))
+    scopes = ScopeRows.of([scope.values_of(hits[place].get("_source") or {}) for place in places]) if scope else None
+    return FingerprintRows(refs, _condensed(wanted, stored, kept), len(hits) - len(kept), scopes)
 
 
 def _condensed(wanted: Settings, stored: StoredFingerprints, kept: list[int]) -> Condensed:

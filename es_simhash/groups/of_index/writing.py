@@ -212,7 +212,7 @@ class _Settling:
     def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
         """Repeat updates if only other fields have changed; if the text has, the document leaves its group."""
         prepared = Prepared()
-        source = [*self.documents.fields, self.documents.prefix]
+        source = [*self.documents.fields, self.documents.prefix, *self.grouped.scope_paths]
         for index in sorted({ref.index for ref, _ in conflicts}):
             there = [update for update in conflicts if update[0].index == index]
             replies = yield from retry(read_again(index, there, source), patience)
@@ -235,7 +235,9 @@ class _Settling:
             prepared.updates.append((ref, self._update(ref, dict.fromkeys(stale))))
 
     def _is_as_it_was(self, position: int, reply: Json, stored: Json) -> bool:
-        """Return whether the text still matches the fingerprint, and the fingerprint the one that was read."""
+        """Return whether the text still matches the fingerprint, and this and the scope those that were read."""
+        if not self.grouped.has_scope(position, reply.get("_source") or {}):
+            return False
         try:
             text = self.documents.text_of(reply.get("_source") or {})
         except DocumentError:

@@ -28,8 +28,8 @@ from es_simhash.sketches.minhash.common import constants
 
 POSITION_BITS = 32
 _POSITION = np.uint64(POSITION_BITS)
-_POSITION_MASK = np.uint64((1 << POSITION_BITS) - 1)
-_PAIRS_AT_ONCE = 1 << 17
+POSITION_MASK = np.uint64((1 << POSITION_BITS) - 1)
+PAIRS_AT_ONCE = 1 << 17
 
 
 def entries(keys: Rows, first: int, kept: npt.NDArray[np.bool_] | None = None) -> Numbers:
@@ -44,7 +44,7 @@ def entries(keys: Rows, first: int, kept: npt.NDArray[np.bool_] | None = None) -
     hashes = np.zeros(len(keys), dtype=np.uint64)
     for column, factor in zip(keys.T, factors, strict=True):
         hashes += column.astype(np.uint64) * factor
-    hashes &= ~_POSITION_MASK
+    hashes &= ~POSITION_MASK
     hashes |= np.arange(first, first + len(keys), dtype=np.uint64)
     return hashes if kept is None else hashes[kept]
 
@@ -62,7 +62,7 @@ def pair_codes(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) 
 
 def positions(codes: Numbers) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Decode pairs of positions from numbers."""
-    return (codes >> _POSITION).astype(np.int64), (codes & _POSITION_MASK).astype(np.int64)
+    return (codes >> _POSITION).astype(np.int64), (codes & POSITION_MASK).astype(np.int64)
 
 
 class HotKeys:
@@ -76,7 +76,7 @@ class HotKeys:
     def add(self, table: int, sizes: npt.NDArray[np.int64], last: Numbers) -> None:
         """Consider some keys of a table, given the number of their documents, and the entry of the last one."""
         for place in np.flatnonzero(sizes >= self.least).tolist():
-            heappush(self._heap, (int(sizes[place]), table, int(last[place] & _POSITION_MASK)))
+            heappush(self._heap, (int(sizes[place]), table, int(last[place] & POSITION_MASK)))
             if len(self._heap) > self._most:
                 heappop(self._heap)
 
@@ -112,7 +112,7 @@ class Linker:
         for piece in pieces:
             start = 0
             while start < len(piece):
-                codes, start = linker.pairs(piece, start, _PAIRS_AT_ONCE)
+                codes, start = linker.pairs(piece, start, PAIRS_AT_ONCE)
                 if len(codes):
                     yield codes
         self._hot.add(table, *linker.hot_keys())
@@ -150,9 +150,9 @@ class Linker:
             counts[ranks >= self._most] = 0
             self.cut_off += int((ranks >= self._most).sum())
         self.left_out += int((ranks - counts).sum())
-        for which, back in spread_chunks(counts, _PAIRS_AT_ONCE):
+        for which, back in spread_chunks(counts, PAIRS_AT_ONCE):
             here = which + new
-            yield run[here - 1 - back] << _POSITION | run[here] & _POSITION_MASK
+            yield run[here - 1 - back] << _POSITION | run[here] & POSITION_MASK
 
 
 def _ranks_in_runs(keys: Numbers) -> npt.NDArray[np.int64]:

@@ -40,17 +40,30 @@ def pair_type(criteria: Criteria) -> np.dtype[np.void]:
 
 
 def identical_pairs(store: FingerprintStore, codes: Numbers, criteria: Criteria) -> Pairs:
-    """Return the pairs with equal texts; for each second document only the first pair."""
-    first, second = positions(codes)
-    same = np.equal(*PairRows(codes).of(store.contents)).all(axis=1)
-    first, second = first[same], second[same]
-    is_new = np.ones(len(second), dtype=np.bool_)
-    np.not_equal(second[1:], second[:-1], out=is_new[1:])
-    pairs = _pairs(first[is_new], second[is_new], criteria)
+    """Return the pairs with equal texts whose values agree."""
+    rows = PairRows(codes)
+    same = _are_equal(store, rows)
+    if store.scopes and (agree := store.scopes.agree(rows)) is not None:
+        same &= agree
+    pairs = _pairs(*positions(codes[same]), criteria)
     pairs["clause"] = rule.EQUAL
     if criteria.similarity is not None:
         pairs["similarity"], pairs["is_exact"], pairs["agreement"] = 1.0, True, MANY_NUMBERS
     return pairs
+
+
+def first_of_each(pairs: Pairs) -> Pairs:
+    """Return for each second document only the first pair; they follow one another."""
+    is_new = np.ones(len(pairs), dtype=np.bool_)
+    np.not_equal(pairs["second"][1:], pairs["second"][:-1], out=is_new[1:])
+    return pairs[is_new]
+
+
+def _are_equal(store: FingerprintStore, rows: PairRows) -> npt.NDArray[np.bool_]:
+    """Return which pairs have equal texts."""
+    first, second = rows.of(store.contents)
+    same: npt.NDArray[np.bool_] = (first == second).all(axis=1)
+    return same
 
 
 class Comparison:
@@ -101,7 +114,11 @@ class Comparison:
 
     def _by_fingerprints(self, codes: Numbers) -> tuple[Pairs, npt.NDArray[np.bool_]]:
         """Return the pairs with what fingerprints say of them, and which are near by their distance."""
-        pairs, rows = _pairs(*positions(codes), self._criteria), PairRows(codes)
+        rows = PairRows(codes)
+        if not (asked := self._are_asked(rows)).all():
+            codes = codes[asked]
+            rows = PairRows(codes)
+        pairs = _pairs(*positions(codes), self._criteria)
         are_near = np.zeros(len(pairs), dtype=np.bool_)
         if self._criteria.distance is not None:
             are_near |= self._are_near(pairs, rows)
@@ -109,6 +126,15 @@ class Comparison:
             pairs["similarity"] = rows.estimates(self._store.values, self._store.value_bits, self._size)
             pairs["agreement"] = MET
         return pairs, are_near
+
+    def _are_asked(self, rows: PairRows) -> npt.NDArray[np.bool_]:
+        """Return which pairs have values that agree, and are not paired before as equal texts."""
+        asked, scopes = np.ones(len(rows), dtype=np.bool_), self._store.scopes
+        if scopes and (agree := scopes.agree(rows)) is not None:
+            asked &= agree
+        if scopes and scopes.by_pairs:
+            asked &= ~_are_equal(self._store, rows)
+        return asked
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
         """Fill in the standard errors of similarities, 0 for exact ones."""

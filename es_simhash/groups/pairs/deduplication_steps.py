@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,11 +18,13 @@ from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts, Duplicates
+from es_simhash.groups.pairs.scope_columns import ScopeRows
 from es_simhash.groups.pairs.spool import Spools, Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer, verifier
 from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scope import Scope, ScopeValues
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
@@ -30,10 +32,14 @@ from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
-Documents = Iterable[tuple[str, str]]
+# Documents with their ids and texts; with a scope, their values as well.
+Documents = Iterable[tuple[str, str] | tuple[str, str, Mapping[str, Any]]]
 OnProgress = Callable[[int], object]
 # The rank of a document by its position; the lowest of a group stands for it.
 Rank = Callable[[int], Any]
+
+
+_NOTED_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,7 @@ class Choices:
     common: float | None
     max_bucket: int | None
     rarity: Rarity | None
+    scope: Scope | None
 
 
 class Deduplication:
@@ -63,7 +70,9 @@ class Deduplication:
         self._texts = Strings(spools) if criteria.similarity is not None and criteria.verification else None
         self._needed = needed(settings, criteria)
         minhash = self._needed.minhash
-        self._store = FingerprintStore(self._needed, spools, minhash.layout.value_bits if minhash else VALUE_BITS)
+        bits = minhash.layout.value_bits if minhash else VALUE_BITS
+        self._store = FingerprintStore(self._needed, spools, bits, choices.scope)
+        self._unnoted: list[ScopeValues | None] = []
         exact = self._exact if self._texts is not None else None
         self._comparison = Comparison(self._store, criteria, exact, threads)
 
@@ -75,15 +84,24 @@ class Deduplication:
                 self._texts.extend(condensed.texts)
             on_progress(len(self._store))
         self._ids.flush()
+        self._note_scopes()
         self._store.complete()
 
     def _noted(self, documents: Documents) -> Iterator[str]:
+        scope = self._choices.scope
         for position, document in enumerate(documents):
-            if not isinstance(document, tuple) or len(document) != 2 or not isinstance(document[0], str):
-                raise DocumentError("is not a pair of an id and a text, both strings. Give such pairs.", position)
-            id, text = document
+            id, text, *values = _checked(document, position, scope)
             self._ids.append(id)
+            if scope:
+                self._unnoted.append(scope.values_of(values[0]))
+                if len(self._unnoted) == _NOTED_AT_ONCE:
+                    self._note_scopes()
             yield text
+
+    def _note_scopes(self) -> None:
+        if self._store.scopes:
+            self._store.scopes.add(ScopeRows.of(self._unnoted))
+            self._unnoted.clear()
 
     def _exact(self, first: Integers, second: Integers, least: Similarities | float) -> PairMeasures:
         return self._by_texts(first, second, least)
@@ -109,7 +127,6 @@ class Deduplication:
 
     def result(self, rank: Rank | None = None) -> Duplicates:
         """Compare the documents, and make groups."""
-        compared = int(self._store.compared.sum())
         bounds = Bounds(self._choices.max_bucket)
         links = link(self._store, self._criteria, self._comparison, self._memory, self._spools, bounds)
         self._surroundings = links.surroundings
@@ -118,7 +135,7 @@ class Deduplication:
             groups = Groups.of(self._chosen(groups, rank or (lambda _: 0)), len(self._store))
         counts = Counts(
             documents=len(self._store),
-            empty=len(self._store) - compared,
+            empty=self._store.empty,
             identical=links.identical,
             near=links.near,
             groups=len(groups),
@@ -127,9 +144,11 @@ class Deduplication:
             verified=self._comparison.verified,
             left_out=links.left_out,
             cut_off=links.cut_off,
+            unscoped=self._store.unscoped,
             valley=self._comparison.sample.valley,
         )
-        return Duplicates(self._spools, self._ids, links.pairs, groups, counts, self._nearness, self._rarity)
+        scopes = self._store.scopes
+        return Duplicates(self._spools, self._ids, links.pairs, groups, counts, self._nearness, self._rarity, scopes)
 
     @cached_property
     def _nearness(self) -> Nearness:
@@ -144,3 +163,16 @@ class Deduplication:
             for each in some:
                 ordered = sorted(each, key=lambda position: (rank(position), position))
                 yield from groups_among(ordered, nearness, self._choices.linkage)
+
+
+def _checked(document: Any, position: int, scope: Scope | None) -> Any:
+    """Return a document; raise `DocumentError` unless it is an id and a text, and with a scope has its values."""
+    is_known = isinstance(document, tuple) and len(document) == (3 if scope else 2) and isinstance(document[0], str)
+    if not is_known or (scope and not isinstance(document[2], Mapping)):
+        what = (
+            "an id, a text and an object with the values of the scope"
+            if scope
+            else "a pair of an id and a text, both strings"
+        )
+        raise DocumentError(f"is not {what}. Give such {'triples' if scope else 'pairs'}.", position)
+    return document

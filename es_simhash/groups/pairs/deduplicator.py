@@ -18,6 +18,7 @@ from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.worker_pool import default_threads
 from es_simhash.scheme.fingerprinting import check_threads
 from es_simhash.scheme.query import By, Criteria
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verification import Level
@@ -43,6 +44,8 @@ class Deduplicator:
     temporary files of ``directory``, by default the system's, which vanish however the program ends. ``threads``
     make fingerprints and compare them: by default one per core (without the compiled kernels, as many processes make
     them). The result depends on none of these.
+
+    Only pairs in the ``scope`` count; a document without one of its values is in none.
     """
 
     settings: Settings
@@ -58,6 +61,7 @@ class Deduplicator:
     memory: int = MEMORY
     threads: int | None = None
     directory: str | Path | None = None
+    scope: Scope | None = None
 
     def __post_init__(self) -> None:
         needed(self.settings, self.criteria)  # checks the options
@@ -93,12 +97,14 @@ class Deduplicator:
     def run(self, documents: Documents, on_progress: OnProgress | None = None, rank: Rank | None = None) -> Duplicates:
         """Find the near-duplicates among documents: (id, text) pairs, read as they are needed.
 
+        With a scope, they are (id, text, values), where the values are an object with the fields of the scope.
+
         ``on_progress`` is called with the number of documents read so far. The document with the lowest ``rank``, which
         is called with its position once all are read, stands for its group; without ``rank`` the first one does.
         """
         spools = Spools(self.memory // _SPOOL_SHARE, self.directory)
         try:
-            choices = Choices(self.linkage, self.common, self.max_bucket, self._rarity)
+            choices = Choices(self.linkage, self.common, self.max_bucket, self._rarity, self.scope)
             threads = self.threads or default_threads()
             job = Deduplication(self.settings, self.criteria, choices, self.memory, threads, spools)
             job.read(documents, on_progress or (lambda _: None))

@@ -14,10 +14,12 @@ from es_simhash.errors import InputError
 from es_simhash.groups.pairs import choose_keys
 from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
 from es_simhash.groups.pairs.condense import Condensed, value_type
+from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.sorting import Numbers, Read
 from es_simhash.groups.pairs.spool import Columns, Rows, Spools
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.rarity import sample_of
 from es_simhash.sketches.minhash.common import VALUE_BITS
@@ -28,11 +30,15 @@ _EMPTY = STATUSES.index("empty")
 class FingerprintStore:
     """The fingerprints of all documents; once complete, ``compared`` marks those that are compared.
 
-    ``value_bits`` bits of the signature's values are known: by default as many as are stored.
+    ``value_bits`` bits of the signature's values are known: by default as many as are stored. With a scope, ``scopes``
+    has that of each document.
     """
 
-    def __init__(self, settings: Settings, spools: Spools, value_bits: int = VALUE_BITS) -> None:
+    def __init__(
+        self, settings: Settings, spools: Spools, value_bits: int = VALUE_BITS, scope: Scope | None = None
+    ) -> None:
         self.settings = settings
+        self.scopes = ScopeColumns(scope, spools) if scope else None
         self._statuses: list[npt.NDArray[np.uint8]] = []
         self.contents = Columns(spools, 2, np.uint64)
         if settings.simhash:
@@ -41,7 +47,7 @@ class FingerprintStore:
             dtype = value_type(settings.minhash)
             self.values = Columns(spools, settings.minhash.size, dtype)
             self.value_bits = min(value_bits, 8 * dtype.itemsize)
-        self.compared = np.empty(0, dtype=np.bool_)
+        self.compared = self._has_text = np.empty(0, dtype=np.bool_)
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -59,16 +65,30 @@ class FingerprintStore:
             raise InputError(f"There are more than {1 << POSITION_BITS:,} documents. Deduplicate them in parts.")
 
     def complete(self) -> None:
-        """Finish appending. Documents with any features are compared."""
-        self.compared = np.concatenate([np.empty(0, dtype=np.bool_), *(each != _EMPTY for each in self._statuses)])
+        """Finish appending. Documents with any features are compared, unless their scope is unknown."""
+        self._has_text = np.concatenate([np.empty(0, dtype=np.bool_), *(each != _EMPTY for each in self._statuses)])
         self._statuses.clear()
+        self.compared = self._has_text.copy()
+        if self.scopes:
+            self.scopes.complete()
+            self.compared &= self.scopes.known
+
+    @property
+    def empty(self) -> int:
+        """The number of documents without features."""
+        return len(self) - int(self._has_text.sum())
+
+    @property
+    def unscoped(self) -> int:
+        """The number of other documents whose scope is unknown."""
+        return int((self._has_text & ~self.scopes.known).sum()) if self.scopes else 0
 
     def sample(self, numbers: Callable[[Rows], Codes]) -> Integers:
         """Return the positions of the documents that rarity is learnt from, in ascending order.
 
         ``numbers`` makes content hashes of the rows of ``contents``.
         """
-        kept = np.flatnonzero(self.compared)
+        kept = np.flatnonzero(self._has_text)
         hashes = np.concatenate([np.empty(0, np.uint64), *map(numbers, self.contents.columns(0, 2))])
         return np.sort(kept[sample_of(hashes[kept])])
 
@@ -107,6 +127,10 @@ class FingerprintStore:
 
     def _entries(self, keys: Iterable[Rows]) -> Iterator[Numbers]:
         """Yield the entries of compared documents, whose keys are rows of numbers."""
+        plain = self._plain_entries(keys)
+        return self.scopes.mixed(plain) if self.scopes else plain
+
+    def _plain_entries(self, keys: Iterable[Rows]) -> Iterator[Numbers]:
         first = 0
         for rows in keys:
             yield entries(rows, first, self.compared[first : first + len(rows)])

@@ -1,6 +1,6 @@
 """Linkage: whether connected documents make one group, or groups near their first, or groups near one another.
 
-Documents with equal texts are in the same group in each linkage.
+Documents with equal texts are in the same group in each linkage, unless a scope keeps them apart.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def groups_among(
     if linkage == "single" or (len(ordered) == 2 and is_whole):
         yield list(ordered)
         return
-    copies = nearness.copies(ordered)
+    copies = nearness.interchangeable(ordered)
     places = {position: place for place, position in enumerate(ordered)}
     split = _stars if linkage == "star" else _cliques
     for texts in split(list(copies), nearness):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.spool import Columns, Rows
 from es_simhash.groups.pairs.text_similarity import CompareTexts
@@ -119,8 +120,32 @@ class Nearness:
         """Return whether each document meets the criteria together with the one."""
         rows = np.array([one, *others], dtype=np.int64)
         texts = None if self._criteria.similarity is None else self._measures(rows)
-        around = self._surroundings.of_pairs(np.full_like(rows[1:], one), rows[1:]) if self._surroundings else (0.0, 0)
-        return are_near(clauses(self._criteria, rule.Near(self._distances(rows), texts, *around)))
+        ones = np.full_like(rows[1:], one)
+        around = self._surroundings.of_pairs(ones, rows[1:]) if self._surroundings else (0.0, 0)
+        found = are_near(clauses(self._criteria, rule.Near(self._distances(rows), texts, *around)))
+        if scopes := self._store.scopes:
+            contents = self._taken(self._store.contents, rows)
+            found |= (contents[1:] == contents[:1]).all(axis=1)
+            found &= scopes.are_in_scope(ones, rows[1:])
+        return found
+
+    def interchangeable(self, positions: Sequence[int]) -> dict[int, list[int]]:
+        """Group connected documents that are near the same ones, under the first of each, in the given order."""
+        return {position: [position] for position in positions} if self.is_by_pairs else self.copies(positions)
+
+    @property
+    def is_by_pairs(self) -> bool:
+        """Whether a scope may keep documents with equal texts apart that are near the same ones."""
+        return bool(self._store.scopes and self._store.scopes.by_pairs)
+
+    @property
+    def scope_paths(self) -> tuple[str, ...]:
+        """The fields of the scope."""
+        return self._store.scopes.paths if self._store.scopes else ()
+
+    def has_scope(self, position: int, document: Json) -> bool:
+        """Return whether the scope of a document is as it was when it was read."""
+        return not self._store.scopes or self._store.scopes.has(position, document)
 
     def copies(self, positions: Sequence[int]) -> dict[int, list[int]]:
         """Group documents by their texts, under the first of each, in the given order."""

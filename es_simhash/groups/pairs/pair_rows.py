@@ -26,6 +26,10 @@ class PairRows:
     def __init__(self, codes: Numbers) -> None:
         self._documents, self._first, self._second = _places(codes)
 
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self._first)
+
     def of(self, columns: Columns) -> tuple[Rows, Rows]:
         """Return the rows of the first documents of the pairs, and those of the second."""
         taken = columns.take(self._documents)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.linkage import groups_in_batches
 from es_simhash.groups.pairs.nearness import Nearness
+from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.spool import Records, Spools, Strings
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.verdict.rarity import Rarity
@@ -23,11 +24,13 @@ class Counts:
     """The counts of a deduplication.
 
     ``empty`` documents have no features and are in no pair. ``identical`` pairs have equal texts: each such text,
-    except the first, is paired with the one before it, and compared with no other. ``near`` counts all other pairs.
+    except the first, is paired with the one before it, and compared with no other; but with any in scope, where values
+    must differ or dates be near. ``near`` counts all other pairs.
     Among ``compared`` candidates, ``verified`` were decided by their texts. Keys shared by very many documents would
     have made ``left_out`` more comparisons, counted once for each key of a pair. ``cut_off`` counts documents that were
-    not compared because too many have a key, once for each key. Texts part at the similarity ``valley``, unless that is
-    not clear (see `es_simhash.groups.pairs.valley`).
+    not compared because too many have a key, once for each key. ``unscoped`` documents lack a value of the scope, and
+    are in no pair. Texts part at the similarity ``valley``, unless that is not clear (see
+    `es_simhash.groups.pairs.valley`).
     """
 
     documents: int
@@ -40,6 +43,7 @@ class Counts:
     verified: int
     left_out: int
     cut_off: int = 0
+    unscoped: int = 0
     valley: float | None = None
 
 
@@ -58,8 +62,10 @@ class Duplicates:
         counts: Counts,
         nearness: Nearness,
         rarity: Callable[[], Rarity | None],
+        scopes: ScopeColumns | None = None,
     ) -> None:
         self._spools = spools
+        self.scopes = scopes
         self._rarity = rarity
         self.nearness = nearness
         self._ids = ids

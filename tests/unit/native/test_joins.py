@@ -76,7 +76,7 @@ def test_the_same_pairs_come_in_the_same_order_with_the_same_counts_and_hot_keys
         return codes, linker.left_out, linker.cut_off, list(hot)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("es_simhash.groups.pairs.candidates._PAIRS_AT_ONCE", at_once)
+        patch.setattr("es_simhash.groups.pairs.candidates.PAIRS_AT_ONCE", at_once)
         compiled, numpy = both_ways(linked)
     assert compiled == numpy
 

@@ -25,7 +25,7 @@ class OnALine:
     def near(self, a: int, b: int) -> bool:
         return abs(self.numbers[a] - self.numbers[b]) <= 1
 
-    def copies(self, positions: list[int]) -> dict[int, list[int]]:
+    def interchangeable(self, positions: list[int]) -> dict[int, list[int]]:
         firsts: dict[int, list[int]] = {}
         for position in positions:
             firsts.setdefault(self.numbers[position], []).append(position)

@@ -1,0 +1,135 @@
+"""Groups of an index in a scope, on every engine, beside a reference that compares all documents with all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from es_simhash import GroupOptions, Index, Scheme, Scope
+from es_simhash._core.json_paths import Json
+from es_simhash.engines.base import Engine
+from es_simhash.plans.operations import Action, Bulk, CreateIndex, OpenReader
+from es_simhash.testing.corpus import corpus, edited
+from tests.support.meddling import Meddler, once
+from tests.support.scoped import SCOPES, connected, documents, in_scope
+from tests.support.whole_indices import contents, fill, servers
+
+SCHEME = Scheme()
+NEAR: dict[str, Any] = {"by": "simhash", "distance": 5}
+TENANT = Scope(("tenant",))
+KEYWORD = {"type": "keyword"}
+MAPPING: Json = {
+    "properties": {
+        "body": {"type": "text"},
+        # Not all dates here can be read.
+        **dict.fromkeys(("tenant", "source", "author", "at"), KEYWORD),
+        "team": {"properties": {"name": KEYWORD}},
+    }
+}
+STORY = corpus(1)[0]["body"]
+COPIES = [edited(corpus(1)[0], 1, seed=seed)["body"] for seed in range(4)]
+
+
+@pytest.fixture
+def index(engine: Engine, meddler: Meddler, names: Callable[[], str]) -> Index:
+    """An index without documents."""
+    name = names()
+    engine.perform(CreateIndex(name, {"mappings": MAPPING}))
+    Index(name, engine, fields=["body"]).init()
+    return Index(name, meddler)
+
+
+def filled(engine: Engine, index: Index, known: list[tuple[str, str, Json]]) -> list[tuple[str, str, Json]]:
+    """Index documents; return those that have a fingerprint."""
+    fill(engine, index.name, {id_: index.documents.add_fields({"body": text, **own}) for id_, text, own in known})
+    return [each for each in known if SCHEME.fingerprint(each[1]).simhash is not None]
+
+
+def groups_of(index: Index, options: GroupOptions) -> set[frozenset[str]]:
+    with index.group(options) as grouped:
+        return {frozenset(member.id for member in group.members) for group in grouped}
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_groups_are_what_all_pairs_in_scope_connect(engine: Engine, index: Index, scope: Scope) -> None:
+    known = filled(engine, index, documents(17) + [(f"more {id_}", text, own) for id_, text, own in documents(4)])
+    prints = [SCHEME.fingerprint(text) for _, text, _ in known]
+    near = [
+        (known[a][0], known[b][0])
+        for a, b in in_scope(scope, known)
+        if known[a][1] == known[b][1] or SCHEME.distance(prints[a], prints[b]) <= 5
+    ]
+    with index.group(GroupOptions(scope=scope, **NEAR)) as grouped:
+        assert {frozenset(member.id for member in group.members) for group in grouped} == connected(near)
+        assert grouped.counts.unscoped == sum(scope.values_of(own) is None for _, _, own in known)
+    assert near
+
+
+def test_documents_of_several_tenants_are_grouped_and_written_apart(engine: Engine, index: Index) -> None:
+    own = {f"{tenant}{number}": {"tenant": tenant} for tenant in "abc" for number in range(4)}
+    filled(engine, index, [(id_, COPIES[int(id_[1])], values) for id_, values in own.items()])
+    filled(engine, index, [("none", STORY, {})])
+    with index.group(GroupOptions(scope=TENANT)) as grouped:
+        index.write_groups(grouped)
+    found = contents(engine, index.name, [*own, "none"])
+    groups = {id_: source["dedup"].get("group") for id_, source in found.items()}
+    assert groups.pop("none") is None
+    assert len(set(groups.values())) == 3
+    assert all(groups[id_] == groups[f"{id_[0]}0"] for id_ in groups)
+
+
+def test_a_document_that_changes_its_tenant_meanwhile_is_in_no_group(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
+    filled(engine, index, [(str(number), COPIES[number], {"tenant": "a"}) for number in range(4)])
+
+    def move(_: object) -> None:
+        engine.perform(Bulk(index.name, [Action("update", "2", {"doc": {"tenant": "b"}})], refresh=True))
+
+    with index.group(GroupOptions(scope=TENANT)) as grouped:
+        meddler.before = once(Bulk, move)
+        assert index.write_groups(grouped).lost == 1
+    found = contents(engine, index.name, list("0123"))
+    assert [source["dedup"].get("group_size") for source in found.values()] == [3, 3, None, 3]
+
+
+@servers
+def test_an_incremental_run_takes_apart_what_no_longer_agrees(engine: Engine, index: Index) -> None:
+    filled(engine, index, [(str(number), COPIES[number], {"tenant": "a"}) for number in range(3)])
+    options = GroupOptions(scope=TENANT, incremental=True)
+    with index.group(options) as grouped:
+        index.write_groups(grouped)
+    filled(engine, index, [("3", COPIES[3], {"tenant": "b"})])
+    engine.perform(Bulk(index.name, [Action("update", "2", {"doc": {"tenant": "b"}})], refresh=True))
+    with index.group(options) as grouped:
+        assert grouped.new is not None
+        index.write_groups(grouped)
+        assert {frozenset(member.id for member in group.members) for group in grouped} == {
+            frozenset("01"),
+            frozenset("23"),
+        }
+    with index.group(GroupOptions(scope=None, incremental=True)) as grouped:
+        assert grouped.new is None  # those groups were of another scope
+
+
+def test_what_was_read_before_a_stop_keeps_its_scope(
+    engine: Engine, meddler: Meddler, index: Index, tmp_path: Path
+) -> None:
+    known = filled(engine, index, documents(23))
+    scope = SCOPES[-1]
+
+    def stop(opening: OpenReader) -> None:
+        raise RuntimeError("stopped")
+
+    expected = groups_of(index, GroupOptions(scope=scope, **NEAR))
+    meddler.before = once(OpenReader, stop, after=1)
+    with pytest.raises(RuntimeError, match="stopped"):
+        index.group(GroupOptions(scope=scope, state=tmp_path, **NEAR))
+    meddler.before = lambda operation: None
+    assert groups_of(index, GroupOptions(state=tmp_path, **NEAR)) != expected
+    assert len(list(tmp_path.iterdir())) == 1
+    assert groups_of(index, GroupOptions(scope=scope, state=tmp_path, **NEAR)) == expected
+    assert known
