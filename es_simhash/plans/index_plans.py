@@ -211,9 +211,8 @@ class IndexPlans:
         """Return a page of a search's hits."""
         documents = yield from self.documents()
         terms = self._terms_of(documents, request.near)
-        return (
-            yield from search_page(terms, SearchBody(body, documents, request.with_texts, request.by_groups), request)
-        )
+        asked = SearchBody(body, documents, request.window, request.with_texts, request.by_groups)
+        return (yield from search_page(terms, asked, request))
 
     def warm_up(self) -> Plan[None]:
         """Do all that the first search has to do before it can compare texts."""

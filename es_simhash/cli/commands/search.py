@@ -91,6 +91,7 @@ def _show(output: Output, page: DistinctPage) -> None:
             "read": page.read,
             "at_end": page.at_end,
             "apart": dict(page.apart),
+            "limit": page.limit,
             "cursor": page.cursor,
             "reply": page.reply,
         }
@@ -99,7 +100,7 @@ def _show(output: Output, page: DistinctPage) -> None:
         output.table(["index", "id", "score", "similar", "source"], list(_rows(page)))
     else:
         output.line("No hits.")
-    more = "" if page.at_end else " There are more."
+    more = "" if page.at_end else f" No more can be read: {page.limit}." if page.limit else " There are more."
     output.note(f"{len(page)} shown of {page.read} hits read.{more}")
     for reason, count in page.apart.items():
         output.note(f"{count} not compared with others: {reason}.")

@@ -55,7 +55,7 @@ class Readers:
 
 def _documents(view: View, operation: ReadPage, start: int, find_document: FindDocument) -> list[Json]:
     store = view.index.store
-    compiler = Compiler(view.index.mapping, TermQueries(store.schema, view.searcher), find_document)
+    compiler = Compiler(view.index.name, view.index.mapping, TermQueries(store.schema, view.searcher), find_document)
     # Equal scores keep documents in storage order.
     query = constant(compiler.compile(operation.query, scored=False), 1.0)
     found: Any = view.searcher.search(query, limit=operation.size, count=False, offset=start)

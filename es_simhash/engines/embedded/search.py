@@ -115,7 +115,7 @@ def sample(views: Sequence[View], operation: Sample, find_document: FindDocument
 def _search_one(view: View, request: SearchRequest, find_document: FindDocument) -> tuple[int, list[_Hit]]:
     """Return the number of matches in an index, if requested, and the hits up to the end of the page."""
     index, searcher = view.index, view.searcher
-    compiler = Compiler(index.mapping, TermQueries(index.store.schema, searcher), find_document)
+    compiler = Compiler(index.name, index.mapping, TermQueries(index.store.schema, searcher), find_document)
     query = compiler.compile(request.query, scored=request.by_score)
     if not request.by_score:
         # Equal scores keep documents in storage order.

@@ -9,7 +9,7 @@ from typing import TypedDict, overload
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import readable_text
-from es_simhash.errors import InputError, ReaderLostError
+from es_simhash.errors import EngineError, InputError, ReaderLostError, TooLargeError
 from es_simhash.plans.distinct.cursor import Cursor
 from es_simhash.plans.distinct.search_body import SearchBody
 from es_simhash.plans.find_options import MOST_CANDIDATES, FindRequest
@@ -33,7 +33,7 @@ class SearchOptions(TypedDict, total=False):
     - ``by``, ``distance``, ``similarity``: what a near-duplicate is, as for `FindRequest`.
     - ``estimate``: decide by fingerprints alone. By default texts decide where ``_source`` brings them with the hits.
     - ``with_texts``: ask for the texts as well if it does not.
-    - ``window``: how many hits are read at once.
+    - ``window``: how many hits are read at once; also the ``k`` and ``rank_window_size`` of a request without them.
     - ``paged``: make a ``cursor`` for the next page; the engine then keeps this moment of the index for five minutes
       after each page.
     - ``cursor``: the one that the page before came with.
@@ -96,7 +96,8 @@ class DistinctPage(Sequence[DistinctHit]):
     """The distinct hits of a page, in the order of the engine.
 
     ``read`` counts the hits of the engine's list that it covers. Unless that is ``at_end`` there are more, and a hit
-    may stand for more documents than were read; no more than 10,000 hits of a list are read. ``apart`` counts the hits
+    may stand for more documents than were read. ``limit`` names what keeps the list from being read on, if anything
+    does: the ``k`` of a vector search, the ``rank_window_size`` of a retriever, 10,000 hits. ``apart`` counts the hits
     that could not be compared with others, by the reason; they are shown. ``reply`` is that of the engine, without the
     hits. ``cursor`` leads to the next page.
     """
@@ -107,6 +108,7 @@ class DistinctPage(Sequence[DistinctHit]):
     apart: Mapping[Apart, int]
     reply: Json
     cursor: str | None = None
+    limit: str | None = None
 
     @overload
     def __getitem__(self, place: int) -> DistinctHit: ...
@@ -138,32 +140,40 @@ def search_page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> 
 
 def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[DistinctPage]:
     folding = Folding((yield from _rule(terms, asked, request)))
+    search = [terms.index, terms.documents.scheme.id, terms.documents.prefix, asked.list_body, *request.decides]
     reader: Reader | None = None
-    search = [terms.index, terms.documents.scheme.id, terms.documents.prefix, asked.body, *request.decides]
     if request.cursor is not None:
         cursor = Cursor.from_text(request.cursor, search)
         reader = yield from _resume(terms, asked, folding, cursor)
     elif request.paged:
+        if not asked.size:
+            raise InputError("A page of 0 hits leads to no other. Choose a size from 1, or leave out the cursor.")
         reader = yield OpenReader(terms.index, searched=True)
     first_rank, first = folding.read, len(folding.shown) + (0 if request.cursor else asked.skipped)
     last = first + asked.size
-    reply, is_read, reader = yield from _read_on(terms, asked, request.window, folding, last, reader)
+    try:
+        done = yield from _read_on(terms, asked, folding, last, reader)
+    except EngineError:
+        if reader and request.cursor is None:
+            yield CloseReader(reader)
+        raise
     rest = folding.shown[last:]
     end = rest[0].rank if rest else folding.read
-    at_end = is_read and not rest
+    is_last = not rest and (done.at_end or done.limit is not None)
     next_page = None
-    if reader and at_end:
-        yield CloseReader(reader)
-    elif reader and end < MOST_CANDIDATES:
+    if done.reader and is_last:
+        yield CloseReader(done.reader)
+    elif done.reader:
         shown = [(each.hit["_index"], each.hit["_id"]) for each in folding.compared if each.rank < end]
-        next_page = Cursor(reader, end, shown).to_text(search)
+        next_page = Cursor(done.reader, end, shown).to_text(search)
     return DistinctPage(
         tuple(DistinctHit(asked.as_asked(each.hit), tuple(each.similar)) for each in folding.shown[first:last]),
         end - first_rank,
-        at_end,
+        is_last and done.at_end,
         Counter(reason for rank, reason in folding.apart if rank < end),
-        {**reply, "hits": {name: value for name, value in reply["hits"].items() if name != "hits"}},
+        {**done.reply, "hits": {name: value for name, value in done.reply["hits"].items() if name != "hits"}},
         next_page,
+        done.limit if is_last else None,
     )
 
 
@@ -187,7 +197,7 @@ def _resume(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Cur
     """Read again what earlier pages show, since what duplicates that is not shown again; return the reader."""
     reader = cursor.reader
     if cursor.shown:
-        reply = yield Search(terms.index, asked.of_ids([id_ for _, id_ in cursor.shown]), reader)
+        reply = yield Search(terms.index, asked.of_documents(cursor.shown), reader)
         reader = _of_reply(reader, reply) or reader
         found = {(hit["_index"], hit["_id"]): hit for hit in reply["hits"]["hits"]}
         hits = [found[each] for each in cursor.shown if each in found]
@@ -196,20 +206,42 @@ def _resume(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Cur
     return reader
 
 
+@dataclass(frozen=True)
+class _ReadOn:
+    """The first reply, the reader as the last one names it, and why no more can be read: the end, or a limit."""
+
+    reply: Json
+    reader: Reader | None
+    at_end: bool
+    limit: str | None
+
+
 def _read_on(
-    terms: SearchTerms, asked: SearchBody, window: int, folding: Folding, enough: int, reader: Reader | None
-) -> Plan[tuple[Json, bool, Reader | None]]:
-    """Read hits until enough are shown; return the first reply, whether the list is at its end, and the reader."""
+    terms: SearchTerms, asked: SearchBody, folding: Folding, enough: int, reader: Reader | None
+) -> Plan[_ReadOn]:
+    """Read hits until enough are shown, or no more can be read."""
     first: Json | None = None
+    most = MOST_CANDIDATES
     while True:
-        size = min(max(window, enough - len(folding.shown)) if enough else 0, MOST_CANDIDATES - folding.read)
-        reply: Json = yield Search(terms.index, asked.part(folding.read, size), reader)
+        wanted = max(asked.window, enough - len(folding.shown)) if enough else 0
+        size = min(wanted, asked.end.hits - folding.read, most)
+        try:
+            reply: Json = yield Search(terms.index, asked.part(folding.read, size), reader)
+        except TooLargeError:
+            # The index's owner may have set a smaller window than the engine's.
+            most = size // 2
+            if most:
+                continue
+            if not folding.read:
+                raise
+            return _ReadOn(first or {"hits": {}}, reader, False, "index.max_result_window")
         hits = reply["hits"]["hits"]
         folding.add(hits, _texts(terms, asked, hits))
         reader, first = _of_reply(reader, reply), first or reply
         at_end = len(hits) < size
-        if at_end or len(folding.shown) >= enough or folding.read >= MOST_CANDIDATES:
-            return first, at_end, reader
+        limit = asked.end.reason if not at_end and folding.read >= asked.end.hits else None
+        if at_end or limit or len(folding.shown) >= enough:
+            return _ReadOn(first, reader, at_end, limit)
 
 
 def _texts(terms: SearchTerms, asked: SearchBody, hits: Sequence[Json]) -> list[str | None]:

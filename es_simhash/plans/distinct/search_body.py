@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +12,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.errors import InputError
-from es_simhash.plans.find_options import MOST_CANDIDATES
+from es_simhash.plans.distinct.list_end import ListEnd, with_end
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.query import compared_fields, name_list
 
@@ -19,19 +21,20 @@ _ONCE = ("aggs", "aggregations", "suggest", "track_total_hits", "profile")
 # What says where in the list of hits a reply begins: the plan does.
 _PLACES = ("search_after", "pit", "slice")
 _DEFAULT_SIZE = 10
-# A document of one id is looked for in this many indices.
-_SAME_IDS = 10
+# What stored_fields says where a hit is to have no source.
+_NO_SOURCE = "_none_"
 
 
 @dataclass(frozen=True)
 class SearchBody:
     """A search request; hits come as it asks, with our fields beside, and the texts if they are ``with_texts``.
 
-    For hits that are folded ``by_groups``, our field is their group.
+    For hits that are folded ``by_groups``, our field is their group. A ``window`` is how many hits are read at once.
     """
 
     body: Json
     documents: Documents
+    window: int
     with_texts: bool = False
     by_groups: bool = False
 
@@ -43,6 +46,10 @@ class SearchBody:
                 raise InputError(f"A search for distinct hits reads its own pages. Leave {name!r} out; use the cursor.")
         if "collapse" in self.body:
             raise InputError("A search for distinct hits cannot collapse them as well. Leave 'collapse' out.")
+        if _NO_SOURCE in name_list(self.body.get("stored_fields", [])):
+            raise InputError(
+                "Hits without their source cannot be compared. Give '_source': false, not 'stored_fields'."
+            )
 
     @property
     def size(self) -> int:
@@ -55,31 +62,49 @@ class SearchBody:
         return _whole(self.body, "from", 0)
 
     @cached_property
+    def _bounded(self) -> tuple[Json, ListEnd]:
+        return with_end(self.body, max(self.window, self.skipped + self.size))
+
+    @property
+    def list_body(self) -> Json:
+        """The request with all that decides its list of hits."""
+        return self._bounded[0]
+
+    @property
+    def end(self) -> ListEnd:
+        """Where its list of hits ends, at the latest."""
+        return self._bounded[1]
+
+    @property
+    def _asked(self) -> Any:
+        return self.body.get("_source", "stored_fields" not in self.body)
+
+    @cached_property
     def asked_source(self) -> SourceFilter:
         """What the caller asks for of documents."""
-        return SourceFilter.of(self.body.get("_source", True))
+        return SourceFilter.of(self._asked)
 
     def part(self, start: int, size: int) -> Json:
         """Return the request for hits from a rank on."""
-        rest = {name: value for name, value in self.body.items() if start == 0 or name not in _ONCE}
+        rest = {name: value for name, value in self.list_body.items() if start == 0 or name not in _ONCE}
         again: Json = {"from": start, "size": size, "_source": self._source}
         return rest | again | ({"track_total_hits": False} if start else {})
 
-    def of_ids(self, ids: list[str]) -> Json:
-        """Return the request for some documents, with the same parts of each."""
-        distinct = list(dict.fromkeys(ids))
-        # One id may stand for documents of several indices.
-        size = min(len(ids) * _SAME_IDS, MOST_CANDIDATES)
-        return {
-            "query": {"ids": {"values": distinct}},
-            "size": size,
-            "_source": self._source,
-            "track_total_hits": False,
-        }
+    def of_documents(self, documents: Sequence[tuple[str, str]]) -> Json:
+        """Return the request for documents, given by index and id, with the same parts of each."""
+        ids: dict[str, list[str]] = defaultdict(list)
+        for index, id_ in documents:
+            ids[index].append(id_)
+        each = [
+            {"bool": {"filter": [{"term": {"_index": index}}, {"ids": {"values": values}}]}}
+            for index, values in ids.items()
+        ]
+        query = {"bool": {"should": each, "minimum_should_match": 1}}
+        return {"query": query, "size": len(documents), "_source": self._source, "track_total_hits": False}
 
     @property
     def _source(self) -> list[str] | bool:
-        asked = self.body.get("_source", True)
+        asked = self._asked
         if isinstance(asked, dict):
             # What the caller excludes may be ours; it is taken out of the hits.
             asked = asked.get("includes") or True
@@ -91,14 +116,24 @@ class SearchBody:
         return [*names, *own, *(self.documents.fields if self.with_texts else ())]
 
     @cached_property
+    def _sort_keys(self) -> int:
+        retriever = self.body.get("retriever")
+        standard = retriever.get("standard") if isinstance(retriever, dict) else None
+        sort = self.body.get("sort") or (standard.get("sort") if isinstance(standard, dict) else None) or []
+        return sum(len(key) if isinstance(key, dict) else 1 for key in (sort if isinstance(sort, list) else [sort]))
+
+    @cached_property
     def has_texts(self) -> bool:
         """Whether hits come with their texts."""
         source = self._source
         return source is True or set(self.documents.fields) <= set(source or ())
 
     def as_asked(self, hit: Json) -> Json:
-        """Return a hit with what the caller asks for of its source."""
-        if self.body.get("_source", True) is True or "_source" not in hit:
+        """Return a hit with what the caller asks for: of its source, and of what it was sorted by."""
+        if self._sort_keys and len(hit.get("sort", ())) > self._sort_keys:
+            # At a point in time, Elasticsearch sorts equal ones by their place.
+            hit = {**hit, "sort": hit["sort"][: self._sort_keys]}
+        if self._asked is True or "_source" not in hit:
             return hit
         if not self.asked_source.wanted:
             return {name: value for name, value in hit.items() if name != "_source"}

@@ -5,107 +5,27 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
-from es_simhash.errors import InputError, ReaderLostError
+from es_simhash.errors import EngineError, InputError, ReaderLostError
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.distinct.cursor import Cursor
 from es_simhash.plans.distinct.pages import DistinctPage, PageRequest
-from es_simhash.plans.operations import Action, Bulk, CloseReader, Search
-from es_simhash.scheme.query import Criteria
+from es_simhash.plans.operations import Action, Bulk, CloseReader, OpenReader, Operation, Reader
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.rule import Near, are_near, clauses
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
-from es_simhash.testing.corpus import corpus, edited
-
-FIELDS = ("title", "body")
-ALL: Json = {"query": {"match_all": {}}}
-
-
-def documents(count: int = 24) -> dict[str, Json]:
-    """Originals and their copies, more or less edited, in an order that mixes them."""
-    rng, found = random.Random(4), {}
-    for number, original in enumerate(corpus(count)):
-        found[f"{number}"] = {**original, "lang": "en", "number": number}
-        for edits in rng.sample([0, 1, 3, 8, 20, 40], rng.choice([0, 0, 1, 3, 5])):
-            found[f"{number}-{edits}"] = {**edited(original, edits), "lang": "xx", "number": number}
-    ids = list(found)
-    rng.shuffle(ids)
-    return {id_: found[id_] for id_ in ids}
-
-
-TEXTS = documents()
-
-
-def filled(engine: Engine, name: str, texts: dict[str, Json] = TEXTS, **known: Any) -> Index:
-    index = Index(name, engine, fields=FIELDS, **known)
-    index.init(create={"settings": {"number_of_shards": 1, "number_of_replicas": 0, "refresh_interval": "-1"}})
-    assert not index.add([{"_id": id_, "_source": each} for id_, each in texts.items()], refresh=True).refused
-    return index
+from es_simhash.testing.corpus import corpus
+from tests.support.distinct import ALL, FIELDS, TEXTS, by_fingerprints, by_texts, filled, folded_by_hand, ranked, shown
 
 
 @pytest.fixture(scope="module")
 def index(engine: Engine, names: Callable[[], str]) -> Index:
     return filled(engine, names())
-
-
-def ranked(index: Index, body: Json) -> list[Json]:
-    """All hits of a search, as the engine ranks them."""
-    hits: list[Json] = index.engine.perform(Search(index.name, {**body, "size": 1000}))["hits"]["hits"]
-    return hits
-
-
-def folded_by_hand(hits: list[Json], is_near: Callable[[Json, Json], bool]) -> dict[str, list[str]]:
-    """The ids of what is shown, each with what is folded under it: each hit goes under the first that is near."""
-    shown: dict[str, tuple[Json, list[str]]] = {}
-    for hit in hits:
-        leader = next((each for each, _ in shown.values() if is_near(each, hit)), None)
-        if leader is None:
-            shown[hit["_id"]] = (hit, [])
-        else:
-            shown[leader["_id"]][1].append(hit["_id"])
-    return {id_: similar for id_, (_, similar) in shown.items()}
-
-
-def by_texts(index: Index) -> Callable[[Json, Json], bool]:
-    """Compare the texts of two hits by the rule without surroundings."""
-    own = index.documents
-    scheme = own.scheme
-    assert scheme.verification
-    verification = replace(scheme.verification, crowding=None)
-    verifier = Verifier(scheme, verification, rarity_of(scheme, dict.fromkeys(map(own.text_of, TEXTS.values()))))
-    criteria = Criteria.of(scheme, verification=verification)
-
-    def is_near(a: Json, b: Json) -> bool:
-        texts = [own.text_of(a["_source"]), own.text_of(b["_source"])]
-        measured = verifier.measures(texts, np.array([[0], [1]]))
-        return bool(are_near(clauses(criteria, Near(None, measured)))[0])
-
-    return is_near
-
-
-def by_fingerprints(index: Index) -> Callable[[Json, Json], bool]:
-    own = index.documents
-    prints = {id_: own.scheme.fingerprint(own.text_of(each)) for id_, each in TEXTS.items()}
-    least = Criteria.of(own.scheme).similarity or 0
-
-    def is_near(a: Json, b: Json) -> bool:
-        found = own.scheme.rerank(prints[a["_id"]], {"hits": {"hits": [b]}}, similarity=0.0001)
-        return any((match.similarity or 0) >= least for match in found)
-
-    return is_near
-
-
-def shown(page: DistinctPage) -> dict[str, list[str]]:
-    return {each.hit["_id"]: [match.id for match in each.similar] for each in page}
 
 
 QUERIES: list[Json] = [
@@ -250,7 +170,15 @@ def test_a_moment_that_the_engine_no_longer_keeps_is_named(index: Index) -> None
         index.search(asked, distinct=True, cursor=page.cursor)
 
 
-REFUSED: list[Any] = [[], {"size": -1}, {"from": "1"}, {"pit": {}}, {"search_after": [1]}, {"collapse": {"field": "n"}}]
+REFUSED: list[Any] = [
+    *([], {"size": -1}, {"from": "1"}, {"collapse": {"field": "n"}}, {"stored_fields": "_none_"}),
+    *(
+        {"pit": {}},
+        {"search_after": [1]},
+        {"slice": {}},
+        {"retriever": {"standard": {"collapse": {}}}},
+    ),
+]
 
 
 @pytest.mark.parametrize("body", REFUSED, ids=str)
@@ -269,3 +197,52 @@ def test_an_awaited_search_is_the_same(engine: Engine, index: Index) -> None:
             return await again.search({**ALL, "size": 5}, distinct=True)
 
     assert asyncio.run(searched()).hits == index.search({**ALL, "size": 5}, distinct=True).hits
+
+
+def test_documents_of_equal_ids_in_many_indices_are_all_known_on_later_pages(
+    engine: Engine, names: Callable[[], str]
+) -> None:
+    texts = [{"title": "", "body": each["body"]} for each in corpus(11)]
+    made = [filled(engine, names(), {"x": each, "y": {**each, "body": ""}}) for each in [*texts, texts[3]]]
+    every = Index(",".join(index.name for index in made), engine)
+    asked: Json = {"query": {"exists": {"field": "dedup.bands"}}, "size": 1}
+    page = every.search(asked, distinct=True, paged=True, window=1)
+    found = [each.hit["_index"] for each in page]
+    while page.cursor:
+        page = every.search(asked, distinct=True, cursor=page.cursor, window=1)
+        found += [each.hit["_index"] for each in page]
+    assert len(found) == len(set(found)) == len(texts)
+    assert len({made[3].name, made[-1].name} & set(found)) == 1
+
+
+class Opened:
+    """An engine that keeps the readers that are open."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.readers: list[Reader] = []
+
+    def perform(self, operation: Operation[Any]) -> Any:
+        result = self.engine.perform(operation)
+        if isinstance(operation, OpenReader):
+            self.readers.append(result)
+        if isinstance(operation, CloseReader):
+            self.readers.pop()
+        return result
+
+    def close(self) -> None:
+        """Leave the engine open."""
+
+
+def test_no_reader_stays_open_that_no_cursor_leads_to(index: Index) -> None:
+    opened = Opened(index.engine)
+    searched = Index(index.name, opened)
+    assert searched.search({**ALL, "size": 2}, distinct=True, paged=True).cursor
+    assert len(opened.readers) == 1
+    assert searched.search({**ALL, "size": 1000}, distinct=True, paged=True).at_end
+    with pytest.raises(EngineError):
+        searched.search({"query": {"nonsense": {}}}, distinct=True, paged=True)
+    assert len(opened.readers) == 1
+    with pytest.raises(InputError, match="A page of 0 hits"):
+        searched.search({**ALL, "size": 0}, distinct=True, paged=True)
+    assert len(opened.readers) == 1

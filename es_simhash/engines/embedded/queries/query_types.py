@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tantivy
@@ -27,12 +27,13 @@ _BOOL = ("must", "should", "filter", "must_not", "minimum_should_match", "boost"
 
 
 class Compiler:
-    """A compiler of queries for one index; ``find_document`` finds the documents that ``more_like_this`` names.
+    """A compiler of queries for the index of a name; ``find_document`` finds documents that ``more_like_this`` names.
 
     Each kind of query has a method of its name, which takes the query's body and whether its scores matter.
     """
 
-    def __init__(self, mapping: IndexMapping, queries: TermQueries, find_document: FindDocument) -> None:
+    def __init__(self, name: str, mapping: IndexMapping, queries: TermQueries, find_document: FindDocument) -> None:
+        self._name = name
         self._mapping = mapping
         self._queries = queries
         self._find_document = find_document
@@ -106,6 +107,8 @@ class Compiler:
         path, parameters = query_bodies.field_and_parameters("term", body, "value")
         if path == "_id":
             return _constant(self._with_ids(parameters["value"]), parameters)
+        if path == "_index":
+            return _constant(self._of_indices([parameters["value"]]), parameters)
         field = self._searched(path)
         tokens = query_bodies.exact_tokens(field, [parameters["value"]]) if field else []
         if field is None or not tokens:
@@ -116,12 +119,17 @@ class Compiler:
         path, wanted, parameters = query_bodies.field_and_list("terms", body)
         if path == "_id":
             return _constant(self._with_ids(wanted), parameters)
+        if path == "_index":
+            return _constant(self._of_indices(wanted), parameters)
         field = self._searched(path)
         if field is None:
             return tantivy.Query.empty_query()
         prefix = field.term_prefix
         terms = [prefix + token for token in query_bodies.exact_tokens(field, wanted)]
         return _constant(self._queries.any_of(field.column, terms), parameters)
+
+    def _of_indices(self, names: Sequence[Any]) -> tantivy.Query:
+        return tantivy.Query.all_query() if self._name in names else tantivy.Query.empty_query()
 
     def _match(self, body: Any, scored: bool) -> tantivy.Query:
         path, parameters = query_bodies.field_and_parameters(

@@ -121,6 +121,12 @@ def test_minimum_should_match_in_another_form_is_refused(spec: Any) -> None:
         minimum_should_match(spec, 5)
 
 
+def test_documents_are_found_by_the_name_of_their_index(engine: EmbeddedEngine) -> None:
+    for query in ({"term": {"_index": "texts"}}, {"terms": {"_index": ["x", "texts"]}}):
+        assert len(found(engine, query, "texts")) == len(TEXTS)
+        assert not found(engine, query, "a")
+
+
 def test_a_keyword_scores_its_idf(engine: EmbeddedEngine) -> None:
     idf = log(1 + (32 - 16 + 0.5) / (16 + 0.5))
     scores = found(engine, {"term": {"tags": "a"}})
