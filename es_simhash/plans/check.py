@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
+from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.errors import InputError
 from es_simhash.plans.find import find_fingerprinted
 from es_simhash.plans.operations import Plan
@@ -65,16 +67,26 @@ class SeenDocuments:
             return NOTHING
         scheme, prefix = self.terms.documents.scheme, self.terms.documents.prefix
         criteria = self.terms.criteria
-        places = self._candidates(fields, criteria)
+        sharing = self._candidates(fields, criteria)
+        values = self.terms.values_of(wanted.document)
+        among, unscoped = self.terms.in_scope(values, [self._hits[place] for place in sharing])
+        places = [sharing[place] for place in among]
         hits = [self._hits[place] for place in places]
         compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, content=fields["content"])
+        compared = replace(compared, unscoped=unscoped)
         if verifier is None:
             return Measured(compared)
         plausible = plausible_hits(scheme, criteria, fingerprint, compared).tolist()
         texts = [self._texts[place] if is_read else None for place, is_read in zip(places, plausible, strict=True)]
-        wanting = Comparison(wanted.text, texts, minimum_similarities(criteria, compared), compared.keyed)
+        in_scope = self.terms.pairs_in_scope(compared.hits)
+        wanting = Comparison(wanted.text, texts, minimum_similarities(criteria, compared), compared.keyed, in_scope)
         [exact] = compare_texts(verifier, [wanting], criteria)
         return Measured(compared, *exact)
+
+    @cached_property
+    def _scoped(self) -> SourceFilter:
+        """The part of documents that the scope reads."""
+        return SourceFilter.of(self.terms.scope_paths)
 
     def add(self, position: int, wanted: QueryDocument, fingerprint: Fingerprint, stored: Json) -> None:
         """Add a document with its position in the list and its fields."""
@@ -83,7 +95,8 @@ class SeenDocuments:
             return
         for term in own_fields.terms_in(stored, "block") + own_fields.terms_in(stored, "band"):
             self._by_key.setdefault(term, []).append(len(self._hits))
-        self._hits.append({"_index": "", "_id": id_, "_source": {self.terms.documents.prefix: stored}})
+        scoped = self._scoped.part_of(dict(wanted.document)) if self.terms.scope else {}
+        self._hits.append({"_index": "", "_id": id_, "_source": scoped | {self.terms.documents.prefix: stored}})
         self._texts.append(wanted.text)
 
     def _candidates(self, fields: Json, criteria: Criteria) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import fingerprinted
@@ -12,6 +13,7 @@ from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.plans.candidates import Candidates, all_candidates
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
+from es_simhash.plans.scope_fields import scope_filters
 from es_simhash.plans.search_experience import Part
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_comparison import (
@@ -25,6 +27,7 @@ from es_simhash.plans.text_comparison import (
 from es_simhash.scheme import query, rerank
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.rerank import NOTHING, Compared, Matches, Measured
+from es_simhash.scheme.scope import ScopeValues
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
@@ -47,19 +50,18 @@ def find_fingerprinted(
     The fingerprint and the fields of each are ``made`` already.
     """
     searches = [TextSearch(terms, each, *own) for each, own in zip(wanted, made, strict=True)]
-    nonempty = [search for search in searches if not search.is_empty]
-    if nonempty:
+    sent = [search for search in searches if not search.is_in_vain]
+    if sent:
         yield from terms.experience.read(terms.index, terms.documents)
-    replies = yield from all_candidates(terms, nonempty, with_texts=verifier is not None)
-    found = [search.compared(reply.hits) for search, reply in zip(nonempty, replies, strict=True)]
+    replies = yield from all_candidates(terms, sent, with_texts=verifier is not None)
+    found = [search.compared(reply.hits) for search, reply in zip(sent, replies, strict=True)]
     measured = [Measured(compared) for compared in found]
     if verifier is not None:
-        measured = yield from _verified(verifier, nonempty, found, replies)
+        measured = yield from _verified(verifier, sent, found, replies)
     results = iter(
-        SearchResult(search, each, reply.complete)
-        for search, each, reply in zip(nonempty, measured, replies, strict=True)
+        SearchResult(search, each, reply.complete) for search, each, reply in zip(sent, measured, replies, strict=True)
     )
-    return [SearchResult(search, NOTHING, True) if search.is_empty else next(results) for search in searches]
+    return [SearchResult(search, NOTHING, True) if search.is_in_vain else next(results) for search in searches]
 
 
 def _verified(
@@ -80,7 +82,8 @@ def _verified(
     for search, compared in zip(searches, found, strict=True):
         others = [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits]
         least = minimum_similarities(terms.criteria, compared)
-        wanting.append(Comparison(search.wanted.text, others, least, compared.keyed))
+        in_scope = terms.pairs_in_scope(compared.hits)
+        wanting.append(Comparison(search.wanted.text, others, least, compared.keyed, in_scope))
     exact = compare_texts(verifier, wanting, terms.criteria)
     return [Measured(compared, *each) for compared, each in zip(found, exact, strict=True)]
 
@@ -99,9 +102,31 @@ class TextSearch:
         """Whether the text is empty, so that nothing can be found by it."""
         return self.fingerprint.status == "empty"
 
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether nothing can be found by the text: it is empty, or in no scope."""
+        return self.is_empty or bool(self.missing)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """The fields of the scope in which the document has no value."""
+        return self.terms.scope.missing(self.wanted.document) if self.terms.scope else ()
+
+    @cached_property
+    def _values(self) -> ScopeValues | None:
+        """The values of the document in the fields of the scope."""
+        return self.terms.values_of(self.wanted.document)
+
+    @cached_property
+    def _filters(self) -> list[Json]:
+        """Queries that all documents in scope match."""
+        if self.terms.scope is None or self._values is None:
+            return []
+        return scope_filters(self.terms.mappings, self.terms.scope, self._values)
+
     def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
         """Return the search request for candidates; with ``filtered``, a script drops those too far away."""
-        candidates = self._candidates(scored)
+        candidates = query.restricted(self._candidates(scored), self._filters, ())
         if filtered:
             candidates = query.restricted(candidates, self._may_be_near(), ())
         return query.body(candidates, size=size, source=self._source(part), filter=self.terms.options.filter)
@@ -116,6 +141,10 @@ class TextSearch:
     def compared(self, hits: Sequence[Json]) -> Compared:
         """Compare the fingerprints of candidates."""
         others = hits if self.wanted.id is None else [hit for hit in hits if not self.wanted.is_self(hit)]
+        places, unscoped = self.terms.in_scope(self._values, others)
+        return replace(self._compared_in_scope([others[place] for place in places]), unscoped=unscoped)
+
+    def _compared_in_scope(self, others: Sequence[Json]) -> Compared:
         if self.terms.options.candidates == "keys":
             return self._compared(others)
         # These hits have no fingerprints yet.
@@ -148,7 +177,7 @@ class TextSearch:
         """Return what to fetch of documents: the part that is compared, and what the caller requested."""
         if self.terms.options.source is True or part is Part.WHOLE:
             return True
-        source = query.name_list(self.terms.options.source or ())
+        source = [*query.name_list(self.terms.options.source or ()), *self.terms.scope_paths]
         if self.terms.options.candidates == "keys":
             source += query.compared_fields(self.terms.documents.scheme, self.terms.documents.prefix)
         return source + list(self.terms.documents.fields) if self.has_texts(part) else source
@@ -172,6 +201,8 @@ class SearchResult:
         search, options = self.search, self.search.terms.options
         if search.is_empty:
             return Matches((), status="empty")
+        if search.missing:
+            return Matches((), status=search.fingerprint.status, missing=search.missing)
         found = rerank.matches_of(
             self.measured,
             search.terms.criteria,

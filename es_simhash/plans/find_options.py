@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from es_simhash.errors import InputError
 from es_simhash.scheme.query import By, Criteria, Filter
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.verification import LEVELS, Level, Measure, Verification, similarity_of
 from es_simhash.scheme.verdict.verifier import measure_named, verification_of
@@ -33,6 +34,8 @@ class FindOptions(TypedDict, total=False):
     idf: IdfTable | None
     candidates: Candidates
     max_candidates: int
+    scope: Scope | None
+    scope_values: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class FindRequest:
       surroundings of texts do not count, and the minimum similarity is that of the level ``near``.
     - ``candidates="more_like_this"`` needs no field in the index, and texts as well.
     - ``max_candidates``: maximum number of candidates to compare.
+    - ``scope``: which documents are compared at all, beside what the index's policy demands.
+    - ``scope_values``: the values of a text in the fields of both, by their paths; a document has its own.
     """
 
     by: By | None = None
@@ -63,6 +68,8 @@ class FindRequest:
     idf: IdfTable | None = None
     candidates: Candidates = "keys"
     max_candidates: int = MOST_CANDIDATES
+    scope: Scope | None = None
+    scope_values: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.candidates not in get_args(Candidates):

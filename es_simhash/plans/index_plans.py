@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -11,7 +10,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
 from es_simhash.documents.sources import check_sources
-from es_simhash.errors import AccessError, EngineError, InputError, MappingError, TextError
+from es_simhash.errors import AccessError, DocumentError, EngineError, InputError, MappingError, TextError
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, search_page
@@ -28,12 +27,13 @@ from es_simhash.plans.install_pipeline import (
     show_pipeline,
 )
 from es_simhash.plans.install_scripts import InstalledScripts, install_scripts, remove_scripts
-from es_simhash.plans.open_index import ExpectedIndex, OpenedIndex, no_fields, open_index
-from es_simhash.plans.operations import GetMappings, Plan
+from es_simhash.plans.open_index import ExpectedIndex, OpenedIndex, agreed_policy, no_fields, open_index
+from es_simhash.plans.operations import Count, GetMappings, Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
 from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_fields import check_text_fields
+from es_simhash.scheme import mapping
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.policy import Policy
@@ -90,6 +90,7 @@ class IndexPlans:
         )
         self._opened: OpenedIndex | None = None
         self._preview: Documents | None = None
+        self._previewed: Mapping[str, Json] = {}
         self._rarity = IndexRarity()
         self._experience = SearchExperience()
         self._terms: SearchTerms | None = None
@@ -193,18 +194,24 @@ class IndexPlans:
         [matches] = yield from self.find_many(kind, [item], options)
         if matches.status == "empty":
             raise TextError("An empty text cannot be searched for. Give a text with letters or digits.")
+        if matches.missing:
+            raise DocumentError(
+                f"The document has no value in {', '.join(matches.missing)}, so it is in scope with no other one. "
+                "Add it to the document."
+            )
         return matches
 
     def find_many(self, kind: str, items: Sequence[Any], options: FindRequest, first: int = 0) -> Plan[list[Matches]]:
         """Find the near-duplicates of each item; ``first`` is the position of the first."""
         documents = yield from self._documents_for(options)
+        terms = self._terms_of(documents, options)
+        terms.check_scope_values(is_text=kind == "text")
         if kind == "id":
-            wanted = yield from query_documents_by_id(self.name, documents, items)
+            wanted = yield from query_documents_by_id(self.name, documents, items, terms.scope_paths)
         elif kind == "text":
-            wanted = [QueryDocument.of_text(documents, item) for item in items]
+            wanted = [QueryDocument.of_text(documents, item, options.scope_values or {}) for item in items]
         else:
             wanted = list(query_documents(documents, items, first).values())
-        terms = self._terms_of(documents, options)
         return (yield from find_many(terms, wanted))
 
     def search(self, body: Json, request: PageRequest) -> Plan[DistinctPage]:
@@ -216,16 +223,19 @@ class IndexPlans:
 
     def warm_up(self) -> Plan[None]:
         """Do all that the first search has to do before it can compare texts."""
-        options = FindRequest()
-        yield from self.find_many("text", [_WARMING], options)
-        terms = self._terms_of((yield from self.documents()), options)
+        documents, options = (yield from self.documents()), FindRequest()
+        terms = self._terms_of(documents, options)
+        # Of a scope, no document has these values: its fields are asked for all the same.
+        yield from find_many(terms, [QueryDocument.of_text(documents, _WARMING, dict.fromkeys(terms.scope_paths, 0))])
         compare = yield from terms.verifier()
         if compare:
             compare.to_others(_WARMING, [_WARMING.swapcase()])
 
     def seen(self, options: FindRequest) -> Plan[SeenDocuments]:
         """Return the documents of a list that is to be checked, none so far."""
-        return SeenDocuments(self._terms_of((yield from self.documents()), options))
+        terms = self._terms_of((yield from self.documents()), options)
+        terms.check_scope_values(is_text=False)
+        return SeenDocuments(terms)
 
     def _terms_of(self, documents: Documents, options: FindRequest) -> SearchTerms:
         """Return what searches go by: nearly always the last, with all that was derived from it."""
@@ -233,7 +243,8 @@ class IndexPlans:
         if last is None or last.documents is not documents or last.rarity is not self._rarity:
             last = None
         if last is None or last.options != options:
-            last = self._terms = SearchTerms(self.name, documents, options, self._rarity, self._experience)
+            mappings = self._previewed if self._opened is None else self._opened.mappings
+            last = self._terms = SearchTerms(self.name, documents, options, self._rarity, self._experience, mappings)
         return last
 
     def _documents_for(self, options: FindRequest) -> Plan[Documents]:
@@ -242,8 +253,20 @@ class IndexPlans:
             return (yield from self.documents())
         if self._preview is None:
             documents = yield from self.wanted_documents()
-            # A login with search rights only cannot read the mapping, and skips this check.
-            with suppress(AccessError):
-                yield from check_text_fields((yield GetMappings(self.name)), documents)
-            self._preview = documents
+            try:
+                self._previewed = yield GetMappings(self.name)
+            except AccessError:
+                yield from self._refuse_unknown_policy(documents)
+            entries = mapping.entries(self._previewed, documents.prefix)
+            policy = agreed_policy({name: entry for name, entry in entries.items() if entry})
+            yield from check_text_fields(self._previewed, documents)
+            self._preview = replace(documents, policy=policy)
         return self._preview
+
+    def _refuse_unknown_policy(self, documents: Documents) -> Plan[None]:
+        """Refuse an index that may have a policy, where the login may search only and cannot read the mapping."""
+        if (yield Count(self.name, {"exists": {"field": f"{documents.prefix}.status"}})):
+            raise AccessError(
+                f"The index {self.name!r} has fingerprints, and so it may have a policy, which this login cannot read. "
+                "Grant it view_index_metadata."
+            )

@@ -14,6 +14,7 @@ from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.scheme import mapping
 from es_simhash.scheme.json_form import Functions
+from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.text.idf import IdfTable
@@ -42,12 +43,13 @@ class ExpectedIndex:
 class OpenedIndex:
     """How the documents of an index are fingerprinted, and the indices behind its name ``without_fields``.
 
-    ``learnt`` is how rare features are, if that is noted.
+    ``learnt`` is how rare features are, if that is noted. ``mappings`` are those of the indices with fields.
     """
 
     documents: Documents
     without_fields: list[str]
     learnt: LearntRarity | None
+    mappings: Mapping[str, Json]
 
 
 def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
@@ -64,7 +66,8 @@ def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
         yield from check_open(index)
         raise no_fields(without[0] if without else index, expected.prefix)
     documents = _agreed({name: entry for name, entry in entries.items() if entry}, expected)
-    return OpenedIndex(documents, without, noted_rarity(mappings, documents))
+    with_fields = {name: mappings[name] for name, entry in entries.items() if entry}
+    return OpenedIndex(documents, without, noted_rarity(mappings, documents), with_fields)
 
 
 def no_fields(index: str, prefix: str) -> MappingError:
@@ -77,17 +80,11 @@ def no_fields(index: str, prefix: str) -> MappingError:
 
 def _agreed(entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
     (first, entry), *others = entries.items()
-    policy = mapping.policy_of(entry)
     for name, other in others:
         if (other["id"], other.get("fields")) != (entry["id"], entry.get("fields")):
             raise SchemeMismatchError(
                 f"The index {first!r} holds fingerprints of the scheme {entry['id']} over {entry.get('fields')}, but "
                 f"{name!r} of {other['id']} over {other.get('fields')}. Search them apart."
-            )
-        if mapping.policy_of(other) != policy:
-            raise IndexStateError(
-                f"The indices {first!r} and {name!r} have different policies: {policy.to_json()} and "
-                f"{mapping.policy_of(other).to_json()}. Give both the same by init, or name one of them."
             )
     if expected.scheme and expected.scheme.id != entry["id"]:
         raise SchemeMismatchError(
@@ -105,7 +102,20 @@ def _agreed(entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
             f"The index {first!r} holds fingerprints of the fields {list(fields)}; those given are "
             f"{list(expected.fields)}. Leave them out, or choose another prefix for the new ones."
         )
-    return Documents(scheme, fields, expected.prefix, policy)
+    return Documents(scheme, fields, expected.prefix, agreed_policy(entries))
+
+
+def agreed_policy(entries: Mapping[str, Json]) -> Policy:
+    """Return the one policy of all indices, given by their entries; the default without any."""
+    found = {name: mapping.policy_of(entry) for name, entry in entries.items()}
+    (first, policy), *others = found.items() or [("", Policy())]
+    for name, other in others:
+        if other != policy:
+            raise IndexStateError(
+                f"The indices {first!r} and {name!r} have different policies: {policy.to_json()} and "
+                f"{other.to_json()}. Give both the same by init, or name one of them."
+            )
+    return policy
 
 
 def _scheme_of(index: str, entry: Json, expected: ExpectedIndex) -> Scheme:

@@ -18,18 +18,19 @@ from es_simhash.plans.operations import GetDocuments, Plan, Search
 class QueryDocument:
     """A text whose near-duplicates are searched for, and the document that it comes from, which is never a match.
 
-    ``texts`` holds the text of each source field.
+    ``texts`` holds the text of each source field; ``document`` has its values in the fields of a scope.
     """
 
     text: str
     texts: dict[str, str]
+    document: Document
     id: str | None = None
     index: str | None = None
 
     @classmethod
-    def of_text(cls, documents: Documents, text: str) -> QueryDocument:
-        """Return a bare text, to compare with each source field."""
-        return cls(text, dict.fromkeys(documents.fields, text))
+    def of_text(cls, documents: Documents, text: str, values: Document) -> QueryDocument:
+        """Return a bare text, to compare with each source field, and its values in the fields of a scope."""
+        return cls(text, dict.fromkeys(documents.fields, text), values)
 
     @classmethod
     def of_document(
@@ -37,7 +38,7 @@ class QueryDocument:
     ) -> QueryDocument:
         """Return the text of a document, indexed or not."""
         texts = {path: text_of(document, [path]) for path in documents.fields}
-        return cls(documents.text_of(document), texts, id, index)
+        return cls(documents.text_of(document), texts, document, id, index)
 
     @classmethod
     def of_action(cls, documents: Documents, action: Document) -> QueryDocument:
@@ -67,14 +68,17 @@ def query_documents(
     return wanted
 
 
-def query_documents_by_id(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[QueryDocument]]:
-    """Read documents of the index by id."""
-    found = yield GetDocuments(index, ids, documents.fields)
+def query_documents_by_id(
+    index: str, documents: Documents, ids: Sequence[str], others: Sequence[str]
+) -> Plan[list[QueryDocument]]:
+    """Read documents of the index by id: their texts, and ``others`` of their fields."""
+    fields = [*documents.fields, *others]
+    found = yield GetDocuments(index, ids, fields)
     hits = {hit["_id"]: hit for hit in found if hit["found"]}
     missing = [id_ for id_ in ids if id_ not in hits]
     if missing:
         # An id alone does not lead to a document with its own routing value.
-        body = {"query": {"ids": {"values": missing}}, "size": len(missing), "_source": list(documents.fields)}
+        body = {"query": {"ids": {"values": missing}}, "size": len(missing), "_source": fields}
         reply = yield Search(index, body)
         hits |= {hit["_id"]: hit for hit in reply["hits"]["hits"]}
     for id_ in missing:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timezone
 from typing import Any
 
 from es_simhash._core.json_paths import Json, splits
@@ -87,7 +88,12 @@ def _near(mappings: Mapping[str, Json], path: str, first: int, last: int) -> Ite
         and first >= _FIRST_MOMENT
         and last <= _LAST_MOMENT
     ):
-        yield {"range": {path: {"gte": first - 1, "lte": last + 1, "format": "epoch_millis"}}}
+        yield {"range": {path: {"gte": _iso(first - 1), "lte": _iso(last + 1)}}}
+
+
+def _iso(milliseconds: int) -> str:
+    moment = datetime.fromtimestamp(milliseconds // 1000, timezone.utc)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03}Z"
 
 
 def _has_dates(mapping: Json, path: str) -> bool:

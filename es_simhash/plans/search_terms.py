@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
+from es_simhash.errors import InputError
 from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.hit_surroundings import PairsInScope
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
+from es_simhash.plans.scope_fields import check_scope
 from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scope import Scope, ScopeValues, combined
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, is_by_rarity
@@ -19,13 +26,30 @@ from es_simhash.text.idf import IdfTable
 
 @dataclass(frozen=True)
 class SearchTerms:
-    """An ``index`` and its documents, how near-duplicates are found, and what is known from earlier searches."""
+    """An ``index`` and its documents, how near-duplicates are found, and what is known from earlier searches.
+
+    ``mappings`` are those of the indices behind the name, as far as they are known.
+    """
 
     index: str
     documents: Documents
     options: FindRequest
     rarity: IndexRarity = field(default_factory=IndexRarity)
     experience: SearchExperience = field(default_factory=SearchExperience)
+    mappings: Mapping[str, Json] = field(default_factory=dict)
+
+    @cached_property
+    def scope(self) -> Scope | None:
+        """Which pairs of documents count: by the policy of the index, and by the options."""
+        scope = combined(self.documents.policy.scope, self.options.scope)
+        if scope:
+            check_scope(self.mappings, scope)
+        return scope
+
+    @property
+    def scope_paths(self) -> tuple[str, ...]:
+        """The fields that a scope reads."""
+        return self.scope.paths if self.scope else ()
 
     @cached_property
     def verification(self) -> Verification | None:
@@ -49,3 +73,35 @@ class SearchTerms:
         if weights is None and is_by_rarity(scheme, verification):
             weights = yield from self.rarity.table(self.index, self.documents)
         return self.rarity.verifier(scheme, verification, weights)
+
+    def check_scope_values(self, is_text: bool) -> None:
+        """Refuse values of a text that has none in a field of the scope, and values that nothing reads."""
+        given, scope = self.options.scope_values or {}, self.scope
+        if given and not is_text:
+            raise InputError("Documents have values of their own in the fields of a scope. Leave scope_values out.")
+        if unread := sorted(set(given) - set(self.scope_paths)):
+            raise InputError(f"No scope has the field {', '.join(unread)}. Leave it out of scope_values.")
+        if is_text and scope and (missing := scope.missing(given)):
+            raise InputError(
+                f"A text has no value in {', '.join(missing)}, which the scope needs: {scope}. Give it in scope_values."
+            )
+
+    def values_of(self, document: Mapping[str, Any]) -> ScopeValues | None:
+        """Return the values of a document in the fields of the scope."""
+        return self.scope.values_of(document) if self.scope else None
+
+    def in_scope(self, values: ScopeValues | None, hits: Sequence[Json]) -> tuple[Sequence[int], int]:
+        """Return the places of hits in scope with a document, given by its values, and how many lack a value."""
+        if self.scope is None:
+            return range(len(hits)), 0
+        others = [self.values_of(hit.get("_source") or {}) for hit in hits]
+        places = [place for place, other in enumerate(others) if self.scope.in_scope(values, other)]
+        return places, others.count(None)
+
+    def pairs_in_scope(self, hits: Sequence[Json]) -> PairsInScope | None:
+        """Return which of the hits of one document are in scope with each other; None if all are."""
+        scope = self.scope
+        if scope is None or not (scope.across or scope.window):
+            return None
+        values = [self.values_of(hit.get("_source") or {}) for hit in hits]
+        return lambda first, second: scope.in_scope(values[first], values[second])

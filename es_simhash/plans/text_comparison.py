@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
-from es_simhash.plans.hit_surroundings import HitSurroundings
+from es_simhash.plans.hit_surroundings import HitSurroundings, PairsInScope
 from es_simhash.plans.operations import GetDocuments, Plan
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
@@ -73,13 +73,15 @@ def texts_of_hits(documents: Documents, hits: Iterable[Json]) -> Plan[Texts]:
 class Comparison:
     """A text and the ``others`` to compare it with (None: not compared); similarities below ``least`` do not count.
 
-    ``keyed`` are the values that the band keys of the others hold.
+    ``keyed`` are the values that the band keys of the others hold; ``in_scope`` which of them are in scope with each
+    other, if not all.
     """
 
     text: str
     others: Sequence[str | None]
     least: Similarities
     keyed: Signatures | None
+    in_scope: PairsInScope | None = None
 
 
 def compare_texts(
@@ -93,7 +95,7 @@ def compare_texts(
     if not criteria.crowding or criteria.similarity is None:
         return [(each, None) for each in measured]
     return [
-        (measures, HitSurroundings(verifier, criteria, each.others, measures, each.keyed))
+        (measures, HitSurroundings(verifier, criteria, each.others, measures, each.keyed, each.in_scope))
         for each, measures in zip(wanting, measured, strict=True)
     ]
 

@@ -64,7 +64,8 @@ class Matches(Sequence[Match]):
     result is ``complete`` there were more: beyond the caller's limit, or no nearer than the copies of the text found,
     if these are as many as the caller wants. ``foreign`` counts the candidates that could not be compared, as they have
     fingerprints of another scheme, or unreadable ones. ``status`` is that of the text itself; an empty one has no
-    matches.
+    matches. Candidates out of scope are no candidates; ``unscoped`` counts those among them without a value in one of
+    the scope's fields. A document that itself is ``missing`` values in some fields has no matches.
 
     ``around`` are the surroundings of the text by which similar candidates were judged, None if they did not count;
     ``crowded`` counts the candidates that are similar, but no more than many others.
@@ -77,6 +78,8 @@ class Matches(Sequence[Match]):
     status: Status = "ok"
     around: Around | None = None
     crowded: int = 0
+    unscoped: int = 0
+    missing: tuple[str, ...] = ()
 
     @overload
     def __getitem__(self, place: int) -> Match: ...
@@ -101,7 +104,7 @@ class Compared:
 
     The SimHashes of the hits differ from ``simhash``; similarities were estimated by the lowest bits of some values
     (``estimated_by``: their number, and the bits). They are None without SimHash or MinHash. ``keyed`` are the values
-    that band keys hold, a row each.
+    that band keys hold, a row each. ``unscoped`` counts the hits left out for want of a value.
     """
 
     hits: list[Json]
@@ -112,6 +115,7 @@ class Compared:
     simhash: int | None = None
     estimated_by: tuple[int, int] = (1, VALUE_BITS)
     keyed: Signatures | None = None
+    unscoped: int = 0
 
     @cached_property
     def distances(self) -> Integers | None:
@@ -241,7 +245,9 @@ def matches_of(
         matches.append(match)
     matches.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
     candidates = len(compared.hits) + compared.foreign
-    return Matches(tuple(matches[:size]), candidates, complete, compared.foreign, status, around, crowded)
+    return Matches(
+        tuple(matches[:size]), candidates, complete, compared.foreign, status, around, crowded, compared.unscoped
+    )
 
 
 def _near(measured: Measured, criteria: Criteria, around: Around | None) -> Near:
