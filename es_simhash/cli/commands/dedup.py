@@ -22,6 +22,7 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument
     from es_simhash.groups.pairs.result import Duplicates
+    from es_simhash.scheme.scope import Scope
 
 
 @click.command(name="dedup", cls=Verb)
@@ -59,6 +60,7 @@ def command(
     canonical_file: str | None,
     report_file: str | None,
     date_field: str | None,
+    scope: Scope | None,
     **criteria: Any,
 ) -> int:
     """Find the groups of near-duplicates in FILEs (- is standard input), without an index.
@@ -80,13 +82,13 @@ def command(
         "--pairs": pairs_file,
         "--report": report_file,
     }
-    check_outputs(named, date_field, output_format, output.as_json)
+    check_outputs(named, date_field, scope, output_format, output.as_json)
     _check_files(files, named)
     noted, stripped = _Noted(canonical, fields, date_field), patterns(strip)
-    chosen, absent = scheme_or_default(scheme), AbsentFields(fields)
+    chosen, absent = scheme_or_default(scheme), AbsentFields([*fields, *(scope.paths if scope else ())])
     known = known_rarity(rarity_file, chosen)
     rarity = known.rarity if known else None
-    deduplicator = Deduplicator(chosen, rarity=rarity, memory=memory, threads=threads, **criteria)
+    deduplicator = Deduplicator(chosen, rarity=rarity, memory=memory, threads=threads, scope=scope, **criteria)
     if rarity_file and not deduplicator.weighs_rarity:
         raise click.UsageError("These criteria do not ask how rare features are. Leave --rarity out.")
     printed = "" if groups_file else " What is printed above may not be all."
@@ -96,7 +98,7 @@ def command(
         out = {option: stack.enter_context(whole_file(path)) for option, path in named.items() if path}
         with files.opened(output, "Reading") as (found, rejects, advance):
             read = noted.noting(read_texts(found, fields, rejects, absent, stripped))
-            documents = ((each.id, text) for each, text in read)
+            documents = ((each.id, text, each.document) if scope else (each.id, text) for each, text in read)
             duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count), noted.rank)
         output.warn(absent.warning)
         with duplicates:

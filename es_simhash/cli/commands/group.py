@@ -75,7 +75,7 @@ def command(
             "--delete-script deletes what is as it was read, and --write changes it. Write first, then make the script."
         )
     named = {"--output": given["groups_file"], "--report": given["report_file"]}
-    check_outputs(named, given["date_field"], given["output_format"], output.as_json)
+    check_outputs(named, given["date_field"], given["scope"], given["output_format"], output.as_json)
     with target.opened(output) as engine:
         opened = Index(index, engine, prefix=prefix)
         options = _options(opened, given)
@@ -117,6 +117,7 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
         "state",
         "memory",
         "patience",
+        "scope",
     ]
     return GroupOptions(
         filter=given["filter"],

@@ -67,6 +67,7 @@ def setup_for(
         max_bucket=deduplicator.max_bucket,
         date_field=date_field,
         made_at=datetime.now(timezone.utc),
+        scope=deduplicator.scope,
     )
 
 

@@ -16,6 +16,7 @@ from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.result import Grouped
 from es_simhash.index import Index
 from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.scheme.scope import combined
 
 _AT_ONCE = 1000
 
@@ -57,6 +58,7 @@ def _setup(index: Index, options: GroupOptions, date_field: str | None) -> Setup
         max_bucket=options.max_bucket,
         date_field=date_field,
         made_at=datetime.now(timezone.utc),
+        scope=combined(documents.policy.scope, options.scope),
     )
 
 

@@ -11,6 +11,8 @@ import click
 from es_simhash._core.environment import MEMORY
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.index import estimate_option, near_options
+from es_simhash.cli.options.scope import scope_options_by_date
+from es_simhash.scheme.scope import Scope
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -76,7 +78,7 @@ def group_options(first: str) -> Callable[[Command], Command]:
 
 
 def groups_file_options(command: Command) -> Command:
-    """Add the files that groups are written to."""
+    """Add the scope, and the files that groups are written to."""
     options = (
         output_file("--output", "-o", "groups_file", help="Write the groups to this file."),
         click.option(
@@ -88,16 +90,21 @@ def groups_file_options(command: Command) -> Command:
         ),
         output_file("--pairs", "pairs_file", help="Write the pairs that link documents to this file."),
         output_file("--report", "report_file", help="Write an HTML report to this file."),
-        click.option("--date", "date_field", metavar="FIELD", help="With --report: the field with a document's date."),
+        click.option(
+            "--date", "date_field", metavar="FIELD", help="With --window or --report: the field with a document's date."
+        ),
     )
+    command = scope_options_by_date(command)
     for option in reversed(options):
         option(command)
     return command
 
 
-def check_outputs(named: Mapping[str, str | None], date_field: str | None, output_format: str, as_json: bool) -> None:
+def check_outputs(
+    named: Mapping[str, str | None], date_field: str | None, scope: Scope | None, output_format: str, as_json: bool
+) -> None:
     """Refuse options for groups that contradict each other; ``named`` has the files by their options."""
-    if date_field and not named["--report"]:
-        raise click.UsageError("--date is for the report. Add --report, or drop it.")
+    if date_field and not named["--report"] and not (scope and scope.date):
+        raise click.UsageError("--date is for the report or a window. Add --report or --window, or drop it.")
     if as_json and output_format == "csv" and not named["--output"]:
         raise click.UsageError("--json prints the groups as JSON. Name a file for the CSV with --output, or drop one.")

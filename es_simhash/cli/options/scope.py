@@ -22,17 +22,34 @@ def scope_options(command: Command) -> Command:
     ) -> Any:
         return command(scope=Scope.of(within, across, window, date), **given)
 
+    date = click.option("--date", metavar="PATH", help="Field with the date that --window is for.")
+    return _with_fields(date(with_scope))  # type: ignore[return-value]
+
+
+def scope_options_by_date(command: Command) -> Command:
+    """Add the options of a scope to a command whose ``--date``, as ``date_field``, has another use as well."""
+
+    @wraps(command)
+    def with_scope(
+        within: tuple[str, ...], across: tuple[str, ...], window: str | None, date_field: str | None, **given: Any
+    ) -> Any:
+        scope = Scope.of(within, across, window, date_field if window else None)
+        return command(scope=scope, date_field=date_field, **given)
+
+    return _with_fields(with_scope)  # type: ignore[return-value]
+
+
+def _with_fields(command: Command) -> Command:
     options = (
         click.option("--within", multiple=True, metavar="PATH", help="Only documents equal in this field; repeatable."),
         click.option(
             "--across", multiple=True, metavar="PATH", help="Only documents that differ in this field; repeatable."
         ),
         click.option("--window", metavar="LENGTH", help="Only documents at most this far apart, 72h or 3d, by --date."),
-        click.option("--date", metavar="PATH", help="Field with the date that --window is for."),
     )
     for option in reversed(options):
-        option(with_scope)
-    return with_scope  # type: ignore[return-value]
+        option(command)
+    return command
 
 
 def scope_value_option(command: Command) -> Command:

@@ -43,6 +43,7 @@ from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.mapping_notes import noted
 from es_simhash.plans.operations import Count, GetMappings, Slice
 from es_simhash.scheme.mapping import entries
+from es_simhash.scheme.scope import combined
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
@@ -100,7 +101,7 @@ class _Grouping:
         settings = replace(needed(stored_fingerprints.known(scheme), self._criteria), simhash=scheme.simhash)
         if scheme.minhash and not settings.minhash:
             settings = replace(settings, minhash=stored_fingerprints.known(scheme).minhash)
-        self._scope = options.scope
+        self._scope = combined(documents.policy.scope, options.scope)
         bits = scheme.minhash.layout.value_bits if scheme.minhash else VALUE_BITS
         self._store = FingerprintStore(settings, spools, bits, self._scope)
         self._refs = DocumentRefs(spools)

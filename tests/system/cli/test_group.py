@@ -71,6 +71,38 @@ def test_a_walk(tmp_path: Path, place: str, index: str) -> None:
     assert (last["summary"]["written"]["written"], last["summary"]["new"] is None) == (0, False)
 
 
+def test_the_scope_of_an_index_is_narrowed_by_options(tmp_path: Path, place: str) -> None:
+    name = f"cli-{uuid.uuid4().hex[:10]}"
+    story = corpus(1)[0]["body"]
+    rows = [
+        {"id": f"{tenant}{number}", "tenant": tenant, "source": f"s{number}", "body": story}
+        for tenant in "ab"
+        for number in (1, 1, 2)
+    ]
+    for place_, row in enumerate(rows):
+        row["id"] += str(place_)
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    create = {"mappings": {"properties": {field: {"type": "keyword"} for field in ("tenant", "source")}}}
+    (tmp_path / "create.json").write_text(json.dumps(create), encoding="utf-8")
+
+    def do(*arguments: str) -> list[Any]:
+        found: list[Any] = lines(run(*arguments, "--json", cwd=tmp_path, ES_SIMHASH_URL=place))
+        return found
+
+    do("init", name, "--create", "create.json", "--field", "body", "--within", "tenant")
+    do("load", name, "news.jsonl", "--id-field", "id")
+    *groups, last = do("group", name, "--write")
+    assert sorted([m["id"][0] for m in each["members"]] for each in groups) == [["a"] * 3, ["b"] * 3]
+    *groups, last = do("group", name, "--across", "source", "--linkage", "star", "--report", "report.html")
+    assert sorted(each["size"] for each in groups) == [2, 2]
+    assert last["summary"]["unscoped"] == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "across" in page
+    assert "within" in page
+    [info] = do("info", name)
+    assert info["policy"] == {"scope": {"within": ["tenant"]}}  # writing groups keeps it
+
+
 def test_rows_for_a_spreadsheet(tmp_path: Path, place: str, index: str) -> None:
     done = run("group", index, "--output-format", "csv", cwd=tmp_path, ES_SIMHASH_URL=place)
     first, *rest = csv.DictReader(done.out.splitlines())

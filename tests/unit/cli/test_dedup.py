@@ -150,12 +150,52 @@ def test_a_report_shows_the_groups_and_their_texts(tmp_path: Path) -> None:
         (["--canonical", "tallest"], "first, longest, oldest:FIELD"),
         (["--strip", "("], "not a regular expression"),
         (["--common", "2"], "between 0 and 1"),
-        (["--date", "published"], "Add --report"),
+        (["--date", "published"], "Add --report or --window"),
+        (["--window", "3d"], "Give both"),
         (["--pairs", "x", "--canonical-only", "x"], "--canonical-only and --pairs are the same file"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], message: str) -> None:
     assert message in dedup(tmp_path, *options, code=2)
+
+
+SCOPED: list[dict[str, Any]] = [
+    {"id": "1", "tenant": "a", "source": {"name": "x"}, "at": "2026-03-01", "body": TEXT},
+    {"id": "2", "tenant": "a", "source": {"name": "y"}, "at": "2026-03-09", "body": TEXT},
+    {"id": "3", "tenant": "b", "source": {"name": "y"}, "at": "2026-03-02", "body": TEXT},
+    {"id": "4", "tenant": "b", "source": {"name": "y"}, "at": 1772409600000, "body": TEXT},
+    {"id": "5", "source": {"name": "z"}, "at": "soon", "body": TEXT},
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "groups", "lacking"),
+    [
+        (["--within", "tenant"], ["12", "34"], 1),
+        (["--within", "tenant", "--across", "source.name"], ["12"], 1),
+        (["--across", "source.name", "--window", "36h", "--date", "at"], ["134"], 1),
+        (["--within", "source.name", "--window", "8d", "--date", "at"], ["234"], 1),
+    ],
+)
+def test_only_documents_in_scope_are_grouped(
+    tmp_path: Path, options: list[str], groups: list[str], lacking: int
+) -> None:
+    report = ["--report", "report.html"]
+    *found, last = dedup(tmp_path, "--json", *options, *report, documents=SCOPED)
+    assert sorted("".join(sorted([each["keep"], *each["duplicates"]])) for each in found) == groups
+    assert last["summary"]["unscoped"] == lacking
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "1 document without a value of the scope" in page
+    assert options[1] in page
+
+
+def test_documents_without_a_value_of_the_scope_are_named_in_the_summary(tmp_path: Path) -> None:
+    path = tmp_path / "news.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in SCOPED), encoding="utf-8")
+    done = run("dedup", str(path), "--id-field", "id", "--field", "body", "--within", "tenant", cwd=tmp_path)
+    assert "1 document lacks a value of the scope" in done.err
+    done = run("dedup", str(path), "--field", "body", "--within", "tennant", cwd=tmp_path)
+    assert "no document has the field tennant" in done.err
 
 
 IDS = ("=cmd()", "-1", "+x", "a\rb")

@@ -24,6 +24,7 @@ from es_simhash.groups.pairs.result import Counts
 from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope
 
 # The index and the id of a document.
 Key: TypeAlias = tuple[str, str]
@@ -57,6 +58,7 @@ class Setup:
     date_field: str | None = None
     made_at: datetime | None = None
     link: Callable[[str], str] | None = None
+    scope: Scope | None = None
 
 
 @dataclass(frozen=True)

@@ -195,6 +195,8 @@ def _omissions(report: GroupReport) -> Iterator[str]:
         )
     if counts.empty:
         yield f"{counted(counts.empty, 'document')} without text to compare."
+    if counts.unscoped:
+        yield f"{counted(counts.unscoped, 'document')} without a value of the scope, or a readable date."
     if counts.left_out:
         yield (
             f"{counted(counts.left_out, 'comparison')} of documents with keys that very many share: boilerplate, or "
@@ -219,6 +221,8 @@ def _settings(setup: Setup) -> Html:
         ("decided by", _DECIDED_BY[setup.criteria.decided_by]),
         ("filter", element("code", json.dumps(setup.filter, ensure_ascii=False)) if setup.filter else "none"),
     ]
+    if setup.scope:
+        rows.append(("scope", element("code", json.dumps(setup.scope.to_json(), ensure_ascii=False))))
     if setup.strip:
         rows.append(("left out of texts", element("code", "  ".join(setup.strip))))
     if setup.max_bucket is not None:
