@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from es_simhash.groups.pairs.deduplicator import Deduplicator
     from es_simhash.index import AsyncIndex, Index
     from es_simhash.live.backfill.options import BackfillOptions
+    from es_simhash.live.erase.options import EraseOptions
     from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.plans.distinct.pages import DistinctHit, DistinctPage, SearchOptions
@@ -56,6 +57,7 @@ _NAMES = {
     "groups.pairs.deduplicator": "Deduplicator",
     "index": "AsyncIndex Index",
     "live.backfill.options": "BackfillOptions",
+    "live.erase.options": "EraseOptions",
     "live.reindex.options": "ReindexOptions",
     "live.sweep.options": "UpdateOptions",
     "plans.distinct.pages": "DistinctHit DistinctPage SearchOptions",
@@ -93,6 +95,7 @@ __all__ = [
     "DocumentError",
     "Documents",
     "EngineError",
+    "EraseOptions",
     "EsSimhashError",
     "FindOptions",
     "Fingerprint",

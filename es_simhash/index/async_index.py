@@ -17,7 +17,7 @@ from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
-from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run_async
+from es_simhash.engines.base import AsyncEngine, Engine, FromThread, StoppableEngine, run, run_async
 from es_simhash.engines.connect import connect_async
 from es_simhash.index.index import SEARCHES, WRITES, only_one
 from es_simhash.plans.add import OnProgress as OnAdded
@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
+    from es_simhash.live.erase.copies import Copies
+    from es_simhash.live.erase.options import EraseOptions
+    from es_simhash.live.erase.report import Erased
+    from es_simhash.live.erase.run import OnProgress as OnErased
     from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.removal import Removed
@@ -268,6 +272,24 @@ class AsyncIndex:
         return await self._in_thread(
             lambda engine, stop: write_groups(engine, grouped, documents, options, on_progress, stop)
         )
+
+    async def copies(
+        self, ids: Iterable[str] = (), *, texts: Iterable[str] = (), options: EraseOptions | None = None
+    ) -> Copies:
+        """See `Index.copies`."""
+        from es_simhash.live.erase.options import EraseOptions
+        from es_simhash.live.erase.run import find_copies
+
+        behind = await self._run(self._plans.documents_behind())
+        plan = find_copies(self.name, behind, list(ids), list(texts), options or EraseOptions())
+        return await self._in_thread(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
+
+    async def erase(self, copies: Copies, *, everything: bool = False, on_progress: OnErased | None = None) -> Erased:
+        """See `Index.erase`."""
+        from es_simhash.live.erase.run import erase
+
+        plan = erase(await self._run(self._plans.documents_behind()), copies, everything, on_progress)
+        return await self._in_thread(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
     async def _in_thread(self, work: Callable[[Engine, Stop], Result]) -> Result:
         """Run a long job in a thread, and end it if the task is cancelled."""

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
+    from es_simhash.live.erase.copies import Copies
+    from es_simhash.live.erase.options import EraseOptions
+    from es_simhash.live.erase.report import Erased
+    from es_simhash.live.erase.run import OnProgress as OnErased
     from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.removal import Removed
@@ -290,6 +294,29 @@ class Index:
         from es_simhash.groups.of_index.writing import write_groups
 
         return write_groups(self.engine, grouped, self.documents, options, on_progress)
+
+    def copies(
+        self, ids: Iterable[str] = (), *, texts: Iterable[str] = (), options: EraseOptions | None = None
+    ) -> Copies:
+        """Find all copies of documents and texts, to be erased with them: equal, similar, or parts of each other.
+
+        Documents without a fingerprint, or with that of another scheme, are found by their words. Nothing is changed.
+        """
+        from es_simhash.live.erase.options import EraseOptions
+        from es_simhash.live.erase.run import find_copies
+
+        behind = self._run(self._plans.documents_behind())
+        return self._run(find_copies(self.name, behind, list(ids), list(texts), options or EraseOptions()))
+
+    def erase(self, copies: Copies, *, everything: bool = False, on_progress: OnErased | None = None) -> Erased:
+        """Delete copies in the versions that were found, and look again until no round finds any to delete.
+
+        A copy that appears or changes meanwhile is deleted if its text is that of one of ``copies``, or with
+        ``everything``; the result names it, and those that are left.
+        """
+        from es_simhash.live.erase.run import erase
+
+        return self._run(erase(self._run(self._plans.documents_behind()), copies, everything, on_progress))
 
     def pipeline(self, *, install: bool = False, default: bool = False) -> IngestPipeline:
         """Return the ingest pipeline with which the server fingerprints the documents written to the index.

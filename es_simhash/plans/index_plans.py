@@ -27,7 +27,14 @@ from es_simhash.plans.install_pipeline import (
     show_pipeline,
 )
 from es_simhash.plans.install_scripts import InstalledScripts, install_scripts, remove_scripts
-from es_simhash.plans.open_index import ExpectedIndex, OpenedIndex, agreed_policy, no_fields, open_index
+from es_simhash.plans.open_index import (
+    ExpectedIndex,
+    OpenedIndex,
+    agreed_policy,
+    documents_behind,
+    no_fields,
+    open_index,
+)
 from es_simhash.plans.operations import Count, GetMappings, Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
 from es_simhash.plans.search_experience import SearchExperience
@@ -150,6 +157,10 @@ class IndexPlans:
                 raise
             return Documents(self._scheme, given.fields, given.prefix)
         return replace(here, scheme=given.scheme or here.scheme, fields=given.fields or here.fields)
+
+    def documents_behind(self) -> Plan[dict[str, Documents]]:
+        """Return the documents of each index behind the name, for plans that read them one by one."""
+        return (yield from documents_behind(self.name, self._expected))
 
     def pipeline(self, install: bool, default: bool) -> Plan[IngestPipeline]:
         """Return the ingest pipeline, and install it on request."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
@@ -68,6 +68,27 @@ def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
     documents = _agreed({name: entry for name, entry in entries.items() if entry}, expected)
     with_fields = {name: mappings[name] for name, entry in entries.items() if entry}
     return OpenedIndex(documents, without, noted_rarity(mappings, documents), with_fields)
+
+
+def documents_behind(index: str, expected: ExpectedIndex) -> Plan[dict[str, Documents]]:
+    """Return how the documents of each index behind a name are fingerprinted, by whatever scheme.
+
+    An index without fields is read as the caller describes it, or as the others. Without either that is an error.
+    """
+    mappings = yield GetMappings(index)
+    entries = mapping.entries(mappings, expected.prefix)
+    found = {}
+    for name, entry in sorted(entries.items()):
+        if entry:
+            fields = None if entry.get("fields") else expected.fields
+            found[name] = _agreed({name: entry}, replace(expected, scheme=None, fields=fields))
+    others = next(iter(found.values()), None)
+    if expected.fields:
+        others = Documents(expected.scheme or Scheme.preset("default"), expected.fields, expected.prefix)
+    if others is None:
+        yield from check_open(index)
+        raise no_fields(next(iter(entries), index), expected.prefix)
+    return {name: found.get(name, others) for name in sorted(entries)}
 
 
 def no_fields(index: str, prefix: str) -> MappingError:

@@ -12,6 +12,7 @@ import tantivy
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.engines.embedded.index import EmbeddedIndex, View
+from es_simhash.engines.embedded.mapping.document_terms import version_of
 from es_simhash.engines.embedded.queries.more_like_this import FindDocument
 from es_simhash.engines.embedded.queries.query_bodies import whole_number
 from es_simhash.engines.embedded.queries.query_types import Compiler
@@ -19,7 +20,7 @@ from es_simhash.engines.embedded.queries.tantivy_queries import TermQueries, con
 from es_simhash.errors import EngineError
 from es_simhash.plans.operations import Sample
 
-_KEYS = ("query", "size", "from", "_source", "track_total_hits", "sort")
+_KEYS = ("query", "size", "from", "_source", "track_total_hits", "sort", "seq_no_primary_term")
 _BY_SCORE = ("_score", {"_score": "desc"}, {"_score": {"order": "desc"}})
 _BY_PLACE = ("_doc", {"_doc": "asc"}, {"_doc": {"order": "asc"}})
 
@@ -34,6 +35,7 @@ class SearchRequest:
     source: SourceFilter
     count: bool
     by_score: bool
+    with_version: bool
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> SearchRequest:
@@ -50,6 +52,7 @@ class SearchRequest:
             SourceFilter.of(body.get("_source", True)),
             body.get("track_total_hits", True) is not False,
             _is_by_score(body.get("sort")),
+            body.get("seq_no_primary_term", False) is True,
         )
 
 
@@ -131,6 +134,8 @@ def _shown(hit: _Hit, request: SearchRequest) -> Json:
     score, index, searcher, address = hit
     id_, source = index.store.stored(searcher, address)
     shown: Json = {"_index": index.name, "_id": id_, "_score": score if request.by_score else None}
+    if request.with_version:
+        shown |= version_of(source)
     if request.source.wanted:
         shown["_source"] = request.source.apply(source)
     return shown

@@ -47,7 +47,14 @@ def in_common(settings: Settings, texts: Sequence[str], others: Sequence[str]) -
     """Yield, for each of the others, what each of the texts has in common with it."""
     own = list(distinct_features(settings, texts))
     for there in distinct_features(settings, others):
-        yield [Common(_shared(here, there), len(here), len(there)) for here in own]
+        yield [common(here, there) for here in own]
+
+
+def common(a: Hashes, b: Hashes) -> Common:
+    """Return what two texts have in common, given their `distinct_features`."""
+    fewer, more = (a, b) if len(a) <= len(b) else (b, a)
+    places = np.minimum(np.searchsorted(more, fewer), len(more) - 1)
+    return Common(int(np.count_nonzero(more[places] == fewer)), len(a), len(b))
 
 
 def distinct_features(settings: Settings, texts: Sequence[str]) -> Iterator[Hashes]:
@@ -55,14 +62,6 @@ def distinct_features(settings: Settings, texts: Sequence[str]) -> Iterator[Hash
     for features in comparable_features(plain(settings), texts):
         assert not isinstance(features, tuple)
         yield features
-
-
-def _shared(a: Hashes, b: Hashes) -> int:
-    fewer, more = (a, b) if len(a) <= len(b) else (b, a)
-    if not len(fewer):
-        return 0
-    places = np.minimum(np.searchsorted(more, fewer), len(more) - 1)
-    return int(np.count_nonzero(more[places] == fewer))
 
 
 def _share(shared: int, whole: int) -> float:

@@ -35,6 +35,7 @@ LINES = {
     "scripts --pipeline": f"scripts --pipeline {INDEX}",
     "tune --histogram": f"tune --histogram --index {INDEX}",
     "group": f"group {INDEX}",
+    "erase": f"erase {INDEX} --id 3 --yes",
     "group --write": f"group {INDEX} --write --output groups.jsonl",
     "load": f"load {INDEX} new.jsonl",
     "backfill": f"backfill {INDEX}",

@@ -1,0 +1,129 @@
+"""``es-simhash erase``: delete documents with all their copies."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash._core.humanize import counted
+from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.files import output_file, text_file_option, text_in
+from es_simhash.cli.options.index import index_argument, index_options
+from es_simhash.cli.options.run import patience_option
+from es_simhash.cli.options.target import Target
+from es_simhash.cli.show.erased import show_copies, show_erased, write_list, write_report
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.output import Output
+
+if TYPE_CHECKING:
+    from es_simhash.index import Index
+    from es_simhash.live.erase.copies import Copies
+    from es_simhash.live.erase.report import Erased
+
+_SHARE = click.FloatRange(0, 1, min_open=True)
+
+
+@click.command(name="erase", cls=EngineVerb)
+@index_argument
+@click.option("--id", "ids", multiple=True, metavar="ID", help="Document to erase with its copies; repeatable.")
+@click.option("--text", "texts", multiple=True, help="Text to erase, of a document deleted already; repeatable.")
+@text_file_option
+@click.option("--similarity", type=_SHARE, default=0.5, show_default=True, help="Minimum Jaccard similarity of a copy.")
+@click.option(
+    "--containment",
+    type=_SHARE,
+    default=0.9,
+    show_default=True,
+    help="Or minimum share of one text that is in the other.",
+)
+@click.option("--keep-original", is_flag=True, help="Keep the documents themselves.")
+@click.option("--scan", is_flag=True, help="Compare every document of the index, beside those that searches find.")
+@output_file("--output", "list_file", help="Write the copies to this file, to be edited, and delete nothing.")
+@click.option(
+    "--confirmed",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="Delete the copies that are still in this file.",
+)
+@click.option("--yes", is_flag=True, help="Delete all copies, without asking.")
+@output_file("--report", "report_file", help="Write what was deleted to this file: as JSON if its name ends so.")
+@patience_option
+@index_options
+def command(
+    index: str,
+    ids: tuple[str, ...],
+    texts: tuple[str, ...],
+    file: str | None,
+    list_file: str | None,
+    confirmed: str | None,
+    yes: bool,
+    report_file: str | None,
+    known: dict[str, Any],
+    target: Target,
+    output: Output,
+    **given: Any,
+) -> int:
+    """Delete documents of INDEX with all their copies: equal, similar, or one a part of the other.
+
+    Copies without a fingerprint, or of another scheme, are found as well. All are shown first, and nothing is deleted
+    without your confirmation. Only the versions shown are deleted; then the search is repeated until it finds none.
+
+    Example: es-simhash erase articles --id 42 --output copies.jsonl
+    """
+    from es_simhash.index import Index
+    from es_simhash.live.erase.options import EraseOptions
+
+    if sum((list_file is not None, confirmed is not None, yes)) > 1:
+        raise click.UsageError("Give one of --output, --confirmed and --yes.")
+    if file is not None:
+        texts = (*texts, text_in(file))
+    if not ids and not texts:
+        raise click.UsageError("Name what to erase by --id, --text or --file.")
+    with target.opened(output) as engine:
+        opened = Index(index, engine, **known)
+        copies = opened.copies(ids, texts=texts, options=EraseOptions(**given))
+        if confirmed is not None:
+            copies = copies.confirmed_by(text_in(confirmed).splitlines())
+        show_copies(output, copies)
+        if list_file is not None:
+            write_list(copies, list_file)
+            output.note(f"Nothing was deleted. Edit {list_file}, and give it to --confirmed.")
+            return FINE
+        if not (copies or yes or confirmed):
+            return FINE
+        if not (yes or confirmed or _is_confirmed(output, copies)):
+            return FINE
+        erased = _erase(output, opened, copies, yes, report_file)
+    show_erased(output, erased, report_file)
+    return FINE if erased.is_complete else SOME_FAILED
+
+
+def _is_confirmed(output: Output, copies: Copies) -> bool:
+    if not sys.stdin.isatty():
+        output.note("Nothing was deleted. Confirm with --yes, or list the copies by --output, and edit them.")
+        return False
+    question = f"Delete {counted(len(copies), 'document')} of {copies.index}?"
+    if not click.confirm(question, err=True):
+        raise click.UsageError("Nothing was deleted.")
+    return True
+
+
+def _erase(output: Output, index: Index, copies: Copies, everything: bool, report_file: str | None) -> Erased:
+    """Erase, and write the report however it ends."""
+    so_far: Erased | None = None
+
+    def on_progress(erased: Erased) -> None:
+        nonlocal so_far
+        so_far = erased
+        advance(len(erased.deleted))
+
+    def done() -> str:
+        return f"{counted(len(so_far.deleted) if so_far else 0, 'document was', 'documents were')} deleted."
+
+    try:
+        with saying_if_interrupted(done), output.progress("Erasing", len(copies)) as advance:
+            return index.erase(copies, everything=everything, on_progress=on_progress)
+    finally:
+        if so_far is not None and report_file is not None:
+            write_report(so_far, report_file)

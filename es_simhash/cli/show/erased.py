@@ -1,0 +1,84 @@
+"""The copies that ``erase`` finds, and its report."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from es_simhash._core.humanize import counted
+from es_simhash.cli.show.output import Output
+
+if TYPE_CHECKING:
+    from es_simhash.live.erase.copies import Copies
+    from es_simhash.live.erase.report import Erased
+
+_SHOWN = 60
+_COLUMNS = ["index", "id", "kind", "similarity", "containment", "fingerprint", "text"]
+
+
+def show_copies(output: Output, copies: Copies) -> None:
+    """Print the copies, for a review."""
+    output.result(
+        {
+            "event": "found",
+            "index": copies.index,
+            "sources": [source.as_json() for source in copies.sources],
+            "copies": [copy.as_json(with_text=True) for copy in copies],
+            "incomplete": copies.incomplete,
+        }
+    )
+    if copies:
+        rows = [
+            [copy.index, copy.id, copy.kind, copy.similarity, copy.containment, copy.fingerprint, copy.text[:_SHOWN]]
+            for copy in copies
+        ]
+        output.table(_COLUMNS, rows)
+    else:
+        output.line("No copies: there is nothing to erase.")
+    _warn_of_missed(output, copies.incomplete)
+
+
+def write_list(copies: Copies, path: str) -> None:
+    """Write the copies to a file that may be edited."""
+    from es_simhash.documents.files import whole_file
+
+    with whole_file(path) as out:
+        out.writelines(f"{line}\n" for line in copies.to_lines())
+
+
+def write_report(erased: Erased, path: str) -> None:
+    """Write the report on an erasure, as JSON or as text."""
+    from es_simhash.documents.files import whole_file
+
+    with whole_file(path) as out:
+        if path.endswith(".json"):
+            json.dump(erased.as_json(), out, ensure_ascii=False, indent=2)
+        else:
+            out.write(erased.to_text())
+
+
+def show_erased(output: Output, erased: Erased, report_file: str | None) -> None:
+    """Print what was deleted and what was left."""
+    output.result({"event": "done", **erased.as_json()})
+    left = [each for each in erased.left if each.reason != "dropped"]
+    output.report(
+        f"{erased.index}: {len(erased.deleted):,} deleted, {len(left):,} left, "
+        f"{len(erased.left) - len(left):,} kept, {erased.gone:,} gone already"
+    )
+    for deleted in erased.deleted:
+        if deleted.appeared:
+            output.note(f"Appeared or changed meanwhile, and deleted: {deleted.copy.id!r} in {deleted.copy.index}.")
+    for each in left:
+        detail = f" ({each.detail})" if each.detail else ""
+        output.warn(f"Left: {each.copy.id!r} in {each.copy.index}: {each.reason}{detail}.")
+    if left:
+        output.warn("Copies may be left. Look at them, stop their writers, and run the command again.")
+    _warn_of_missed(output, erased.incomplete)
+    if report_file is not None:
+        output.note(f"{report_file} has the report on {counted(erased.rounds, 'round')}.")
+    output.note("Deleted documents stay in segments, snapshots and other systems for now: see how-to/erase.")
+
+
+def _warn_of_missed(output: Output, incomplete: list[str] | tuple[str, ...]) -> None:
+    for where in incomplete:
+        output.warn(f"Copies may have been missed: {where}. Run it with --scan.")

@@ -1,0 +1,60 @@
+"""The searches that find what may be a copy of a text, in every way that an index offers.
+
+- by keys of both kinds; one in common is enough.
+- by the words of the text, for documents without a current fingerprint.
+- by the words of each of its passages, for documents that are a part of it, or have a part of it.
+
+They find too much on purpose: what decides is the exact comparison of texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents, fingerprinted
+from es_simhash.scheme import query
+from es_simhash.scheme.query import Criteria
+
+# The characters of a passage, whose second half is the first of the next; those of a long text are longer.
+_PASSAGE, _MOST_PASSAGES = 300, 200
+# The beginning of a text that is sent as a whole; of more, a server would choose hardly other words.
+_WHOLE = 50_000
+_OF_WHOLE: Json = {"max_query_terms": 50, "minimum_should_match": "20%"}
+_OF_PASSAGE: Json = {"max_query_terms": 25, "minimum_should_match": "15%"}
+
+
+def queries(documents: Iterable[Documents], text: str) -> Iterator[Json]:
+    """Yield the queries for a text in indices whose documents are made in one of these ways, the surest first."""
+    ways = list(dict.fromkeys((own.scheme.id, own.prefix, tuple(own.fields)) for own in documents))
+    by_way = {(own.scheme.id, own.prefix, tuple(own.fields)): own for own in documents}
+    for way in ways:
+        yield from _by_keys(by_way[way], text)
+    # What finds stored passages belongs here: the queries of an optional field of the scheme.
+    for fields in dict.fromkeys(fields for _, _, fields in ways):
+        yield _by_words(fields, text[:_WHOLE], _OF_WHOLE)
+        for passage in passages(text):
+            yield _by_words(fields, passage, _OF_PASSAGE)
+
+
+def passages(text: str) -> list[str]:
+    """Cut a text into passages that overlap by half; none of a text that is one itself."""
+    step = max(_PASSAGE // 2, -(-len(text) // _MOST_PASSAGES))
+    if len(text) <= 2 * step:
+        return []
+    return [text[start : start + 2 * step] for start in range(0, len(text) - step, step)]
+
+
+def _by_keys(documents: Documents, text: str) -> Iterator[Json]:
+    [(fingerprint, fields)] = fingerprinted(documents, [text])
+    scheme = documents.scheme
+    if fingerprint.status != "empty":
+        # The farthest distance at which two SimHashes are sure to share a block, and the lowest similarity.
+        criteria = Criteria(scheme.simhash.blocks - 1 if scheme.simhash else None, 0.0 if scheme.minhash else None)
+        yield query.clause(scheme, fingerprint, criteria, documents.prefix, fields=fields)
+
+
+def _by_words(fields: Iterable[str], text: str, settings: Json) -> Json:
+    chosen = {"min_term_freq": 1, "min_doc_freq": 1, "include": True, **settings}
+    should = [{"more_like_this": {"fields": [field], "like": [text], **chosen}} for field in fields]
+    return {"bool": {"should": should, "minimum_should_match": 1}}

@@ -1,0 +1,195 @@
+"""The copies of a document: what is reviewed before anything is deleted, and written to a file that may be edited."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, fields, replace
+from hashlib import sha256
+from typing import Any, Literal, TypeAlias
+
+from es_simhash._core.json_paths import Json
+from es_simhash.errors import FormatError
+from es_simhash.live.erase.options import EraseOptions
+from es_simhash.live.sweep.document_ref import DocumentRef
+
+# The document whose copies are searched for; one with the same text, or a similar one; one that has that text as a
+# part, or is a part of it.
+Kind: TypeAlias = Literal["original", "equal", "near", "containing", "contained"]
+KINDS: tuple[Kind, ...] = ("original", "equal", "near", "containing", "contained")
+# The index, id and routing of a document.
+Place: TypeAlias = tuple[str, str, str | None]
+
+_HEADER = "copies_of"
+
+
+def hash_of(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8, in hexadecimal digits."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text whose copies are searched for: that of a document, by its id, or one that was given."""
+
+    name: str
+    text: str
+    place: Place | None = None
+
+    @property
+    def content(self) -> str:
+        """A hash of the text."""
+        return hash_of(self.text)
+
+    def as_json(self) -> Json:
+        """Return what identifies it, without its text."""
+        return {"name": self.name, "index": self.place[0] if self.place else None, "sha256": self.content}
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A document that is to be erased, in the version that was compared.
+
+    ``similarity`` is the Jaccard similarity to the text of ``source``; ``source_in_copy`` and ``copy_in_source`` are
+    the shares of one text's features that the other has. ``fingerprint`` says what the document stores: ``current``,
+    ``stale``, ``other scheme`` or ``none``. ``sha256`` is a hash of the text, and ``text`` its beginning.
+    """
+
+    index: str
+    id: str
+    routing: str | None
+    seq_no: int
+    primary_term: int
+    kind: Kind
+    source: str
+    similarity: float
+    source_in_copy: float
+    copy_in_source: float
+    fingerprint: str
+    sha256: str
+    text: str
+
+    @property
+    def place(self) -> Place:
+        """The index, id and routing."""
+        return self.index, self.id, self.routing
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The sequence number and the primary term."""
+        return self.seq_no, self.primary_term
+
+    @property
+    def containment(self) -> float:
+        """The larger share of one text's features that the other has."""
+        return max(self.source_in_copy, self.copy_in_source)
+
+    @property
+    def ref(self) -> DocumentRef:
+        """The document in the version that was compared."""
+        return DocumentRef(
+            self.index, self.id, self.routing, {"if_seq_no": self.seq_no, "if_primary_term": self.primary_term}
+        )
+
+    def as_json(self, *, with_text: bool) -> Json:
+        """Return all of it; a report on an erasure must not hold the text."""
+        form = asdict(self)
+        return form if with_text else {name: value for name, value in form.items() if name != "text"}
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The copies that were found, the most alike first, of the texts ``sources`` in the indices behind a name.
+
+    ``reviewed`` are the places of all that were found, also of those that have been dropped since. ``incomplete`` says
+    where copies may have been missed.
+    """
+
+    index: str
+    sources: tuple[Source, ...]
+    options: EraseOptions
+    found: tuple[Copy, ...]
+    reviewed: frozenset[Place]
+    time: str
+    incomplete: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """Return the number of copies."""
+        return len(self.found)
+
+    def __iter__(self) -> Iterator[Copy]:
+        """Yield the copies."""
+        return iter(self.found)
+
+    def only(self, wanted: Callable[[Copy], object]) -> Copies:
+        """Drop the copies that are not wanted: they stay in the index."""
+        return replace(self, found=tuple(filter(wanted, self.found)))
+
+    def to_lines(self) -> Iterator[str]:
+        """Yield lines of JSON: what was searched for, then a line for each copy. Remove those of documents to keep."""
+        sources = [source.as_json() for source in self.sources]
+        header = {"index": self.index, "time": self.time, "sources": sources, "found": sorted(self.reviewed, key=str)}
+        yield json.dumps({_HEADER: header}, ensure_ascii=False)
+        for copy in self.found:
+            yield json.dumps(copy.as_json(with_text=True), ensure_ascii=False)
+
+    def confirmed_by(self, lines: Iterable[str]) -> Copies:
+        """Return the copies that edited lines of `to_lines` still have, in the versions that were reviewed.
+
+        Without the first line it is unknown which others were reviewed, so none of these is erased.
+        """
+        reviewed: frozenset[Place] | None = None
+        listed: list[Copy] = []
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            form = _object(number, line)
+            if _HEADER in form:
+                reviewed = _reviewed(number, form[_HEADER], self.sources)
+            else:
+                listed.append(_copy(number, form))
+        if reviewed is None:
+            reviewed = frozenset(copy.place for copy in self.found)
+        return replace(self, found=tuple(listed), reviewed=reviewed | {copy.place for copy in listed})
+
+
+def _object(number: int, line: str) -> Json:
+    try:
+        form = json.loads(line)
+    except (ValueError, RecursionError):
+        form = None
+    if not isinstance(form, dict):
+        raise FormatError(f"Line {number} of the list is not a JSON object. Remove it, or make the list again.")
+    return form
+
+
+def _reviewed(number: int, header: Any, sources: Iterable[Source]) -> frozenset[Place]:
+    match header:
+        case {"sources": list(listed), "found": list(found)}:
+            there = {source.get("sha256") for source in listed if isinstance(source, dict)}
+            if there != {source.content for source in sources}:
+                raise FormatError(
+                    "The list was made for another text, or the document has changed since. Make the list again."
+                )
+            with_parts = [place for place in found if isinstance(place, list) and len(place) == 3]
+            return frozenset((index, id_, routing) for index, id_, routing in with_parts)
+    raise FormatError(f"Line {number} of the list does not say what was searched for. Make the list again.")
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "str | None": (str, type(None)),
+    "int": (int,),
+    "float": (int, float),
+    "Kind": (str,),
+}
+
+
+def _copy(number: int, form: Json) -> Copy:
+    given = {each.name: form.get(each.name) for each in fields(Copy)}
+    for each in fields(Copy):
+        if not isinstance(given[each.name], _TYPES[str(each.type)]):
+            raise FormatError(
+                f"Line {number} of the list has no {each.name} of a copy. Keep lines as they are, or remove them whole."
+            )
+    return Copy(**given)  # type: ignore[arg-type]

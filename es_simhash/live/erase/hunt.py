@@ -1,0 +1,164 @@
+"""One round of looking for copies: all searches, and the comparison of what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import EngineError, InputError, UnavailableError, UnreachableError
+from es_simhash.live.erase.candidates import queries
+from es_simhash.live.erase.copies import KINDS, Copy, Place, Source
+from es_simhash.live.erase.judging import Judge
+from es_simhash.live.erase.options import EraseOptions
+from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.operation_retry import attempt, retry
+from es_simhash.plans.operations import GetAliases, GetDocuments, MultiSearch, Plan, Refresh, Search
+
+_SEARCHES, _TEXTS = 20, 100
+# A list is made longer while its second half still has copies, up to what engines return.
+_FIRST_LIST, _GROWTH, _LONGEST = 200, 10, 10_000
+
+
+@dataclass
+class Hunt:
+    """Looks for copies in the indices behind a name; what was compared once is compared again only if it changes.
+
+    ``incomplete`` says where copies may have been missed.
+    """
+
+    index: str
+    documents: Mapping[str, Documents]
+    sources: Sequence[Source]
+    options: EraseOptions
+    incomplete: set[str] = field(default_factory=set)
+    _known: dict[Place, tuple[tuple[int, int], Copy | None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._judge = Judge(self.documents, self.sources, self.options)
+
+    def round(self, places: Iterable[Place] = ()) -> Plan[list[Copy]]:
+        """Return all copies that there are now, the most alike first; the documents at ``places`` are compared, too."""
+        yield from retry(Refresh(self.index), self.options.patience)
+        found: dict[Place, Copy] = {}
+        yield from self._compare([_hit(place) for place in places if place[0] in self.documents], found)
+        for source in self.sources:
+            yield from self._search(list(queries(list(self.documents.values()), source.text)), found)
+        if self.options.scan:
+            yield from self._check_whole()
+            for index in self.documents:
+                yield from self._scan(index, found)
+        return sorted(found.values(), key=lambda copy: (KINDS.index(copy.kind), -copy.similarity, copy.place[:2]))
+
+    def present(self, places: Iterable[Place]) -> Plan[set[Place]]:
+        """Return the places at which there still is a document."""
+        wanted = list(places)
+        for index in sorted({place[0] for place in wanted} & self.documents.keys()):
+            yield from self._read(index, [place for place in wanted if place[0] == index])
+        return {place for place in wanted if place in self._known}
+
+    def _search(self, wanted: list[Json], found: dict[Place, Copy]) -> Plan[None]:
+        """Run queries, and again for more hits where the last ones still are copies."""
+        size = _FIRST_LIST
+        while wanted:
+            unfinished = []
+            for start in range(0, len(wanted), _SEARCHES):
+                some = wanted[start : start + _SEARCHES]
+                for query, hits in zip(some, (yield from self._hits(some, size)), strict=True):
+                    yield from self._compare(hits, found)
+                    if len(hits) == size and any(_place(hit) in found for hit in hits[size // 2 :]):
+                        unfinished.append(query)
+            if size == _LONGEST and unfinished:
+                self.incomplete.add(f"a search has more than {_LONGEST:,} hits, and the last are copies, too")
+                return
+            wanted, size = unfinished, min(size * _GROWTH, _LONGEST)
+
+    def _hits(self, wanted: Sequence[Json], size: int) -> Plan[list[list[Json]]]:
+        bodies = [{"query": query, **_asked(size)} for query in wanted]
+        try:
+            replies = yield from retry(MultiSearch(self.index, bodies), self.options.patience)
+        except (UnreachableError, UnavailableError):
+            raise
+        except EngineError:
+            # One of the fields cannot be searched for words, say.
+            replies = []
+            for body in bodies:
+                reply = yield from attempt(Search(self.index, body))
+                if reply is None:
+                    self.incomplete.add(f"the engine refuses searches in {_fields(body['query'])}")
+                replies.append(reply or {"hits": {"hits": []}})
+        return [reply["hits"]["hits"] for reply in replies]
+
+    def _compare(self, hits: Sequence[Json], found: dict[Place, Copy]) -> Plan[None]:
+        """Read the present texts of hits that were not compared in this round, and keep those that are copies."""
+        new = {place: hit for hit in hits if (place := _place(hit)) not in found and place[0] in self.documents}
+        for index in sorted({place[0] for place in new}):
+            own = [place for place in new if place[0] == index and not self._is_known(place, new[place])]
+            yield from self._read(index, own)
+        for place in new:
+            _, copy = self._known.get(place, (None, None))
+            if copy is not None:
+                found[place] = copy
+
+    def _is_known(self, place: Place, hit: Json) -> bool:
+        """Return whether a document was compared in the version that a search sees."""
+        return place in self._known and self._known[place][0] == (hit.get("_seq_no"), hit.get("_primary_term"))
+
+    def _read(self, index: str, places: Sequence[Place]) -> Plan[None]:
+        own = self.documents[index]
+        for start in range(0, len(places), _TEXTS):
+            some = places[start : start + _TEXTS]
+            ids, routings = [id_ for _, id_, _ in some], [routing for _, _, routing in some]
+            asked = GetDocuments(index, ids, [*own.fields, own.prefix], routings if any(routings) else None)
+            replies: list[Json] = yield from retry(asked, self.options.patience)
+            for place in some:
+                self._known.pop(place, None)
+            there = zip(some, replies, strict=True)
+            self._note([{**reply, "_index": index, "_routing": place[2]} for place, reply in there if reply["found"]])
+
+    def _check_whole(self) -> Plan[None]:
+        """Refuse to read indices as a whole where the name stands for some of their documents."""
+        aliases = (yield from attempt(GetAliases(self.index))) or {}
+        if any("filter" in found.get(self.index, {}) for found in aliases.values()):
+            raise InputError(
+                f"The alias {self.index!r} has a filter, which a scan would not heed. Name the index, or do not scan."
+            )
+
+    def _scan(self, index: str, found: dict[Place, Copy]) -> Plan[None]:
+        own = self.documents[index]
+        reading = Reading(index, {"match_all": {}}, [*own.fields, own.prefix], None, self.options.patience)
+        while hits := (yield from reading.next()):
+            self._note([hit for hit in hits if not self._is_known(_place(hit), hit)])
+            for place in map(_place, hits):
+                if (copy := self._known[place][1]) is not None:
+                    found[place] = copy
+
+    def _note(self, hits: Sequence[Json]) -> None:
+        for hit, copy in zip(hits, self._judge.copies(hits), strict=True):
+            self._known[_place(hit)] = (hit["_seq_no"], hit["_primary_term"]), copy
+
+
+def _asked(size: int) -> Json:
+    return {"size": size, "_source": False, "seq_no_primary_term": True, "track_total_hits": False}
+
+
+def _place(hit: Json) -> Place:
+    return hit["_index"], hit["_id"], hit.get("_routing")
+
+
+def _hit(place: Place) -> Json:
+    return {"_index": place[0], "_id": place[1], "_routing": place[2]}
+
+
+def _fields(query: Json) -> str:
+    named = {path for clause in query["bool"]["should"] for path in _paths(clause)}
+    return ", ".join(sorted(named))
+
+
+def _paths(clause: Json) -> Iterator[str]:
+    for kind, body in clause.items():
+        if kind == "more_like_this":
+            yield from body["fields"]
+        else:
+            yield "the keys"

@@ -1,0 +1,32 @@
+"""The options of erasing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from es_simhash._core.environment import PATIENCE
+from es_simhash.errors import InputError
+
+
+@dataclass(frozen=True)
+class EraseOptions:
+    """What a copy is, and how copies are found.
+
+    - ``similarity``: the minimum Jaccard similarity of a near copy.
+    - ``containment``: the minimum share of one text's features that the other has, if that is a part of the other.
+    - ``keep_original``: the documents whose ids are given stay; only their copies are erased.
+    - ``scan``: compare every document of the index, beside those that searches find.
+    - ``patience``: seconds to wait for an engine that is away or overloaded.
+    """
+
+    similarity: float = 0.5
+    containment: float = 0.9
+    keep_original: bool = False
+    scan: bool = False
+    patience: float = PATIENCE
+
+    def __post_init__(self) -> None:
+        for name in ("similarity", "containment"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+                raise InputError(f"The {name} of a copy cannot be {value!r}. Choose a share above 0, up to 1.")

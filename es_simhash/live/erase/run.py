@@ -1,0 +1,138 @@
+"""Erasing: find, review, delete what was confirmed, and look again until a round finds nothing to delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from es_simhash.documents.documents import Documents
+from es_simhash.live.erase.copies import Copies, Copy, Place
+from es_simhash.live.erase.hunt import Hunt
+from es_simhash.live.erase.login import login
+from es_simhash.live.erase.options import EraseOptions
+from es_simhash.live.erase.report import Deleted, Erased, Left, Reason
+from es_simhash.live.erase.sources import read_sources
+from es_simhash.live.learning import now
+from es_simhash.plans.bulk import RequestSize, send
+from es_simhash.plans.closed_indices import closed_ones
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Refresh
+
+OnProgress = Callable[[Erased], object]
+
+# Writers of copies who are faster than this many rounds must be stopped first.
+_ROUNDS = 50
+
+
+def find_copies(
+    index: str, documents: Mapping[str, Documents], ids: Sequence[str], texts: Sequence[str], options: EraseOptions
+) -> Plan[Copies]:
+    """Find all copies of the documents with these ids, and of texts, in the indices behind a name."""
+    yield from retry(Refresh(index), options.patience)
+    sources = yield from read_sources(index, documents, ids, texts, options.patience)
+    hunt = Hunt(index, documents, sources, options)
+    hunt.incomplete |= {f"the index {name!r} is closed" for name in (yield from closed_ones(index))}
+    found = yield from hunt.round(source.place for source in sources if source.place)
+    if options.keep_original:
+        originals = {source.place for source in sources}
+        found = [copy for copy in found if copy.place not in originals]
+    places = frozenset(copy.place for copy in found)
+    return Copies(index, sources, options, tuple(found), places, now(), tuple(sorted(hunt.incomplete)))
+
+
+def erase(
+    documents: Mapping[str, Documents], copies: Copies, everything: bool, on_progress: OnProgress | None = None
+) -> Plan[Erased]:
+    """Delete copies as they were reviewed; with ``everything``, also those that appear or change meanwhile."""
+    by = yield from login()
+    report = Erased(copies.index, by, now(), copies.sources, copies.options, incomplete=list(copies.incomplete))
+    erasing = _Erasing(documents, copies, everything, report, on_progress or (lambda _: None))
+    yield from erasing.run()
+    return report
+
+
+@dataclass
+class _Erasing:
+    """One run; ``_refused`` are the places of documents that the engine will not delete, with its reasons."""
+
+    documents: Mapping[str, Documents]
+    copies: Copies
+    everything: bool
+    report: Erased
+    on_progress: OnProgress
+    _refused: dict[Place, str] = field(default_factory=dict)
+    _done: set[Place] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._confirmed = {copy.place: copy for copy in self.copies.found}
+        self._contents = {copy.sha256 for copy in self.copies.found}
+        self._originals = {source.place for source in self.copies.sources}
+        self._pressure = RequestSize()
+
+    def run(self) -> Plan[None]:
+        """Go round until nothing is left to delete; the originals come last, so that a stopped run can be repeated."""
+        options = self.copies.options
+        hunt = Hunt(self.copies.index, self.documents, self.copies.sources, options)
+        found = list(self.copies.found)
+        for _ in range(_ROUNDS):
+            self.report.rounds += 1
+            may = [copy for copy in found if self._reason(copy) is None]
+            due = [copy for copy in may if copy.place not in self._originals] or may
+            if not due and self.report.rounds > 1:
+                break
+            yield from self._delete(due)
+            found = yield from hunt.round([place for place in self._confirmed if place not in self._done])
+        yield from self._end(hunt, found)
+
+    def _reason(self, copy: Copy) -> Reason | None:
+        """Return why a copy must stay; None if it may be deleted."""
+        confirmed = self._confirmed.get(copy.place)
+        if copy.place in self._refused:
+            return "refused"
+        if self.copies.options.keep_original and copy.place in self._originals:
+            return "dropped"
+        if confirmed is not None and confirmed.version == copy.version:
+            return None
+        if confirmed is None and copy.place in self.copies.reviewed and copy.place not in self._done:
+            return "dropped"
+        if self.everything or copy.sha256 in self._contents:
+            return None
+        return "appeared" if confirmed is None else "changed"
+
+    def _delete(self, due: Sequence[Copy]) -> Plan[None]:
+        """Delete copies in the versions that were compared; what has changed since waits for the next round."""
+        if not due:
+            return
+        actions = [Action("delete", copy.id, None, copy.index, copy.ref.metadata) for copy in due]
+
+        def take(positions: Sequence[int], results: Sequence[ActionResult]) -> None:
+            for position, result in zip(positions, results, strict=True):
+                self._note(due[position], result)
+            self.on_progress(self.report)
+
+        yield from send(Bulk(due[0].index, actions), take, self._pressure, self.copies.options.patience)
+
+    def _note(self, copy: Copy, result: ActionResult) -> None:
+        if result.error is None and result.status != HTTPStatus.NOT_FOUND:
+            self._done.add(copy.place)
+            confirmed = self._confirmed.get(copy.place)
+            appeared = confirmed is None or confirmed.version != copy.version
+            self.report.deleted.append(Deleted(copy, self.report.rounds, now(), appeared))
+        elif result.status == HTTPStatus.CONFLICT:
+            self.report.conflicts += 1
+        elif result.status != HTTPStatus.NOT_FOUND:
+            self._refused[copy.place] = result.error or ""
+
+    def _end(self, hunt: Hunt, found: Sequence[Copy]) -> Plan[None]:
+        """Note what is left, and what has become of confirmed documents that no round has deleted."""
+        for copy in found:
+            reason = self._reason(copy)
+            self.report.left.append(Left(copy, reason or "too many rounds", self._refused.get(copy.place, "")))
+        met = self._done | {copy.place for copy in found}
+        missing = [copy for copy in self._confirmed.values() if copy.place not in met]
+        there = yield from hunt.present([copy.place for copy in missing])
+        self.report.gone = sum(copy.place not in there for copy in missing)
+        self.report.left += [Left(copy, "no copy now") for copy in missing if copy.place in there]
+        self.report.incomplete += sorted(hunt.incomplete - set(self.report.incomplete))
+        self.report.finished = now()

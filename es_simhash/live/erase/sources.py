@@ -1,0 +1,60 @@
+"""The texts whose copies are to be erased, read by the ids of documents or given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import DocumentError, InputError, MissingError, TextError
+from es_simhash.live.erase.copies import Source
+from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import Plan, Search
+from es_simhash.scheme.scheme import Scheme
+
+_AT_ONCE, _MOST = 100, 10_000
+
+
+def read_sources(
+    index: str, documents: Mapping[str, Documents], ids: Sequence[str], texts: Sequence[str], patience: float
+) -> Plan[tuple[Source, ...]]:
+    """Return the texts that are given, and those of all documents with these ids, in whichever index they are."""
+    if not ids and not texts:
+        raise InputError("Nothing was named to erase. Give the id of a document, or a text.")
+    sources = [Source(f"text {number}", text) for number, text in enumerate(texts, 1)]
+    for start in range(0, len(ids), _AT_ONCE):
+        some = list(ids[start : start + _AT_ONCE])
+        hits = yield from _documents(index, documents, some, patience)
+        for id_ in some:
+            own = [hit for hit in hits if hit["_id"] == id_]
+            if not own:
+                raise MissingError(
+                    f"There is no document {id_!r} in the index {index!r}. If it is deleted already, give its text."
+                )
+            sources += [_source_of(documents, hit) for hit in own]
+    for source in sources:
+        _check_text(next(iter(documents.values())).scheme, source)
+    return tuple(sources)
+
+
+def _documents(index: str, documents: Mapping[str, Documents], ids: list[str], patience: float) -> Plan[list[Json]]:
+    fields = sorted({path for own in documents.values() for path in own.fields})
+    body = {"query": {"ids": {"values": ids}}, "size": _MOST, "_source": fields}
+    hits: list[Json] = (yield from retry(Search(index, body), patience))["hits"]["hits"]
+    return hits
+
+
+def _source_of(documents: Mapping[str, Documents], hit: Json) -> Source:
+    ref = DocumentRef.of(hit)
+    try:
+        text = documents[ref.index].text_of(hit.get("_source") or {})
+    except DocumentError as error:
+        raise DocumentError(f"Document {ref.id!r} {error.problem}") from None
+    return Source(ref.id, text, (ref.index, ref.id, ref.routing))
+
+
+def _check_text(scheme: Scheme, source: Source) -> None:
+    if scheme.fingerprint(source.text).status == "empty":
+        what = f"Document {source.name!r}" if source.place else f"The {source.name}"
+        raise TextError(f"{what} has no letters or digits, so nothing is its copy. Delete it by its id.")
