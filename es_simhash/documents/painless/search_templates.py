@@ -1,4 +1,4 @@
-"""Search templates (Mustache) that find the near-duplicates of a document by its id alone, or by its fields.
+"""Search templates (Mustache): the near-duplicates of a document by its id alone, or by its fields; distinct hits.
 
 Names after ``$`` depend on the scheme.
 """
@@ -74,6 +74,40 @@ _BLOCKS = {
     "fields": Template('{"bool": {"should": [$each], "minimum_should_match": $shared}}'),
 }
 
+# The best hits of each shard are grouped by a key. A server collapses by a stored field only, and would take all
+# documents without one for the same; here such a document has a key that no other has.
+_DISTINCT = Template("""\
+{
+  "size": 0,
+  "query": {{#toJson}}query{{/toJson}},
+  "aggs": {
+    "window": {
+      "sampler": {"shard_size": {{window}}{{^window}}100{{/window}}},
+      "aggs": {
+        "distinct": {
+          "terms": {
+            "script": {"lang": "painless", "source": "$key"},
+            "size": {{size}}{{^size}}10{{/size}},
+            "shard_size": {{window}}{{^window}}100{{/window}},
+            "order": {"score": "desc"}
+          },
+          "aggs": {
+            "score": {"max": {"script": {"lang": "painless", "source": "_score"}}},
+            "hit": {"top_hits": {"size": 1, "_source": {"excludes": ["$prefix"]}}}
+          }
+        }
+      }
+    }
+  }
+}
+""")
+_KEY = Template(
+    "def own = params._source['$prefix']; "
+    "if (own instanceof Map && own.group != null) { return 'group ' + own.group } "
+    "if (own instanceof Map && own.status == 'ok') { return 'text ' + own.content } "
+    "return 'alone ' + Math.random()"
+)
+
 
 def by_id(settings: Settings, prefix: str) -> str:
     """Return a template for documents that share keys with the one of the parameter ``id``, best score first.
@@ -105,6 +139,15 @@ def by_distance(settings: Settings, simhash: SimHash, prefix: str, within: str, 
     return _BY_DISTANCE.substitute(
         prefix=prefix, blocks=blocks, within=within, distance=distance, most=simhash.distance
     )
+
+
+def distinct(prefix: str) -> str:
+    """Return a template for the hits of a ``query``, the best of each group, or of equal texts, alone.
+
+    A bucket of the aggregation ``distinct`` is a hit with the number of those that it stands for, among the best of
+    each shard, as many as the ``window``.
+    """
+    return _DISTINCT.substitute(prefix=prefix, key=_KEY.substitute(prefix=prefix))
 
 
 def _shared(least: int) -> str:

@@ -50,7 +50,7 @@ class StoredScript:
 def stored_scripts(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str | None = None) -> list[StoredScript]:
     """Return the scripts and templates for indices with these fields; each name begins with ``name``.
 
-    If scripts cannot read a SimHash, there is only the template that needs none.
+    If scripts cannot read a SimHash, there are only the templates that need none.
     """
     own = default_name(prefix) if name is None else _checked(name)
     simhash = readable_simhash(settings)
@@ -61,7 +61,15 @@ def stored_scripts(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str |
         ("id",),
         ("shared", "size"),
     )
-    return [by_id] if simhash is None else [*_by_distance(settings, simhash, prefix, own), by_id]
+    distinct = StoredScript(
+        f"{own}-distinct",
+        "the hits of a query, each group or text once, as buckets of an aggregation",
+        search_templates.distinct(prefix),
+        ("query",),
+        ("size", "window"),
+    )
+    needs_simhash = [] if simhash is None else _by_distance(settings, simhash, prefix, own)
+    return [*needs_simhash, by_id, distinct]
 
 
 def _by_distance(settings: Settings, simhash: SimHash, prefix: str, own: str) -> Iterator[StoredScript]:

@@ -25,7 +25,7 @@ from tests.support.meddling import Meddler
 from tests.support.whole_indices import servers
 from tools.nodes import Node
 
-KINDS = ("distance", "within", "score", "nearest", "find")
+KINDS = ("distance", "within", "score", "nearest", "find", "distinct")
 SCHEMES = {
     "text": Scheme(),
     "keyword": Scheme(layout=Layout("keyword")),
@@ -35,6 +35,9 @@ SCHEMES = {
     "33 bits": Scheme(simhash=SimHash(33, 6, 3)),
 }
 each_scheme = pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+
+# These have nothing to compare.
+LACKING = {"empty 1": "", "empty 2": "", "short 1": "Hi", "short 2": "Hi"}
 
 # Without this a key's score depends on how many documents of a shard have it.
 ALIKE_ON_ALL_SHARDS = "search_type=dfs_query_then_fetch"
@@ -73,13 +76,14 @@ def test_names_show_the_prefix_unless_they_are_chosen() -> None:
 
 def test_without_a_simhash_that_scripts_can_read_there_is_only_what_needs_none() -> None:
     for scheme in (Scheme(simhash=None), Scheme.preset("strict"), Scheme(layout=Layout(doc_values=False))):
-        assert [each.name for each in stored_scripts(scheme)] == ["es-simhash-find"]
+        assert [each.name for each in stored_scripts(scheme)] == ["es-simhash-find", "es-simhash-distinct"]
 
 
 @each_scheme
 def test_parameters_are_those_that_the_source_has(scheme: Scheme) -> None:
     for each in stored_scripts(scheme, "other"):
-        used = re.findall(r"params\.(\w+)|\{\{\^?#?(\w+)[.}]", each.source)
+        source = re.sub(r"\{\{#toJson\}\}(\w+)\{\{/toJson\}\}", r"{{\1}}", each.source)
+        used = re.findall(r"params\.([a-z]\w+)|\{\{\^?#?(\w+)[.}]", source)
         assert {name for pair in used for name in pair if name} == {*each.parameters, *each.optional}
 
 
@@ -286,3 +290,58 @@ def test_values_with_quotes_are_no_part_of_the_search(
     asked = {"id": f"{own}-find", "params": {"id": id_, "size": 2}}
     reply = opensearch_node.request("POST", f"/{index.name}/_search/template", asked)
     assert {hit["_id"] for hit in reply.body["hits"]["hits"]} == {"3", "same"}
+
+
+@pytest.mark.parametrize("kind", ["opensearch"], indirect=True)
+def test_a_template_shows_each_group_and_text_once_and_so_does_what_it_comes_to_on_elasticsearch(
+    engine: Engine, names: Callable[[], str], own: str, opensearch_node: Node, elasticsearch_node: Node
+) -> None:
+    """Documents without fingerprints, empty and short ones stay apart."""
+    index = opened(engine, names(), Scheme())
+    index.install_scripts(own)
+    grouped = {**corpus(20)[5], "dedup": {"group": "g", "status": "ok"}}
+    more: dict[str, Json] = {
+        "grouped 1": grouped,
+        "grouped 2": {**grouped, "body": "Another"},
+        "bare 1": ORIGINAL,
+        "bare 2": ORIGINAL,
+    }
+    with Index(index.name, elasticsearch_node.url, scheme=Scheme(), fields=["title", "body"]) as other:
+        opened(other.engine, index.name, Scheme())
+        for each in (index, other):
+            each.add([{"_id": name, "body": text} for name, text in LACKING.items()])
+            each.engine.perform(Bulk(index.name, [Action("index", id_, more[id_]) for id_ in more], refresh=True))
+        asked: Json = {"id": f"{own}-distinct", "params": {"query": {"match_all": {}}, "size": 100}}
+        rendered = opensearch_node.request("POST", "/_render/template", asked).body["template_output"]
+        try:
+            replies = [
+                opensearch_node.request("POST", f"/{index.name}/_search/template", asked),
+                elasticsearch_node.request("POST", f"/{index.name}/_search", rendered),
+            ]
+        finally:
+            elasticsearch_node.request("DELETE", f"/{index.name}")
+        for reply in replies:
+            assert reply.status == 200, reply.body
+            buckets = reply.body["aggregations"]["window"]["distinct"]["buckets"]
+            hits = {each["hit"]["hits"]["hits"][0]["_id"]: each["doc_count"] for each in buckets}
+            alone = {each["_id"] for each in DOCUMENTS} - {"3", "same"} | LACKING.keys() | {"bare 1", "bare 2"}
+            assert {id_ for id_, count in hits.items() if count == 1} == alone
+            assert [count for count in hits.values() if count > 1] == [2, 2]
+            assert len(hits.keys() & {"3", "same"}) == len(hits.keys() & {"grouped 1", "grouped 2"}) == 1
+            assert not any("dedup" in each["hit"]["hits"]["hits"][0]["_source"] for each in buckets)
+
+
+@pytest.mark.parametrize("kind", ["opensearch"], indirect=True)
+def test_distinct_hits_of_a_template_come_best_first(
+    engine: Engine, names: Callable[[], str], own: str, opensearch_node: Node
+) -> None:
+    index = opened(engine, names(), Scheme())
+    index.install_scripts(own)
+    query = {"match": {"body": ORIGINAL["body"]}}
+    asked = {"id": f"{own}-distinct", "params": {"query": query, "size": 3, "window": 50}}
+    reply = opensearch_node.request("POST", f"/{index.name}/_search/template", asked)
+    buckets = reply.body["aggregations"]["window"]["distinct"]["buckets"]
+    by_server = hits(engine, index, query=query)
+    distinct = [hit for hit in by_server if hit["_id"] != "same"][:3]
+    assert [each["score"]["value"] for each in buckets] == pytest.approx([hit["_score"] for hit in distinct])
+    assert sum(each["doc_count"] for each in buckets) == 4
