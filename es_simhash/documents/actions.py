@@ -15,6 +15,7 @@ from es_simhash._core.json_paths import Json, sets_value_at
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
 from es_simhash.scheme import group_fields, own_fields
+from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.settings import Settings
 
 Document: TypeAlias = Mapping[str, Any]
@@ -49,11 +50,13 @@ class Target:
 
 @dataclass
 class Slot:
-    """A document in an action, and the fields to add once its text is fingerprinted."""
+    """A document in an action, and the fields to add once its text is fingerprinted: its fingerprint, and the group."""
 
     document: Document
     text: str | None
     fields: Json | None = None
+    fingerprint: Fingerprint | None = None
+    group: Json = field(default_factory=dict)
     emptied: Json = field(default_factory=dict)
 
 
@@ -135,7 +138,7 @@ class Task:
         if kept is None or kept == []:
             kept = {}
         kept = _without(self.target.own, check_mapping(kept, f"has, where the fields belong in {prefix!r}, a value"))
-        fields = {**slot.emptied, **kept, **(slot.fields or {})}
+        fields = {**slot.emptied, **kept, **(slot.fields or {}), **slot.group}
         return {**_without(self.target.replaced, slot.document), prefix: fields}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count, islice
 
 from es_simhash._core.batched import Items, async_chunks, chunks
 from es_simhash._core.json_paths import Json
@@ -48,7 +49,7 @@ class Documents:
 
     def add_fields(self, document: Document) -> Json:
         """Return the document with the fields of its fingerprint."""
-        [action] = _kept(self._prepared((0, [{"_source": document}])), None)
+        [action] = kept(self._prepared((0, [{"_source": document}])), None)
         fingerprinted: Json = action["_source"]
         return fingerprinted
 
@@ -67,14 +68,14 @@ class Documents:
         While a batch is being sent, a thread makes the next one.
         """
         for batch in prefetched(self._prepared, chunks(actions, _BATCH)):
-            yield from _kept(batch, on_reject)
+            yield from kept(batch, on_reject)
 
     async def async_actions(self, actions: Items[Document], on_reject: OnReject | None = None) -> AsyncIterator[Json]:
         """Yield the same for ``helpers.async_bulk``."""
         import asyncio  # see `es_simhash.engines.base`
 
         async for chunk in async_chunks(actions, _BATCH):
-            for done in _kept(await asyncio.to_thread(self._prepared, chunk), on_reject):
+            for done in kept(await asyncio.to_thread(self._prepared, chunk), on_reject):
                 yield done
 
     @cached_property
@@ -119,17 +120,37 @@ class Documents:
         """Return a batch of actions, given with the position of its first, with their fields."""
         first, actions = batch
         tasks = [Task(self._target, action) for action in actions]
-        self._fill([(task, slot) for task in tasks for slot in task.slots.values() if slot.text is not None])
-        return [_result(task, position) for position, task in enumerate(tasks, first)]
-
-    def _fill(self, slots: Sequence[tuple[Task, Slot]]) -> None:
-        """Fingerprint the texts of slots; a text that cannot be fingerprinted is its task's problem."""
+        slots = _with_texts(tasks)
         made = self.fields_of([slot.text or "" for _, slot in slots])
         for (task, slot), fields in zip(slots, made, strict=True):
             if isinstance(fields, InputError):
                 task.problem = fields.problem
             else:
-                slot.fields = (slot.fields or {}) | fields
+                slot.fields = fields
+        return list(results(tasks, first))
+
+    def tasks(self, actions: Iterable[Document]) -> list[Task]:
+        """Return actions in progress: their texts are fingerprinted, and may get groups before their results."""
+        tasks = [Task(self._target, action) for action in actions]
+        slots = _with_texts(tasks)
+        places = iter(slots)
+        for batch in self.batches([slot.text or "" for _, slot in slots]):
+            if isinstance(batch, InputError):
+                task, _ = next(places)
+                task.problem = batch.problem
+                continue
+            for (_, slot), fingerprint, fields in zip(islice(places, len(batch[1])), *batch, strict=True):
+                slot.fingerprint, slot.fields = fingerprint, fields
+        return tasks
+
+
+def _with_texts(tasks: Sequence[Task]) -> list[tuple[Task, Slot]]:
+    return [(task, slot) for task in tasks for slot in task.slots.values() if slot.text is not None]
+
+
+def results(tasks: Iterable[Task], first: int = 0) -> Iterator[Json | Rejected]:
+    """Yield the results of tasks, or why they have none; ``first`` is the position of the first."""
+    return map(_result, tasks, count(first))
 
 
 def _result(task: Task, position: int) -> Json | Rejected:
@@ -139,9 +160,9 @@ def _result(task: Task, position: int) -> Json | Rejected:
         return Rejected.given(task.id, position, error.problem)
 
 
-def _kept(results: Iterable[Json | Rejected], on_reject: OnReject | None) -> Iterator[Json]:
+def kept(found: Iterable[Json | Rejected], on_reject: OnReject | None) -> Iterator[Json]:
     """Yield results without the rejected ones; those are handed on in their turns."""
-    for result in results:
+    for result in found:
         if isinstance(result, Rejected):
             result.hand_to(on_reject)
         else:

@@ -21,7 +21,7 @@ from es_simhash.engines.base import AsyncEngine, Engine, FromThread, StoppableEn
 from es_simhash.engines.connect import connect_async
 from es_simhash.index.index import SEARCHES, WRITES, only_one
 from es_simhash.plans.add import OnProgress as OnAdded
-from es_simhash.plans.add import Writer, Written
+from es_simhash.plans.add import Written
 from es_simhash.plans.check import Checked, check
 from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, SearchOptions
 from es_simhash.plans.find_options import FindOptions, FindRequest
@@ -111,8 +111,7 @@ class AsyncIndex:
         on_reject: OnReject | None = None,
     ) -> Written:
         """See `Index.add`."""
-        own = await self._run(self._plans.documents_to_write())
-        written, writer = Written(), Writer(self.name, own, refresh, patience)
+        written, writer = Written(), await self._run(self._plans.writer(refresh, patience))
         async for first, chunk in async_chunks(documents, WRITES):
             batch = Written()
             try:

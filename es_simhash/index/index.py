@@ -16,7 +16,7 @@ from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import InputError
 from es_simhash.plans.add import OnProgress as OnAdded
-from es_simhash.plans.add import Writer, Written
+from es_simhash.plans.add import Written
 from es_simhash.plans.check import Checked, check
 from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, SearchOptions
 from es_simhash.plans.find_options import FindOptions, FindRequest
@@ -123,7 +123,7 @@ class Index:
         The call waits up to ``patience`` seconds for an engine that is away or overloaded. Documents without an ``_id``
         are not sent a second time to an engine that was away, since it may have written them.
         """
-        written, writer = Written(), Writer(self.name, self._run(self._plans.documents_to_write()), refresh, patience)
+        written, writer = Written(), self._run(self._plans.writer(refresh, patience))
         for first, chunk in chunks(documents, WRITES):
             batch = Written()
             try:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document
-from es_simhash.documents.documents import Documents
+from es_simhash.documents.documents import Documents, kept, results
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.plans.bulk import RequestSize, send
+from es_simhash.plans.online_groups import give_groups
+from es_simhash.plans.operation_retry import retry_all
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan
+from es_simhash.plans.search_terms import SearchTerms
 
 # The metadata that helpers.bulk reads from a document, and their names in a bulk request.
 _METADATA = {
@@ -67,12 +71,16 @@ OnProgress: TypeAlias = Callable[[Written], object]
 
 @dataclass
 class Writer:
-    """A writer to an index, which waits up to ``patience`` seconds for an engine that is away or overloaded."""
+    """A writer to an index, which waits up to ``patience`` seconds for an engine that is away or overloaded.
+
+    With ``grouping``, by which near-duplicates are found, documents get their groups as well.
+    """
 
     index: str
     documents: Documents
     refresh: bool
     patience: float
+    grouping: SearchTerms | None = None
     _pressure: RequestSize = field(default_factory=RequestSize)
 
     def write(self, actions: Sequence[Document], first: int, written: Written) -> Plan[None]:
@@ -86,19 +94,28 @@ class Writer:
             rejected.add(one.position)
             written.reject(replace(one, position=one.position + first))
 
-        parsed = [_action(action) for action in self.documents.actions(actions, reject)]
+        parsed = [_action(action) for action in (yield from self._made(actions, reject))]
         positions = [position + first for position in range(len(actions)) if position not in rejected]
 
-        def take(places: Sequence[int], results: Sequence[ActionResult]) -> None:
-            if results[0].index_error and all(result.index_error for result in results):
-                raise results[0].index_error
-            for place, result in zip(places, results, strict=True):
+        def take(places: Sequence[int], answers: Sequence[ActionResult]) -> None:
+            if answers[0].index_error and all(answer.index_error for answer in answers):
+                raise answers[0].index_error
+            for place, result in zip(places, answers, strict=True):
                 if result.error is None:
                     written.done += 1
                 else:
                     written.reject(Rejected(id=result.id, position=positions[place], reason=result.error))
 
         yield from send(Bulk(self.index, parsed, self.refresh), take, self._pressure, self.patience)
+
+    def _made(self, actions: Sequence[Document], reject: OnReject) -> Plan[Iterator[Json]]:
+        """Return the actions with the fields."""
+        terms = self.grouping
+        if terms is None:
+            return self.documents.actions(actions, reject)
+        tasks = self.documents.tasks(actions)
+        yield from retry_all(lambda: give_groups(terms, tasks), self.patience)
+        return kept(results(tasks), reject)
 
 
 def _action(action: Mapping[str, Any]) -> Action:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -14,7 +14,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.errors import InputError
-from es_simhash.plans.find import find_fingerprinted
+from es_simhash.plans.find import SearchResult, find_fingerprinted
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents
 from es_simhash.plans.search_terms import SearchTerms
@@ -58,6 +58,7 @@ class SeenDocuments:
     _hits: list[Json] = field(default_factory=list)
     _texts: list[str] = field(default_factory=list)
     _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    _gone: set[int] = field(default_factory=set)
 
     def measured(
         self, wanted: QueryDocument, fingerprint: Fingerprint, fields: Json, verifier: Verifier | None
@@ -99,6 +100,10 @@ class SeenDocuments:
         self._hits.append({"_index": "", "_id": id_, "_source": scoped | {self.terms.documents.prefix: stored}})
         self._texts.append(wanted.text)
 
+    def forget(self, id: str) -> None:
+        """Forget the documents with an id so far: a later one replaces them."""
+        self._gone.update(place for place, hit in enumerate(self._hits) if hit["_id"] == id)
+
     def _candidates(self, fields: Json, criteria: Criteria) -> list[int]:
         scheme = self.terms.documents.scheme
         found: set[int] = set()
@@ -108,7 +113,7 @@ class SeenDocuments:
             found |= {place for place, count in shared.items() if count >= least}
         if criteria.similarity is not None:
             found |= self._shared(own_fields.terms_in(fields, "band")).keys()
-        return sorted(found)
+        return sorted(found - self._gone)
 
     def _shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
         """Count how many of the keys each document so far has."""
@@ -124,20 +129,35 @@ def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnRejec
     wanted = query_documents(own, documents, seen.count, on_reject)
     seen.count += len(documents)
     made = _fingerprinted(own, wanted, on_reject)
-    known = [wanted[position] for position in made]
-    criteria = seen.terms.criteria
+    return list((yield from check_fingerprinted(seen, {position: wanted[position] for position in made}, made)))
+
+
+def check_fingerprinted(
+    seen: SeenDocuments, wanted: Mapping[int, QueryDocument], made: Mapping[int, tuple[Fingerprint, Json]]
+) -> Plan[Iterator[Checked]]:
+    """Check documents by position, each as it is taken from the iterator; the next ones are also compared with it.
+
+    The fingerprint and the fields of each are ``made`` already.
+    """
     compare = yield from seen.terms.verifier()
-    in_index = yield from find_fingerprinted(seen.terms, known, list(made.values()), compare)
-    checked = []
-    for each, result, (position, (fingerprint, stored)) in zip(known, in_index, made.items(), strict=True):
+    in_index = yield from find_fingerprinted(seen.terms, list(wanted.values()), list(made.values()), compare)
+    return _each_checked(seen, zip(wanted.items(), made.values(), in_index, strict=True), compare)
+
+
+def _each_checked(
+    seen: SeenDocuments,
+    found: Iterable[tuple[tuple[int, QueryDocument], tuple[Fingerprint, Json], SearchResult]],
+    compare: Verifier | None,
+) -> Iterator[Checked]:
+    criteria = seen.terms.criteria
+    for (position, each), (fingerprint, stored), result in found:
         earlier, around = seen.measured(each, fingerprint, stored, compare), None
         if criteria.crowding:
             # Both are around the document, wherever they are.
             around = Around.of([*result.measured.similarities, *earlier.similarities], criteria.crowding)
         matches = matches_of(earlier, criteria, around=around, status=fingerprint.status)
-        checked.append(Checked(position, each.id, result.matches(around), matches))
         seen.add(position, each, fingerprint, stored)
-    return checked
+        yield Checked(position, each.id, result.matches(around), matches)
 
 
 def _fingerprinted(

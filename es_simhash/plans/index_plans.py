@@ -11,6 +11,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
 from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, DocumentError, EngineError, InputError, MappingError, TextError
+from es_simhash.plans.add import Writer
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, search_page
@@ -27,6 +28,7 @@ from es_simhash.plans.install_pipeline import (
     show_pipeline,
 )
 from es_simhash.plans.install_scripts import InstalledScripts, install_scripts, remove_scripts
+from es_simhash.plans.online_groups import request
 from es_simhash.plans.open_index import (
     ExpectedIndex,
     OpenedIndex,
@@ -241,6 +243,14 @@ class IndexPlans:
         compare = yield from terms.verifier()
         if compare:
             compare.to_others(_WARMING, [_WARMING.swapcase()])
+
+    def writer(self, refresh: bool, patience: float) -> Plan[Writer]:
+        """Return what writes documents, and gives them groups where the policy says so."""
+        documents = yield from self.documents_to_write()
+        grouping = None
+        if documents.policy.groups == "online":
+            grouping = self._terms_of(documents, request(documents.prefix))
+        return Writer(self.name, documents, refresh, patience, grouping)
 
     def seen(self, options: FindRequest) -> Plan[SeenDocuments]:
         """Return the documents of a list that is to be checked, none so far."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
@@ -30,11 +30,20 @@ def retry_delays(patience: float) -> Iterator[float]:
 
 def retry(operation: Operation[Result], patience: float) -> Plan[Result]:
     """Return the result of an operation, retried for up to ``patience`` seconds while the engine cannot perform it."""
+    return (yield from retry_all(lambda: _performed(operation), patience))
+
+
+def _performed(operation: Operation[Result]) -> Plan[Result]:
+    result: Result = yield operation
+    return result
+
+
+def retry_all(begin: Callable[[], Plan[Result]], patience: float) -> Plan[Result]:
+    """Return the result of a plan, begun anew for up to ``patience`` seconds while the engine cannot perform it."""
     waits = retry_delays(patience)
     while True:
         try:
-            result: Result = yield operation
-            return result
+            return (yield from begin())
         except (UnreachableError, UnavailableError):
             if (delay := next(waits, None)) is None:
                 raise

@@ -7,9 +7,15 @@
 ``distance``      the number of bits in which their SimHashes differ
 
 The last two depend on what the scheme computes.
+
+A document that was grouped as it came has no ``group_size``: its group is provisional until the next run of `group`
+(see `es_simhash.plans.online_groups`).
 """
 
 from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from hashlib import sha256
 
 from es_simhash._core.json_paths import Json
 
@@ -23,17 +29,32 @@ PROPERTIES: Json = {
 NAMES = tuple(PROPERTIES)
 # A document without this field is in no group, whatever other fields remain.
 GROUP = "group"
+# A group without this one is provisional.
+SIZE = "group_size"
+NAME_BYTES = 9
 # Similarities are rounded, so they are written again only if they have changed.
 _DIGITS = 4
 
 
-def of_member(name: str, size: int, is_canonical: bool, distance: int | None, similarity: float | None) -> Json:
-    """Return the fields of a member of a group."""
-    found = {GROUP: name, "group_size": size, "is_canonical": is_canonical}
-    near = {"similarity": None if similarity is None else round(similarity, _DIGITS), "distance": distance}
-    return found | {name: value for name, value in near.items() if value is not None}
+def of_member(
+    name: str, size: int | None, is_canonical: bool, distance: int | None = None, similarity: float | None = None
+) -> Json:
+    """Return the fields of a member of a group; a provisional group has no ``size``."""
+    rounded = None if similarity is None else round(similarity, _DIGITS)
+    found = {GROUP: name, SIZE: size, "is_canonical": is_canonical, "similarity": rounded, "distance": distance}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def stored_in(own: Json) -> Json:
     """Return the fields of a group in our object of a document."""
     return {name: own[name] for name in NAMES if own.get(name) is not None}
+
+
+def is_settled(own: Json) -> bool:
+    """Return whether a run of `group` has put a document with these fields into its group."""
+    return own.get(GROUP) is not None and own.get(SIZE) is not None
+
+
+def new_name(*parts: str) -> str:
+    """Make the name of a new group: a hash of the document that it begins with."""
+    return urlsafe_b64encode(sha256("\0".join(parts).encode()).digest()[:NAME_BYTES]).decode("ascii")

@@ -47,7 +47,14 @@ def mapping(settings: Settings, scheme: Json, scheme_id: str, prefix: str, sourc
 def with_policy(wanted: Json, policy: Policy) -> Json:
     """Return the mapping with a policy to note; one without anything lifts the policy that an index has."""
     [(prefix, entry)] = wanted["_meta"][META].items()
-    return {**wanted, "_meta": {META: {prefix: {**entry, POLICY: policy.to_json()}}}}
+    found = {**wanted, "_meta": {META: {prefix: {**entry, POLICY: policy.to_json()}}}}
+    return with_groups(found) if policy.groups == "online" else found
+
+
+def with_groups(wanted: Json) -> Json:
+    """Return the mapping with the fields of groups, too."""
+    [(prefix, own)] = wanted["properties"].items()
+    return {**wanted, "properties": {prefix: {**own, "properties": own["properties"] | group_fields.PROPERTIES}}}
 
 
 @dataclass(frozen=True)

@@ -243,7 +243,7 @@ def matches_of(
             is_settled=is_settled,
         )
         matches.append(match)
-    matches.sort(key=_by_distance if criteria.similarity is None else _by_similarity)
+    matches.sort(key=nearest_first(criteria))
     candidates = len(compared.hits) + compared.foreign
     return Matches(
         tuple(matches[:size]), candidates, complete, compared.foreign, status, around, crowded, compared.unscoped
@@ -260,6 +260,11 @@ def _near(measured: Measured, criteria: Criteria, around: Around | None) -> Near
     others = measured.surroundings()
     crowd = np.minimum(around.crowd, others.crowd)
     return Near(distances, measured.texts, around.best * others.best, crowd)
+
+
+def nearest_first(criteria: Criteria) -> Callable[[Match], tuple[float, float, str, str]]:
+    """Return the key that sorts matches."""
+    return _by_distance if criteria.similarity is None else _by_similarity
 
 
 def _by_distance(match: Match) -> tuple[float, float, str, str]:

@@ -16,7 +16,7 @@ from es_simhash.groups.pairs.encoded import encoded
 from es_simhash.groups.pairs.spool import Columns, Spools, Strings
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import group_fields
-from es_simhash.scheme.group_fields import GROUP, stored_in
+from es_simhash.scheme.group_fields import GROUP, is_settled, stored_in
 
 _VERSION = ("if_seq_no", "if_primary_term")
 _NO_VERSION = -1
@@ -90,7 +90,7 @@ class DocumentRefs:
         self._versions = Columns(spools, 2, np.int64)
         self._groups = Strings(spools)
         self._with_fields: list[int] = []
-        self._grouped: list[int] = []
+        self._settled: list[int] = []
         self._count = 0
 
     def __len__(self) -> int:
@@ -103,8 +103,8 @@ class DocumentRefs:
             if group:
                 self._groups.append(json.dumps(group))
                 self._with_fields.append(self._count + place)
-                if GROUP in group:
-                    self._grouped.append(self._count + place)
+                if is_settled(group):
+                    self._settled.append(self._count + place)
         self._names.extend(encoded(refs.names))
         self._routings.extend(encoded(refs.routings))
         self._versions.append(refs.versions)
@@ -130,12 +130,12 @@ class DocumentRefs:
             yield position, json.loads(group)
 
     def joined(self) -> tuple[Integers, Integers]:
-        """Return the documents that are in a group, each with the first of its group."""
+        """Return the documents that are in a group, each with the first of its group; provisional ones join nothing."""
         firsts: dict[str, int] = {}
         pairs = [
             (firsts.setdefault(own[GROUP], position), position)
             for position, own in self.stored_groups()
-            if GROUP in own
+            if is_settled(own)
         ]
         first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         return first, second
@@ -143,11 +143,11 @@ class DocumentRefs:
     def changed_after(self, first: int, changes: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Return which documents from a position on are in no group, and were added or changed after these changes.
 
-        If the engine does not number changes, these are all documents in no group.
+        If the engine does not number changes, these are all documents in no group. A provisional one is none.
         """
         numbers = np.concatenate([np.empty(0), *(rows[:, 0] for rows in self._versions.columns(0, 1))])
         new = (numbers == _NO_VERSION) | (numbers > min(changes, default=_NO_VERSION))
-        new[self._grouped] = False
+        new[self._settled] = False
         return new[first:]
 
 

@@ -6,12 +6,10 @@ and so does one that continues a run that was stopped.
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 
-_BYTES = 9
+from es_simhash.scheme.group_fields import new_name
 
 
 def names(groups: Sequence[tuple[tuple[str, str], Counter[str]]], others: Iterable[str] = ()) -> list[str]:
@@ -49,8 +47,7 @@ def _new_name(first: tuple[str, str], taken: set[str]) -> str:
     """Make a name: a hash of the canonical document, with a number if the name is taken."""
     number = 0
     while True:
-        digest = sha256("\0".join([*first, str(number)] if number else first).encode()).digest()
-        name = urlsafe_b64encode(digest[:_BYTES]).decode("ascii")
+        name = new_name(*first, *([str(number)] if number else []))
         if name not in taken:
             return name
         number += 1

@@ -59,7 +59,8 @@ class GroupsWritten:
 class WriteOptions:
     """The options of writing groups.
 
-    With ``singles``, documents in no group get one of their own, of size 1, as ``collapse`` needs it. At most
+    With ``singles``, and where the policy groups documents as they come, documents in no group get one of their own, of
+    size 1, as ``collapse`` needs it. At most
     ``max_rate`` documents a second are written. The engine is waited for ``patience`` seconds while it is away or
     overloaded. ``accept`` has the codes of findings that do not stop it.
     """
@@ -117,7 +118,7 @@ class _Writing:
         self._engine = engine
         self._grouped = grouped
         self._documents = documents
-        self._singles = options.singles
+        self._singles = options.singles or documents.policy.groups == "online"
         self._pace = Pace(options.max_rate)
         self._patience = options.patience
         self._present = dict(grouped.present_fields())
@@ -126,8 +127,7 @@ class _Writing:
     def prepare(self) -> None:
         """Add the fields of groups to the mapping of each index, and remove a note about other groups."""
         own, (name, same) = self._documents, self._grouped.note
-        wanted = own.scheme.mapping(own.prefix, own.fields)
-        wanted["properties"][own.prefix]["properties"] |= group_fields.PROPERTIES
+        wanted = mapping.with_groups(own.scheme.mapping(own.prefix, own.fields))
         for index in self._grouped.indices:
             present = self._engine.perform(GetMappings(index))[index]
             if body := mapping.merge(index, present, wanted).body:

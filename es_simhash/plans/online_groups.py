@@ -1,0 +1,266 @@
+"""Groups as documents come: each new document gets the group of what it duplicates, or one of its own.
+
+That is an index's policy ``groups: online``. The groups are provisional until the next run of `group`: their documents
+have no ``group_size``. So that searches may collapse groups from the first document on, every document gets one:
+
+- It gets the group of its nearest match that has one: in the index, which is refreshed first, or earlier in the same
+  request. ``similarity`` and ``distance`` are those to this match, and the document is not canonical. If only documents
+  without a group match, the nearest gets a group, which it stands for, unless somebody changes it at the same time.
+- A document that nothing matches, as one that is empty or out of the policy's scope, stands for a group of its own. The
+  name is a hash of its index, id and content, or drawn at random if the engine is to make the id.
+- A document that is written again with the same text, and the same values of the scope, keeps what it has. With another
+  text it gets a new group; it stands for it if it did before and the group stays the same. A canonical document that
+  leaves its group leaves it without one.
+- An update that gives only a part of the text, and what the server's pipeline fingerprints, is in no group.
+
+A run of `group` compares provisional documents as new ones. Their groups link nothing, and are names that these wish
+to keep. So the run puts right whatever came of documents that were written at the same time by several, that join two
+groups, or that were not written in the end.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.actions import Slot, Task
+from es_simhash.documents.documents import Documents
+from es_simhash.plans.check import Checked, SeenDocuments, check_fingerprinted
+from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.operation_retry import attempt
+from es_simhash.plans.operations import Action, Bulk, GetDocuments, Plan, Refresh
+from es_simhash.plans.query_documents import QueryDocument
+from es_simhash.plans.search_terms import SearchTerms
+from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.group_fields import GROUP, NAME_BYTES, NAMES, new_name, of_member, stored_in
+from es_simhash.scheme.rerank import Match, nearest_first
+
+# The index, where an action names it, and the id.
+_Key = tuple[str | None, str]
+
+
+def request(prefix: str) -> FindRequest:
+    """Return how the matches of new documents are found."""
+    return FindRequest(source=[f"{prefix}.{GROUP}", f"{prefix}.content"])
+
+
+def give_groups(terms: SearchTerms, tasks: Sequence[Task]) -> Plan[None]:
+    """Give a group to each document of some actions that was fingerprinted."""
+    newcomers = list(_newcomers(tasks))
+    if not newcomers:
+        return
+    # Otherwise, what was just written would not be found; a login that may not do it goes without.
+    yield from attempt(Refresh(terms.index))
+    before = yield from _before(terms, newcomers)
+    # What exists already will not be created.
+    newcomers = [each for each in newcomers if not (each.is_created and each.key in before)]
+    for each in newcomers:
+        each.before = before.get(each.key, {}) if each.key else {}
+    moving = {each.key for each in newcomers if not each.stays(terms.documents)}
+    staying = [each for each in newcomers if each.key not in moving]
+    for each in staying:
+        each.take(stored_in(each.stored(terms.documents)))
+    assignment = _Assignment(terms, tasks, _Leaving(tasks, staying))
+    yield from assignment.give([each for each in newcomers if each.key in moving])
+
+
+@dataclass
+class _Newcomer:
+    """A document of the task at a ``place``; ``before`` has fields of the document that it replaces."""
+
+    place: int
+    task: Task
+    slot: Slot
+    made: tuple[Fingerprint, Json]
+    is_merged: bool
+    before: Json = field(default_factory=dict)
+
+    @property
+    def key(self) -> _Key | None:
+        """The index and the id of the document; None if the engine makes the id."""
+        return _key(self.task.action)
+
+    @property
+    def is_created(self) -> bool:
+        """Whether it must be a new document."""
+        return bool(self.task.action.get("_op_type") == "create")
+
+    @property
+    def content(self) -> str:
+        """The hash of its text."""
+        return str(self.made[1]["content"])
+
+    def stored(self, documents: Documents) -> Json:
+        """Return our fields of the document that it replaces."""
+        own = self.before.get(documents.prefix)
+        return own if isinstance(own, dict) else {}
+
+    def whole(self) -> Json:
+        """Return the document as it will be, as far as that is known: an update keeps what it does not give."""
+        return {**(self.before if self.is_merged else {}), **self.slot.document}
+
+    def stays(self, documents: Documents) -> bool:
+        """Return whether it keeps the group that it has."""
+        stored, (_, fields), scope = self.stored(documents), self.made, documents.policy.scope
+        if stored.get(GROUP) is None or any(stored.get(name) != fields[name] for name in ("scheme", "content")):
+            return False
+        return scope is None or scope.values_of(self.before) == scope.values_of(self.whole())
+
+    def take(self, group: Json) -> None:
+        """Give it the fields of a group instead of those that it has or brings."""
+        self.slot.group = (dict.fromkeys(NAMES) if self.is_merged else {}) | group
+
+
+def _newcomers(tasks: Iterable[Task]) -> Iterator[_Newcomer]:
+    for place, task in enumerate(tasks):
+        for name, slot in task.slots.items():
+            if slot.fingerprint and slot.fields and task.problem is None:
+                yield _Newcomer(place, task, slot, (slot.fingerprint, slot.fields), name == "doc")
+
+
+def _key(action: Mapping[str, object]) -> _Key | None:
+    id_, index = action.get("_id"), action.get("_index")
+    return None if id_ is None else (None if index is None else str(index), str(id_))
+
+
+class _Leaving:
+    """The documents that the tasks change or delete, apart from those that stay: they are no matches for others."""
+
+    def __init__(self, tasks: Iterable[Task], staying: Sequence[_Newcomer]) -> None:
+        kinds = [(task, task.action.get("_op_type", "index")) for task in tasks]
+        changing = [task for task, kind in kinds if kind == "delete" or (task.slots and kind != "create")]
+        self._keys = {_key(task.action) for task in changing} - {each.key for each in staying}
+
+    def has(self, match: Match) -> bool:
+        """Return whether a match is one of them."""
+        return not self._keys.isdisjoint([(None, match.id), (match.index, match.id)])
+
+
+def _before(terms: SearchTerms, newcomers: Sequence[_Newcomer]) -> Plan[dict[_Key, Json]]:
+    """Read the documents that these may replace."""
+    documents = terms.documents
+    source = [f"{documents.prefix}.{name}" for name in ("scheme", "content", *NAMES)]
+    if documents.policy.scope:
+        source += documents.policy.scope.paths
+    asked: dict[str, dict[_Key, str | None]] = defaultdict(dict)
+    for each in newcomers:
+        action = each.task.action
+        if each.key:
+            asked[each.key[0] or terms.index][each.key] = action.get("_routing", action.get("routing"))
+    found: dict[_Key, Json] = {}
+    for index, routings in asked.items():
+        ids = [id_ for _, id_ in routings]
+        # Behind an alias, several indices may have the id: then nothing is known.
+        replies: list[Json] = (yield from attempt(GetDocuments(index, ids, source, list(routings.values())))) or []
+        there = zip(routings, replies, strict=False)
+        found |= {key: reply.get("_source") or {} for key, reply in there if reply["found"]}
+    return found
+
+
+class _Assignment:
+    """The groups of the documents of one request."""
+
+    def __init__(self, terms: SearchTerms, tasks: Sequence[Task], leaving: _Leaving) -> None:
+        self._terms = terms
+        self._tasks = tasks
+        self._leaving = leaving
+        self._seen = SeenDocuments(terms)
+        # The groups given so far, by the ids under which the documents of the request are matches.
+        self._given: dict[str, str] = {}
+        # The groups of documents that have none yet, and who joins them.
+        self._begun: dict[tuple[str, str], str] = {}
+        self._joining: dict[str, list[_Newcomer]] = defaultdict(list)
+
+    def give(self, newcomers: Sequence[_Newcomer]) -> Plan[None]:
+        """Give each of them a group."""
+        # Numbers below zero are no ids of others.
+        known = {-1 - number: each for number, each in enumerate(newcomers)}
+        wanted = {number: self._wanted(each) for number, each in known.items()}
+        made = {number: each.made for number, each in known.items()}
+        checking = yield from check_fingerprinted(self._seen, wanted, made)
+        waiting = iter(known.items())
+        following = next(waiting, None)
+        for place, task in enumerate(self._tasks):
+            # A later action on the same document replaces it.
+            if key := _key(task.action):
+                self._seen.forget(key[1])
+            while following and following[1].place == place:
+                number, each = following
+                self._given[each.key[1] if each.key else str(number)] = self._decided(each, next(checking))
+                following = next(waiting, None)
+        yield from self._begin()
+
+    def _wanted(self, each: _Newcomer) -> QueryDocument:
+        index, id_ = each.key or (None, None)
+        return QueryDocument.of_document(self._terms.documents, each.whole(), id_, index)
+
+    def _decided(self, each: _Newcomer, checked: Checked) -> str:
+        """Give a document its group, and return the name."""
+        there = [match for match in checked.in_index if not self._leaving.has(match)]
+        matches = sorted(chain(there, checked.earlier), key=nearest_first(self._terms.criteria))
+        for match in matches:
+            if name := self._group_of(match):
+                return self._join(each, name, match)
+        if matches:
+            name = new_name(matches[0].index, matches[0].id, str(self._own(matches[0]).get("content")))
+            self._begun[matches[0].index, matches[0].id] = name
+            return self._join(each, name, matches[0])
+        name = self._new_name(each)
+        # Nothing is near an empty text, so that its group stays as it is.
+        each.take(of_member(name, 1 if checked.in_index.status == "empty" else None, True))
+        return name
+
+    def _group_of(self, match: Match) -> str | None:
+        if not match.index:
+            return self._given[match.id]
+        name = self._own(match).get(GROUP) or self._begun.get((match.index, match.id))
+        return None if name is None else str(name)
+
+    def _own(self, match: Match) -> Json:
+        own = (match.source or {}).get(self._terms.documents.prefix)
+        return own if isinstance(own, dict) else {}
+
+    def _join(self, each: _Newcomer, name: str, match: Match) -> str:
+        stored = each.stored(self._terms.documents)
+        stood_for_it = stored.get(GROUP) == name and stored.get("is_canonical") is True
+        each.take(of_member(name, None, stood_for_it, match.distance, match.similarity))
+        self._joining[name].append(each)
+        return name
+
+    def _new_name(self, each: _Newcomer) -> str:
+        if each.key is None:
+            return secrets.token_urlsafe(NAME_BYTES)
+        index, id_ = each.key
+        return new_name(index or self._terms.index, id_, each.content)
+
+    def _begin(self) -> Plan[None]:
+        """Let the documents in the index that had no group stand for the new ones."""
+        by_index: dict[str, list[str]] = defaultdict(list)
+        for index, id_ in self._begun:
+            by_index[index].append(id_)
+        for index, ids in by_index.items():
+            names = [self._begun[index, id_] for id_ in ids]
+            begun = yield from self._written(index, ids, names)
+            for name in names:
+                if name not in begun:
+                    first = self._joining[name][0]
+                    first.take(of_member(name, None, True))
+
+    def _written(self, index: str, ids: Sequence[str], names: Sequence[str]) -> Plan[set[str]]:
+        """Write the groups of documents that are still as they were found; return the names of those written."""
+        prefix, begun = self._terms.documents.prefix, list[str]()
+        replies: list[Json] = yield GetDocuments(index, ids, [f"{prefix}.{name}" for name in ("content", GROUP)])
+        actions = []
+        for name, id_, reply in zip(names, ids, replies, strict=True):
+            own = (reply.get("_source") or {}).get(prefix) or {}
+            if own.get(GROUP) is None and new_name(index, id_, str(own.get("content"))) == name:
+                version = {"if_seq_no": reply["_seq_no"], "if_primary_term": reply["_primary_term"]}
+                part = {"doc": {prefix: of_member(name, None, True)}}
+                actions.append(Action("update", id_, part, index, version))
+                begun.append(name)
+        results = (yield Bulk(index, actions)) if actions else []
+        return {name for name, result in zip(begun, results, strict=True) if result.error is None}
