@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash.documents.rejected import OnReject
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.deduplication_steps import Rank
+from es_simhash.groups.pairs.deduplication_steps import Documents, Rank
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.sorting import Numbers
@@ -72,7 +72,8 @@ class Evaluation:
     """The results; ``ids`` are those of all documents, by whose positions pairs are given.
 
     ``texts`` has those of the documents in errors, by position. ``buckets`` are keyed by kind and name. ``clusters`` is
-    None if pairs were labelled. ``wrong`` and ``missed`` are the worst errors.
+    None if pairs were labelled. ``wrong`` and ``missed`` are the worst errors. ``out_of_scope`` counts the duplicates
+    that were missed because they are not in scope.
     """
 
     deduplicator: Deduplicator
@@ -90,6 +91,7 @@ class Evaluation:
     ceiling: Ceiling
     wrong: Sequence[PairError]
     missed: Sequence[PairError]
+    out_of_scope: int = 0
 
     @property
     def kind(self) -> Kind:
@@ -109,17 +111,20 @@ class EvaluationOptions:
 
 
 def evaluate(
-    documents: Iterable[tuple[str, str]],
+    documents: Documents,
     labels: Labels,
     deduplicator: Deduplicator,
     options: EvaluationOptions | None = None,
 ) -> Evaluation:
-    """Deduplicate documents, (id, text) pairs that are read once, and compare the result with their labels."""
+    """Deduplicate documents, given as to `Deduplicator.run`, and compare the result with their labels.
+
+    Duplicates out of the deduplicator's scope are missed.
+    """
     with ExitStack() as stack:
         if isinstance(documents, StoredDocuments):
             stored = documents
         else:
-            stored = stack.enter_context(StoredDocuments.of(documents, deduplicator.memory))
+            stored = stack.enter_context(StoredDocuments.of(documents, deduplicator.memory, deduplicator.scope))
         return _Evaluating(stored, labels, deduplicator, options or EvaluationOptions()).evaluation()
 
 
@@ -148,6 +153,7 @@ class _Evaluating:
         self._deduplicator = deduplicator
         self._options = options
         self._ids, self._originals = documents.ids, documents.originals
+        self._scopes = documents.scopes()
         self._truth = truth_of(labels, self._ids, options.on_reject)
         self._units = np.unique(self._truth.units, return_inverse=True)[1].reshape(-1)
 
@@ -163,7 +169,7 @@ class _Evaluating:
         near, curves = self._curves()
         options.on_step("Comparing all pairs exactly")
         keys = KeyMatcher.of(deduplicator.settings, deduplicator.criteria, self._documents.texts)
-        similar = similar_pairs(deduplicator.settings, self._documents.texts, self._originals)
+        similar = self._similar()
         ceiling = self._ceiling(similar, keys)
         options.on_step("Drawing samples")
         buckets = judged.scores(self._units, self._kinds(judged.pairs), options.bootstrap)
@@ -188,7 +194,16 @@ class _Evaluating:
             ceiling=ceiling,
             wrong=wrong,
             missed=missed,
+            out_of_scope=int((~self._are_in_scope(truth.positives)).sum()),
         )
+
+    def _similar(self) -> SimilarPairs:
+        """Return the pairs with similar texts, in scope."""
+        found = similar_pairs(self._deduplicator.settings, self._documents.texts, self._originals)
+        return replace(found, predicted=found.predicted.some(self._are_in_scope(found.predicted.pairs)))
+
+    def _are_in_scope(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
+        return self._scopes.are_in_scope(*positions(pairs)) if self._scopes else np.ones(len(pairs), dtype=np.bool_)
 
     def _kinds(self, pairs: Numbers) -> dict[str, tuple[npt.NDArray[np.int64], Sequence[str]]]:
         bucketing = {

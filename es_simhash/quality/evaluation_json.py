@@ -24,12 +24,14 @@ def evaluation_json(evaluation: Evaluation) -> Json:
     truth, criteria = evaluation.truth, evaluation.deduplicator.criteria
     return {
         "documents": len(evaluation.ids),
+        "unscoped": evaluation.counts.unscoped,
         "labels": {
             "kind": evaluation.kind,
             "duplicates": len(truth.positives),
             "others": None if truth.negatives is None else len(truth.negatives),
             "unknown_ids": _named(truth.unknown),
             "contradictory": _named(truth.contradictory),
+            "out_of_scope": evaluation.out_of_scope,
         },
         "near": {
             "distance": criteria.distance,

@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, spread
-from es_simhash.groups.pairs.candidates import pair_codes
+from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.result import Duplicates
+from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.union_find import UnionFind
 from es_simhash.quality.truth import pairs_within
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -51,6 +53,12 @@ class PredictedPairs:
         """Return the distances of any pairs; -1 for pairs that are not near."""
         return self._of(pairs, self.distances, -1)
 
+    def some(self, chosen: npt.NDArray[np.bool_]) -> PredictedPairs:
+        """Return the chosen ones of the pairs."""
+        return PredictedPairs(
+            self.pairs[chosen], self.similarities[chosen], self.are_exact[chosen], self.distances[chosen]
+        )
+
     def _of(self, pairs: Numbers, values: npt.NDArray[Scalar], unknown: object) -> npt.NDArray[Scalar]:
         found = np.full(len(pairs), unknown, dtype=values.dtype)
         if len(self.pairs):
@@ -67,7 +75,10 @@ def first_positions(texts: Sequence[str]) -> Integers:
 
 
 def predict_pairs(duplicates: Duplicates, originals: Integers) -> PredictedPairs:
-    """Return the pairs that were found and those of copies; ``originals`` are the `first_positions` of the texts."""
+    """Return the pairs that were found and those of copies; ``originals`` are the `first_positions` of the texts.
+
+    With a scope these are the pairs in it.
+    """
     blocks = list(duplicates.pairs())
     pairs = np.concatenate(blocks) if blocks else None
     if pairs is None or not len(pairs):
@@ -77,12 +88,24 @@ def predict_pairs(duplicates: Duplicates, originals: Integers) -> PredictedPairs
         np.where(np.isin(originals, originals[identical["second"]]), originals, -1 - np.arange(len(originals)))
     )
     near = pairs[duplicates.counts.identical :]
+    if duplicates.scopes:
+        copies = copies[duplicates.scopes.are_in_scope(*positions(copies))]
+        originals = _originals_in_scope(duplicates.scopes, identical, len(originals))
     which, expanded = _among_copies(originals, near)
     # A copy of a text is as near to it as the first of the identical pairs.
     rows = np.concatenate([np.repeat(identical[:1], len(copies)), near[which]])
     found = np.concatenate([copies, expanded])
     order = np.argsort(found)
     return _of_rows(found[order], rows[order])
+
+
+def _originals_in_scope(scopes: ScopeColumns, identical: Pairs, count: int) -> Integers:
+    """Return for each document the one that was compared in its stead."""
+    union = UnionFind(count)
+    if not scopes.by_pairs:
+        union.union(identical["first"], identical["second"])
+    originals: Integers = union.groups().firsts.astype(np.int64)
+    return originals
 
 
 def _of_rows(pairs: Numbers, rows: Pairs) -> PredictedPairs:

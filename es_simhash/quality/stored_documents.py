@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.environment import MEMORY
-from es_simhash.errors import DocumentError, InputError
+from es_simhash._core.json_paths import Json, values_at
+from es_simhash.errors import InputError
+from es_simhash.groups.pairs.deduplication_steps import Document, Documents, checked
+from es_simhash.groups.pairs.scope_columns import ScopeColumns, ScopeRows
 from es_simhash.groups.pairs.spool import Spools, Strings
+from es_simhash.scheme.scope import Scope
 from es_simhash.sketches.set_cache import Prepare, SetCache
 
 # The texts may have this share of the memory, and cached features of them as much as in a deduplication.
@@ -22,10 +27,12 @@ _DIGEST_BYTES = 16
 class StoredDocuments:
     """Documents, each with an id of its own and a text: close it, or use it in a ``with`` statement.
 
-    About ``memory`` bytes are used at a time.
+    With a ``scope``, each has its values as well. About ``memory`` bytes are used at a time.
     """
 
-    def __init__(self, memory: int = MEMORY) -> None:
+    def __init__(self, memory: int = MEMORY, scope: Scope | None = None) -> None:
+        self.scope = scope
+        self._values: list[Json] = []
         self._memory = memory
         self._spools = Spools(memory // _TEXTS_SHARE)
         self._texts = Strings(self._spools)
@@ -34,24 +41,24 @@ class StoredDocuments:
         self._originals: list[int] = []
 
     @classmethod
-    def of(cls, documents: Iterable[tuple[str, str]], memory: int = MEMORY) -> StoredDocuments:
-        """Store documents, (id, text) pairs."""
-        stored = cls(memory)
+    def of(cls, documents: Documents, memory: int = MEMORY, scope: Scope | None = None) -> StoredDocuments:
+        """Store documents, as `Deduplicator.run` takes them."""
+        stored = cls(memory, scope)
         try:
             for position, document in enumerate(documents):
-                if not isinstance(document, tuple) or list(map(type, document)) != [str, str]:
-                    raise DocumentError("is not a pair of an id and a text, both strings. Give such pairs.", position)
-                if not stored.add(*document):
+                if not stored.add(*checked(document, position, scope, str)):
                     raise InputError("Several documents have the same id. Give each document an id of its own.")
         except BaseException:
             stored.close()
             raise
         return stored
 
-    def add(self, id_: str, text: str) -> bool:
-        """Add a document; return False if its id is taken."""
+    def add(self, id_: str, text: str, values: Mapping[str, Any] | None = None) -> bool:
+        """Add a document, with an object that has the values of the scope; return False if its id is taken."""
         if id_ in self._places:
             return False
+        if self.scope:
+            self._values.append({path: list(values_at(values, path)) for path in self.scope.paths})
         place = self._places[id_] = len(self._places)
         self._texts.append(text)
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
@@ -62,16 +69,18 @@ class StoredDocuments:
         """Return the number of documents."""
         return len(self._places)
 
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield each document, as (id, text)."""
-        return zip(self._places, self.texts, strict=True)
+    def __iter__(self) -> Iterator[Document]:
+        """Yield each document, as `Deduplicator.run` takes it."""
+        columns = (self._places, self.texts, self._values) if self.scope else (self._places, self.texts)
+        return zip(*columns, strict=True)
 
     def some(self, places: Integers) -> StoredDocuments:
         """Return the documents at these positions, which ascend: new ones, or these if they are all."""
         if len(places) == len(self):
             return self
         chosen = set(places.tolist())
-        return StoredDocuments.of((each for place, each in enumerate(self) if place in chosen), self._memory)
+        some = (each for place, each in enumerate(self) if place in chosen)
+        return StoredDocuments.of(some, self._memory, self.scope)
 
     @property
     def ids(self) -> list[str]:
@@ -100,6 +109,15 @@ class StoredDocuments:
     def features(self, prepare: Prepare) -> SetCache:
         """Return what compares these texts by their features."""
         return SetCache(prepare, self.texts.take, self.texts.sizes, self._memory // _FEATURES_SHARE)
+
+    def scopes(self) -> ScopeColumns | None:
+        """Return the scope of these documents, if there is one."""
+        if not self.scope:
+            return None
+        columns = ScopeColumns(self.scope, self._spools)
+        columns.add(ScopeRows.of([self.scope.values_of(each) for each in self._values]))
+        columns.complete()
+        return columns
 
     def close(self) -> None:
         """Delete the temporary files."""

@@ -15,6 +15,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import pair_codes, positions
+from es_simhash.groups.pairs.deduplication_steps import Documents
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.buckets import script_of
 from es_simhash.quality.key_choice import Goal, KeyOption, Probe, choose, key_options
@@ -127,7 +128,7 @@ class Tuned:
 
 
 def tune_by_labels(
-    documents: Iterable[tuple[str, str]],
+    documents: Documents,
     labels: Labels,
     goal: Goal | None = None,
     base: Scheme | None = None,

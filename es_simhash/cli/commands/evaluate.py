@@ -13,6 +13,7 @@ from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.group import group_options
 from es_simhash.cli.options.index import scheme_or_default, warn_of_indices_without_fields
+from es_simhash.cli.options.scope import scope_options
 from es_simhash.cli.options.source import Source, source_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.evaluation import show
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from es_simhash.cli.jobs.labelled_documents import Gathered
     from es_simhash.documents.rejected import OnReject
     from es_simhash.quality.stored_documents import StoredDocuments
+    from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.settings import Settings
 
 
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 @click.option(
     "--examples", type=click.IntRange(0), default=10, show_default=True, metavar="N", help="Number of errors to show."
 )
+@scope_options
 @output_file("--report", "report_file", help="Write an HTML report to this file.")
 @output_file("--pairs", "pairs_file", help="Write all pairs found to this file, as JSON lines, with their labels.")
 def command(
@@ -61,6 +64,7 @@ def command(
     examples: int,
     report_file: str | None,
     pairs_file: str | None,
+    scope: Scope | None,
     target: Target,
     output: Output,
     **criteria: Any,
@@ -90,12 +94,13 @@ def command(
         rejects = stack.enter_context(RejectFile(source.files.rejects))
         read = read_labels(labels, rejects)
         gather = _gather_index if source.index else _gather_files
-        documents = stack.enter_context(StoredDocuments(criteria["memory"]))
+        documents = stack.enter_context(StoredDocuments(criteria["memory"], scope))
         settings, gathered = gather(source, documents, target, output, canonical, strip, rejects)
         options = EvaluationOptions(
             Bootstrap(samples, seed), examples, rejects, lambda step: output.note(f"{step} …"), gathered.rank
         )
-        evaluation = evaluate(documents, read, Deduplicator(settings, rarity=gathered.rarity, **criteria), options)
+        deduplicator = Deduplicator(settings, rarity=gathered.rarity, scope=documents.scope, **criteria)
+        evaluation = evaluate(documents, read, deduplicator, options)
         if report_out:
             from es_simhash.cli.reports.html.evaluation import evaluation_page
 
@@ -124,7 +129,8 @@ def _gather_files(
     from es_simhash.documents.sources import patterns
     from es_simhash.groups.canonical import canonical_named
 
-    scheme, absent, files = scheme_or_default(source.scheme), AbsentFields(source.fields), source.files
+    scheme, files = scheme_or_default(source.scheme), source.files
+    absent = AbsentFields([*source.fields, *(documents.scope.paths if documents.scope else ())])
     with output.progress("Reading", total_bytes(files.paths)) as advance:
         found = read_texts(files.read(rejects), source.fields, rejects, absent, patterns(strip))
         rule = canonical_named(canonical, source.fields)
@@ -147,11 +153,13 @@ def _gather_index(
     from es_simhash.documents.sources import patterns
     from es_simhash.groups.canonical import canonical_named
     from es_simhash.index import Index
+    from es_simhash.scheme.scope import combined
 
     assert source.index
     with target.opened(output) as engine, output.progress("Reading") as advance:
         opened = Index(source.index, engine, prefix=source.prefix)
         warn_of_indices_without_fields(output, opened)
+        documents.scope = combined(opened.documents.policy.scope, documents.scope)
         rule = canonical_named(canonical, opened.documents.fields)
         gathered = gather_index(opened, documents, rule, source.filter, patterns(strip), rejects, advance, PATIENCE)
         return opened.scheme, gathered

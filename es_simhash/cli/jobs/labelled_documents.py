@@ -22,6 +22,7 @@ from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.operations import GetMappings, Refresh
 from es_simhash.quality.stored_documents import StoredDocuments
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.rarity import Rarity
 
 OnProgress = Callable[[int], object]
@@ -38,7 +39,7 @@ class Gathered:
 
     def add(self, id_: str, text: str, document: Json) -> bool:
         """Add a document; return False if its id is taken."""
-        if not self.documents.add(id_, text):
+        if not self.documents.add(id_, text, document):
             return False
         if self.canonical.fields:
             self._ranks.append(self.canonical.rank(document))
@@ -83,7 +84,8 @@ def gather_index(
     """
     learnt = noted_rarity(index.engine.perform(GetMappings(index.name)), index.documents)
     gathered = Gathered(documents, canonical, learnt.rarity if learnt else None)
-    for hit, whole in with_texts(_hits(index, canonical, filter, patience), index.documents.fields, on_reject):
+    hits = _hits(index, canonical, filter, documents.scope, patience)
+    for hit, whole in with_texts(hits, index.documents.fields, on_reject):
         text = whole
         for pattern in strip:
             text = pattern.sub("", text)
@@ -101,11 +103,14 @@ def with_texts(hits: Iterable[Json], fields: Sequence[str], on_reject: OnReject)
             on_reject(DocumentRef.of(hit).rejected(error.problem))
 
 
-def _hits(index: Index, canonical: Canonical, filter: Json | None, patience: float) -> Iterator[Json]:
+def _hits(
+    index: Index, canonical: Canonical, filter: Json | None, scope: Scope | None, patience: float
+) -> Iterator[Json]:
     documents = index.documents
     scheme: Json = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
     wanted: Json = {"bool": {"filter": [scheme, *([filter] if filter else [])]}}
-    source = True if canonical.fields is True else [*documents.fields, *(canonical.fields or ())]
+    paths = scope.paths if scope else ()
+    source = True if canonical.fields is True else [*documents.fields, *(canonical.fields or ()), *paths]
     return hits_of(index.engine, index.name, wanted, source, patience)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.humanize import counted
+from es_simhash.cli.show.groups import show_unscoped
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -110,6 +111,9 @@ def _notes(output: Output, evaluation: Evaluation) -> None:
         )
     if evaluation.judged.not_labelled:
         output.note(f"Found, but unlabelled and not counted: {counted(evaluation.judged.not_labelled, 'pair')}.")
+    if evaluation.out_of_scope:
+        output.note(f"Out of scope, and so missed: {counted(evaluation.out_of_scope, 'pair')} of the duplicates.")
+    show_unscoped(output, evaluation.counts)
     for problem, names in (
         ("ids in the labels have no document", truth.unknown),
         ("labels contradict", truth.contradictory),

@@ -24,7 +24,7 @@ def show_deduplicated(output: Output, counts: Counts, criteria: Criteria) -> Non
     _show_estimates(output, criteria)
     if counts.empty:
         output.note(f"{counted(counts.empty, 'document')} without text to compare.")
-    _show_unscoped(output, counts)
+    show_unscoped(output, counts)
     if counts.left_out:
         output.note(
             f"{counts.left_out:,} comparisons of documents with very common keys were left out. "
@@ -47,7 +47,7 @@ def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None
         output.note(
             f"{counted(grouped.others, 'document has', 'documents have')} an empty text, or no whole fingerprint."
         )
-    _show_unscoped(output, counts)
+    show_unscoped(output, counts)
     hot = [
         {"key": key.name, "documents": key.documents, "index": index, "id": id_}
         for key in grouped.hot_keys
@@ -95,7 +95,8 @@ def _show_estimates(output: Output, criteria: Criteria) -> None:
         output.note("Fingerprints alone decided: similarities are estimates.")
 
 
-def _show_unscoped(output: Output, counts: Counts) -> None:
+def show_unscoped(output: Output, counts: Counts) -> None:
+    """Print how many documents are in no group because their scope is unknown."""
     if counts.unscoped:
         documents = counted(counts.unscoped, "document lacks", "documents lack")
         output.note(f"{documents} a value of the scope, or its date cannot be read: in no group.")

@@ -32,8 +32,9 @@ from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
-# Documents with their ids and texts; with a scope, their values as well.
-Documents = Iterable[tuple[str, str] | tuple[str, str, Mapping[str, Any]]]
+# An id and a text; with a scope, an object with its values as well.
+Document = tuple[str, str] | tuple[str, str, Mapping[str, Any]]
+Documents = Iterable[Document]
 OnProgress = Callable[[int], object]
 # The rank of a document by its position; the lowest of a group stands for it.
 Rank = Callable[[int], Any]
@@ -90,7 +91,7 @@ class Deduplication:
     def _noted(self, documents: Documents) -> Iterator[str]:
         scope = self._choices.scope
         for position, document in enumerate(documents):
-            id, text, *values = _checked(document, position, scope)
+            id, text, *values = checked(document, position, scope)
             self._ids.append(id)
             if scope:
                 self._unnoted.append(scope.values_of(values[0]))
@@ -165,14 +166,13 @@ class Deduplication:
                 yield from groups_among(ordered, nearness, self._choices.linkage)
 
 
-def _checked(document: Any, position: int, scope: Scope | None) -> Any:
-    """Return a document; raise `DocumentError` unless it is an id and a text, and with a scope has its values."""
-    is_known = isinstance(document, tuple) and len(document) == (3 if scope else 2) and isinstance(document[0], str)
-    if not is_known or (scope and not isinstance(document[2], Mapping)):
-        what = (
-            "an id, a text and an object with the values of the scope"
-            if scope
-            else "a pair of an id and a text, both strings"
-        )
-        raise DocumentError(f"is not {what}. Give such {'triples' if scope else 'pairs'}.", position)
-    return document
+def checked(document: Any, position: int, scope: Scope | None, text: type = object) -> Any:
+    """Return a document; raise `DocumentError` unless it is an id and a ``text``, and with a scope has its values."""
+    kinds = (str, text, Mapping) if scope else (str, text)
+    if isinstance(document, tuple) and len(document) == len(kinds) and all(map(isinstance, document, kinds)):
+        return document
+    if scope:
+        problem = "is not an id, a text and an object with the values of the scope. Give such triples."
+    else:
+        problem = "is not a pair of an id and a text, both strings. Give such pairs."
+    raise DocumentError(problem, position)

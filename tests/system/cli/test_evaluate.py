@@ -45,6 +45,27 @@ def test_a_walk(folder: Path) -> None:
     assert not (folder / "rejected.jsonl").exists()
 
 
+def test_pairs_out_of_scope_are_missed_and_said_of_files_and_of_indices(folder: Path) -> None:
+    rows = [json.loads(line) for line in (folder / "news.jsonl").read_text(encoding="utf-8").splitlines()]
+    tenants = [{**row, "tenant": "ab"[row["id"].endswith("same")]} for row in rows]
+    text = "".join(json.dumps(row) + "\n" for row in tenants)
+    (folder / "news.jsonl").write_text(text, encoding="utf-8")
+    given = ("--labels", "clusters.jsonl", "--examples", "0")
+    plain = evaluated(folder, "news.jsonl", *given, "--field", "body")
+    found = evaluated(folder, "news.jsonl", *given, "--field", "body", "--within", "tenant")
+    equal = found["labels"]["out_of_scope"]
+    assert plain["labels"]["out_of_scope"] == 0 < equal
+    assert found["buckets"]["equality"]["equal texts"]["right"] == 0
+    assert 0 < found["pairs"]["right"] < plain["pairs"]["right"]
+    run("init", "news", "--field", "body", "--within", "tenant", cwd=folder)
+    run("load", "news", "news.jsonl", "--id-field", "id", cwd=folder)
+    of_index = evaluated(folder, "--index", "news", *given)
+    assert (of_index["pairs"]["right"], of_index["labels"]["out_of_scope"]) == (found["pairs"]["right"], equal)
+    done = run("evaluate", "--index", "news", *given, "--across", "source", cwd=folder)
+    assert f"Out of scope, and so missed: {found['labels']['duplicates']} pairs" in done.err
+    assert "documents lack a value of the scope" in done.err
+
+
 def test_people_read_tables_and_notes(folder: Path) -> None:
     done = run("evaluate", "news.jsonl", "--labels", "clusters.jsonl", "--samples", "5", cwd=folder)
     for part in (
@@ -71,6 +92,7 @@ def test_unusable_labels_are_rejected_and_set_the_exit_code(folder: Path) -> Non
         "others": 0,
         "unknown_ids": {"count": 1, "first": ["nobody"]},
         "contradictory": {"count": 1, "first": ["2 near and 2"]},
+        "out_of_scope": 0,
     }
     assert (found["pairs"]["right"], found["clusters"]) == (1, None)
     assert found["pairs"]["not_labelled"] > 0

@@ -175,6 +175,7 @@ def test_the_form_is_json_and_says_the_same_each_time(evaluation: Evaluation) ->
         "others": None,
         "unknown_ids": {"count": 0, "first": []},
         "contradictory": {"count": 0, "first": []},
+        "out_of_scope": 0,
     }
     assert read["false_positives"][0]["first"]["id"] == "0"
 

@@ -264,6 +264,8 @@ def _setup(evaluation: Evaluation) -> Html:
     if evaluation.judged.not_labelled:
         pairs = f"{counted(evaluation.judged.not_labelled, 'pair')} without a label; they count nowhere"
         rows.append(("also found", pairs))
+    if evaluation.out_of_scope:
+        rows.append(("out of scope", f"{counted(evaluation.out_of_scope, 'pair')} of the duplicates, so missed"))
     if truth.unknown:
         rows.append(("labelled, but missing", counted(len(truth.unknown), "id")))
     if truth.contradictory:

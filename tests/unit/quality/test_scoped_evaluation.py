@@ -1,0 +1,69 @@
+"""What is predicted and evaluated in a scope, beside a reference that compares all documents with all others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from es_simhash import Deduplicator, DocumentError, Labels, Scheme, Scope, evaluate
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.quality.bootstrap import Bootstrap
+from es_simhash.quality.evaluation import EvaluationOptions
+from es_simhash.quality.evaluation_json import evaluation_json
+from es_simhash.quality.predictions import first_positions, predict_pairs
+from es_simhash.quality.stored_documents import StoredDocuments
+from tests.support.scoped import SCOPES, documents, in_scope
+from tests.unit.groups.pairs.test_scopes import BY_DISTANCE, PLAIN, near_in_scope
+
+OPTIONS = EvaluationOptions(Bootstrap(2))
+
+
+def listed(pairs: Numbers) -> set[tuple[int, int]]:
+    first, second = positions(pairs)
+    assert len(set(pairs.tolist())) == len(pairs)
+    return set(zip(first.tolist(), second.tolist(), strict=True))
+
+
+@given(st.integers(0, 10_000), st.sampled_from(SCOPES))
+@settings(deadline=None, max_examples=80)
+def test_predicted_are_all_near_pairs_in_scope(seed: int, scope: Scope) -> None:
+    known = documents(seed)
+    with Deduplicator(PLAIN, scope=scope, threads=1, **BY_DISTANCE).run(known) as duplicates:
+        predicted = predict_pairs(duplicates, first_positions([text for _, text, _ in known]))
+    assert listed(predicted.pairs) == near_in_scope(scope, known, 5)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_duplicates_out_of_scope_are_missed_and_counted(scope: Scope) -> None:
+    known = documents(8)
+    labels = Labels.of_clusters([[id_ for id_, _, _ in known]])
+    found = evaluate(known, labels, Deduplicator(Scheme(), scope=scope, threads=1), OPTIONS)
+    allowed = in_scope(scope, known)
+    all_ = len(known) * (len(known) - 1) // 2
+    assert found.out_of_scope == all_ - len(allowed) > 0
+    assert listed(found.found.pairs) <= allowed
+    assert found.pairs.missed >= found.out_of_scope
+    # The ceiling and the curves have pairs in scope only, too.
+    least = [found.ceiling.curve.points[0], *(curve.points[0] for curve in found.curves)]
+    assert all((point.recall or 0) <= len(allowed) / all_ for point in least)
+    form = evaluation_json(found)
+    assert (form["labels"]["out_of_scope"], form["unscoped"]) == (found.out_of_scope, found.counts.unscoped)
+
+
+def test_documents_of_a_scope_are_stored_with_their_values() -> None:
+    known = documents(2)
+    scope = SCOPES[-1]
+    with StoredDocuments.of(known, scope=scope) as stored:
+        again: list[Any] = list(stored)
+        assert [each[:2] for each in again] == [each[:2] for each in known]
+        assert [scope.values_of(each[2]) for each in again] == [scope.values_of(each[2]) for each in known]
+        assert set(again[0][2]) == set(scope.paths)
+        scopes = stored.scopes()
+        assert scopes is not None
+        assert scopes.known.tolist() == [scope.values_of(own) is not None for _, _, own in known]
+    with pytest.raises(DocumentError, match="values of the scope"):
+        StoredDocuments.of([("a", "text")], scope=scope)
