@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from es_simhash.scheme.rerank import Match, Matches
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
-    from es_simhash.scheme.settings import Layout, MinHash, SimHash
+    from es_simhash.scheme.settings import Layout, MinHash, Passages, SimHash
     from es_simhash.scheme.verdict.verification import Verification
     from es_simhash.text.hashing.registry import HashFunction, custom_hash
     from es_simhash.text.idf import IdfTable
@@ -72,7 +72,7 @@ _NAMES = {
     "scheme.rerank": "Match Matches",
     "scheme.scheme": "Scheme",
     "scheme.scope": "Scope",
-    "scheme.settings": "Layout MinHash SimHash",
+    "scheme.settings": "Layout MinHash Passages SimHash",
     "scheme.verdict.verification": "Verification",
     "text.hashing.registry": "HashFunction custom_hash",
     "text.idf": "IdfTable",
@@ -113,6 +113,7 @@ __all__ = [
     "Matches",
     "MinHash",
     "Normalisation",
+    "Passages",
     "Policy",
     "ReindexOptions",
     "Rejected",

@@ -8,7 +8,7 @@ import unicodedata
 from hashlib import sha256
 from typing import Any
 
-from es_simhash import PRESETS, Layout, Runs, Scheme, Words
+from es_simhash import PRESETS, Documents, Layout, Passages, Runs, Scheme, Words
 from es_simhash._core.bit_codes import to_ints
 from es_simhash.sketches.minhash.codec import SignatureCodec
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
@@ -33,6 +33,14 @@ TEXTS = {
 }
 
 
+# Long enough for several windows of words.
+LONG_TEXTS = {
+    "English": " ".join(f"Word {number} of {number % 7} isn't that of {number * number}." for number in range(12)),
+    "Chinese": "".join(f"第{number}句话说的是{'甲乙丙丁戊己庚'[number % 7]}，不是别的。" for number in range(6)),
+    "Japanese": "".join(f"{number}番目の文は{'アカサタナ'[number % 5]}ページのＡＢＣです。" for number in range(6)),
+    "too short": "Five words are no passage.",
+}
+_PASSAGES = (Passages(), Passages(words=3, window=4, key_bits=60))
 _PRESETS = {name: Scheme.preset(name) for name in PRESETS}
 # What indices may have been made with, though it is no preset any more.
 _FORMER = {
@@ -47,6 +55,7 @@ def golden() -> dict[str, Any]:
     return {
         "hashes": {name: {token: _hashes(function, token) for token in FEATURES} for name, function in HASHES},
         "presets": {name: _fingerprints(scheme) for name, scheme in {**_PRESETS, **_FORMER}.items()},
+        "passages": {f"{each.words} {each.window} {each.key_bits}": _passages(each) for each in _PASSAGES},
         "tokens": {tokens.kind: _fingerprints(Scheme(tokens=tokens)) for tokens in (Runs(),)},
     }
 
@@ -69,6 +78,16 @@ def _fingerprints(scheme: Scheme) -> dict[str, Any]:
             "bands": scheme.band_keys(fingerprint),
         }
     return {"id": scheme.id, "texts": vectors}
+
+
+def _passages(passages: Passages) -> dict[str, Any]:
+    scheme = Scheme(passages=passages)
+    made = Documents(scheme, ["text"]).add_fields_to_all({"text": text} for text in LONG_TEXTS.values())
+    texts = {
+        name: {"text": text, "passages": fields["dedup"].get("passages", "").split()}
+        for (name, text), fields in zip(LONG_TEXTS.items(), made, strict=True)
+    }
+    return {"id": scheme.id, "texts": texts}
 
 
 def tables(vectors: dict[str, Any]) -> dict[str, str]:

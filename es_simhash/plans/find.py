@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import fingerprinted
@@ -13,7 +12,7 @@ from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.plans.candidates import Candidates, all_candidates
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
-from es_simhash.plans.scope_fields import scope_filters
+from es_simhash.plans.scoped_text import ScopedText
 from es_simhash.plans.search_experience import Part
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_comparison import (
@@ -27,7 +26,6 @@ from es_simhash.plans.text_comparison import (
 from es_simhash.scheme import query, rerank
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.rerank import NOTHING, Compared, Matches, Measured
-from es_simhash.scheme.scope import ScopeValues
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
@@ -89,11 +87,9 @@ def _verified(
 
 
 @dataclass(frozen=True)
-class TextSearch:
+class TextSearch(ScopedText):
     """The search for the near-duplicates of one text."""
 
-    terms: SearchTerms
-    wanted: QueryDocument
     fingerprint: Fingerprint
     fields: Json
 
@@ -107,26 +103,9 @@ class TextSearch:
         """Whether nothing can be found by the text: it is empty, or in no scope."""
         return self.is_empty or bool(self.missing)
 
-    @cached_property
-    def missing(self) -> tuple[str, ...]:
-        """The fields of the scope in which the document has no value."""
-        return self.terms.scope.missing(self.wanted.document) if self.terms.scope else ()
-
-    @cached_property
-    def _values(self) -> ScopeValues | None:
-        """The values of the document in the fields of the scope."""
-        return self.terms.values_of(self.wanted.document)
-
-    @cached_property
-    def _filters(self) -> list[Json]:
-        """Queries that all documents in scope match."""
-        if self.terms.scope is None or self._values is None:
-            return []
-        return scope_filters(self.terms.mappings, self.terms.scope, self._values)
-
     def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
         """Return the search request for candidates; with ``filtered``, a script drops those too far away."""
-        candidates = query.restricted(self._candidates(scored), self._filters, ())
+        candidates = query.restricted(self._candidates(scored), self.scope_filters, ())
         if filtered:
             candidates = query.restricted(candidates, self._may_be_near(), ())
         return query.body(candidates, size=size, source=self._source(part), filter=self.terms.options.filter)
@@ -140,9 +119,8 @@ class TextSearch:
 
     def compared(self, hits: Sequence[Json]) -> Compared:
         """Compare the fingerprints of candidates."""
-        others = hits if self.wanted.id is None else [hit for hit in hits if not self.wanted.is_self(hit)]
-        places, unscoped = self.terms.in_scope(self._values, others)
-        return replace(self._compared_in_scope([others[place] for place in places]), unscoped=unscoped)
+        others, unscoped = self.in_scope(hits)
+        return replace(self._compared_in_scope(others), unscoped=unscoped)
 
     def _compared_in_scope(self, others: Sequence[Json]) -> Compared:
         if self.terms.options.candidates == "keys":

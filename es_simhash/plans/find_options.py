@@ -15,6 +15,8 @@ from es_simhash.scheme.verdict.verifier import measure_named, verification_of
 from es_simhash.text.idf import IdfTable
 
 Candidates: TypeAlias = Literal["keys", "more_like_this"]
+# Documents that contain the text, or that the text contains.
+Relation: TypeAlias = Literal["containing", "contained"]
 
 # The most that engines return for one query by default (index.max_result_window).
 MOST_CANDIDATES = 10_000
@@ -36,6 +38,7 @@ class FindOptions(TypedDict, total=False):
     max_candidates: int
     scope: Scope | None
     scope_values: Mapping[str, Any] | None
+    relation: Relation | None
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,9 @@ class FindRequest:
     - ``max_candidates``: maximum number of candidates to compare.
     - ``scope``: which documents are compared at all, beside what the index's policy demands.
     - ``scope_values``: the values of a text in the fields of both, by their paths; a document has its own.
+    - ``relation="containing"`` finds the documents that contain the text instead, ``"contained"`` those that the text
+      contains, by the keys of passages in the scheme (`es_simhash.Passages`). Then ``similarity`` is the minimum
+      containment.
     """
 
     by: By | None = None
@@ -70,6 +76,7 @@ class FindRequest:
     max_candidates: int = MOST_CANDIDATES
     scope: Scope | None = None
     scope_values: Mapping[str, Any] | None = None
+    relation: Relation | None = None
 
     def __post_init__(self) -> None:
         if self.candidates not in get_args(Candidates):
@@ -78,6 +85,7 @@ class FindRequest:
             )
         if self.measure is not None:
             measure_named(self.measure)
+        self._check_relation()
         if self.estimate and self.needs_texts:
             raise InputError("Measures, weights and more_like_this need texts. Leave the estimate out.")
         if self.size < 1 or not 1 <= self.max_candidates <= MOST_CANDIDATES:
@@ -86,13 +94,29 @@ class FindRequest:
                 f"max_candidates from 1 to {MOST_CANDIDATES:,}, which is what engines return at most."
             )
 
+    def _check_relation(self) -> None:
+        if self.relation is None:
+            return
+        if self.relation not in get_args(Relation):
+            raise InputError(
+                f"There is no relation {self.relation!r}. Choose from: {', '.join(get_args(Relation))}; or leave "
+                "it out, for near-duplicates."
+            )
+        if self.by or self.distance is not None or self.estimate or self.needs_texts:
+            raise InputError(
+                f"What is {self.relation} is found by passages and compared by texts. Leave out what compares "
+                "fingerprints, measures, weights and more_like_this."
+            )
+
     @property
     def needs_texts(self) -> bool:
         """Whether texts are compared even if the scheme has no ``verification``."""
         return self.candidates == "more_like_this" or self.measure is not None or self.idf is not None
 
     def verification(self, settings: Settings) -> Verification | None:
-        """Return how texts are compared; None if they are not."""
+        """Return how texts are compared; None if they are not, or by their passages."""
+        if self.relation is not None:
+            return None
         found = verification_of(settings, estimate=self.estimate, needs_texts=self.needs_texts)
         if found and self.idf is not None:
             found = replace(found, features="scheme")  # the table has these
@@ -103,6 +127,8 @@ class FindRequest:
     def criteria(self, settings: Settings) -> Criteria:
         """Return what a match is under a scheme."""
         verification = self.verification(settings)
+        if self.relation is not None:
+            return Criteria(None, similarity_of(self.similarity or "near", "containment"))
         if self.candidates == "more_like_this" and self.by is None and self.distance is None:
             # Texts are compared, which needs no MinHash.
             assert verification

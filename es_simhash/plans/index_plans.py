@@ -18,6 +18,7 @@ from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, search_pa
 from es_simhash.plans.distinct.search_body import SearchBody
 from es_simhash.plans.find import find_many
 from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_passages import find_passages
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.init import Initialised, init
 from es_simhash.plans.install_pipeline import (
@@ -225,7 +226,7 @@ class IndexPlans:
             wanted = [QueryDocument.of_text(documents, item, options.scope_values or {}) for item in items]
         else:
             wanted = list(query_documents(documents, items, first).values())
-        return (yield from find_many(terms, wanted))
+        return (yield from (find_passages if options.relation else find_many)(terms, wanted))
 
     def search(self, body: Json, request: PageRequest) -> Plan[DistinctPage]:
         """Return a page of a search's hits."""
@@ -254,6 +255,8 @@ class IndexPlans:
 
     def seen(self, options: FindRequest) -> Plan[SeenDocuments]:
         """Return the documents of a list that is to be checked, none so far."""
+        if options.relation:
+            raise InputError("New documents are checked for near-duplicates only. Find what contains them one by one.")
         terms = self._terms_of((yield from self.documents()), options)
         terms.check_scope_values(is_text=False)
         return SeenDocuments(terms)

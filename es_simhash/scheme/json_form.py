@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from es_simhash.errors import FormatError, SchemeError
-from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
+from es_simhash.scheme.settings import Layout, MinHash, Passages, Settings, SimHash
 from es_simhash.scheme.verdict.verification import Crowding, Verification
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction
 from es_simhash.text.idf import IdfTable
@@ -44,6 +44,7 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
         "minhash": lambda value: None if value is None else MinHash(**value),
         "layout": lambda value: Layout(**value),
         "verification": lambda value: None if value is None else _verification(**value),
+        "passages": lambda value: None if value is None else Passages(**value),
     }
     try:
         return {name: parsers.get(name, lambda value: value)(value) for name, value in form.items()}
@@ -101,8 +102,9 @@ def _read(text: str) -> dict[str, Any]:
     try:
         form = json.loads(text)
         written_as = form.pop("format")
-        # Schemes of an index may be older than this setting.
+        # Schemes of an index may be older than these settings; those without passages are still written without.
         form.setdefault("verification", None)
+        form.setdefault("passages", None)
         unknown, missing = sorted(set(form) - names), sorted(names - set(form))
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         raise FormatError("This is not the JSON form of a scheme. Make it with Scheme.to_json.") from None
@@ -116,16 +118,21 @@ def _read(text: str) -> dict[str, Any]:
 
 def _to_dict(settings: Settings) -> dict[str, Any]:
     form = {setting.name: getattr(settings, setting.name) for setting in fields(Settings)}
-    return form | {
-        "normalisation": asdict(settings.normalisation),
-        "tokens": tokens_to_json(settings.tokens),
-        "idf": settings.idf and settings.idf.name,
-        "hash": _hash_to_json(settings.hash_function),
-        "simhash": settings.simhash and asdict(settings.simhash),
-        "minhash": settings.minhash and asdict(settings.minhash),
-        "layout": _without(_LATER_LAYOUT, asdict(settings.layout)),
-        "verification": settings.verification and verification_to_dict(settings.verification),
-    }
+    passages = form.pop("passages")
+    return (
+        form
+        | ({"passages": asdict(passages)} if passages else {})
+        | {
+            "normalisation": asdict(settings.normalisation),
+            "tokens": tokens_to_json(settings.tokens),
+            "idf": settings.idf and settings.idf.name,
+            "hash": _hash_to_json(settings.hash_function),
+            "simhash": settings.simhash and asdict(settings.simhash),
+            "minhash": settings.minhash and asdict(settings.minhash),
+            "layout": _without(_LATER_LAYOUT, asdict(settings.layout)),
+            "verification": settings.verification and verification_to_dict(settings.verification),
+        }
+    )
 
 
 def _idf(name: str | None, table: IdfTable | None) -> IdfTable | None:

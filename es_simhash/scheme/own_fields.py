@@ -6,6 +6,7 @@ All are in one object, named by a prefix (``dedup``):
 ``blocks``     the keys of its blocks
 ``bands``      the keys of the signature's bands, in the order of the bands
 ``signature``  the signature, if the layout stores it
+``passages``   the keys of its passages, if the scheme has them and the text has any
 ``content``    a hash of the text, equal for equal texts
 ``scheme``     the id of the scheme
 ``status``     ``ok``, ``short``, ``empty``; or ``deferred``: the text changed, and its fingerprint is still to be made
@@ -30,7 +31,7 @@ import numpy as np
 from es_simhash._core import bit_codes, digits
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import FormatError
-from es_simhash.scheme import compiled_fields
+from es_simhash.scheme import compiled_fields, passages
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
 from es_simhash.scheme.settings import Settings, SimHash
 from es_simhash.sketches.minhash.codec import SignatureCodec
@@ -56,18 +57,21 @@ _SPACED: Json = {"type": "text", "analyzer": "whitespace", "index_options": "doc
 
 def properties(settings: Settings) -> Json:
     """Return the mapping of each field."""
-    return deepcopy(_properties(settings))
+    return deepcopy(_properties(settings) | _passages_property(settings))
 
 
 def names(settings: Settings) -> list[str]:
     """Return the names of the fields."""
-    return list(_properties(settings))
+    return [*_properties(settings), *_passages_property(settings)]
 
 
 def compared_names(settings: Settings) -> list[str]:
-    """Return the names of the fields to read for a comparison: all but the blocks, where a SimHash implies them."""
+    """Return the names of the fields to read for a comparison: all but the blocks, where a SimHash implies them.
+
+    The keys of passages are not compared.
+    """
     is_implied = settings.layout.simhash == "field"
-    return [name for name in names(settings) if not (is_implied and name.startswith("block"))]
+    return [name for name in _properties(settings) if not (is_implied and name.startswith("block"))]
 
 
 def _properties(settings: Settings) -> Json:
@@ -81,6 +85,12 @@ def _properties(settings: Settings) -> Json:
     if settings.layout.signature_bits:
         fields["signature"] = _READ
     return fields | {"content": _READ, "scheme": _KEYWORD, "status": _KEYWORD}
+
+
+def _passages_property(settings: Settings) -> Json:
+    if settings.passages is None:
+        return {}
+    return {passages.FIELD: _SPACED if settings.layout.keys == "text" else _SEARCHED}
 
 
 def _key_properties(settings: Settings, kind: str, count: int) -> Json:
@@ -132,13 +142,19 @@ def content_hash(text: str) -> str:
 
 def of_text(settings: Settings, scheme_id: str, text: str) -> tuple[Fingerprint, Json] | None:
     """Return the fingerprint and the fields of one text, if there is a quicker way than that for many."""
-    return compiled_fields.of_text(settings, scheme_id, tuple(names(settings)), text)
+    made = compiled_fields.of_text(settings, scheme_id, tuple(_properties(settings)), text)
+    if made is not None:
+        passages.add_keys(settings, [text], [made[1]])
+    return made
 
 
 def write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints) -> Iterator[Json]:
     """Yield the fields of each text."""
-    compiled = compiled_fields.write(settings, scheme_id, tuple(names(settings)), texts, fingerprints)
-    yield from _write(settings, scheme_id, texts, fingerprints) if compiled is None else compiled
+    made = compiled_fields.write(settings, scheme_id, tuple(_properties(settings)), texts, fingerprints)
+    if made is None:
+        made = list(_write(settings, scheme_id, texts, fingerprints))
+    passages.add_keys(settings, texts, made)
+    yield from made
 
 
 def _write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints) -> Iterator[Json]:
@@ -226,7 +242,7 @@ def read_all(
     settings: Settings, scheme_id: str, objects: Sequence[Any], signature: bytes | None = None
 ) -> StoredFingerprints:
     """Read the fingerprints in the fields of documents; a ``signature`` may be compared with theirs at once."""
-    compiled = compiled_fields.read(settings, scheme_id, tuple(names(settings)), objects, signature)
+    compiled = compiled_fields.read(settings, scheme_id, tuple(_properties(settings)), objects, signature)
     if compiled is None:
         return _read_all(settings, scheme_id, objects)
     places, contents, (simhashes, keyed, signatures), similarities = compiled

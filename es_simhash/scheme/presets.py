@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.settings import Layout, MinHash, Passages, SimHash
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.text.tokens.kinds import Chars, Keywords
 
@@ -32,6 +32,10 @@ PRESETS: dict[str, Preset] = {
             "floor": 4,
             "verification": Verification(features="scheme"),
         },
+    ),
+    "passages": Preset(
+        "As default, and for documents that quote or contain one another; the fields of long texts are larger.",
+        {"passages": Passages()},
     ),
     "chinese-keywords": Preset(
         "Long Chinese texts by their 22 weightiest words, in any order; finds less than default (extra: chinese).",

@@ -41,7 +41,9 @@ class Match:
     signatures, with this ``standard_error``.
     ``same_text`` marks texts that are equal, not only similar. ``source`` holds the parts of the document that were
     asked for. ``clause`` of the rule decided (see `es_simhash.scheme.verdict.rule`); unless it ``is_settled``, the
-    surroundings of the other document, which a search does not know, may decide otherwise.
+    surroundings of the other document, which a search does not know, may decide otherwise. Of two texts that were
+    compared by their passages alone, only ``containment`` is known: the share of the contained one that stands in the
+    other.
     """
 
     index: str
@@ -52,8 +54,9 @@ class Match:
     same_text: bool = False
     source: Json | None = None
     standard_error: float | None = None
-    clause: Clause = "similar"
+    clause: Clause | None = "similar"
     is_settled: bool = True
+    containment: float | None = None
 
 
 @dataclass(frozen=True)

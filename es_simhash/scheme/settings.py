@@ -19,7 +19,7 @@ from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, Runs, Tokens
+from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, Runs, Tokens, Words
 
 if TYPE_CHECKING:
     from es_simhash_native import Fingerprinter
@@ -34,6 +34,9 @@ MINHASH_KINDS: dict[str, Callable[[FeatureBatch, int], Signatures]] = {
     "weighted": weighted.signatures,
 }
 
+
+# Of passages: longer runs are hardly ever quoted without a change.
+MAX_WORDS, MAX_WINDOW = 100, 1000
 
 # Engines take queries of 1,024 clauses, and a filter of the user's own needs some.
 MAX_KEYS = 1000
@@ -130,13 +133,46 @@ class MinHash:
         return Bands(self.bands, self.rows, self.key_bits)
 
 
+@dataclass(frozen=True)
+class Passages:
+    """Keys of passages, by which texts are found that contain one another (see `es_simhash.scheme.passages`).
+
+    A passage is a run of words that two texts have in common, ``words`` or more; an ideograph or Hiragana is a word.
+    Texts with a run of ``words + window - 1`` in common always share a key of ``key_bits`` bits. A larger ``window``
+    makes fewer keys: about ``2 / (window + 1)`` of the number of words.
+    """
+
+    words: int = 6
+    window: int = 16
+    key_bits: int = 36
+
+    def __post_init__(self) -> None:
+        for name, most in (("words", MAX_WORDS), ("window", MAX_WINDOW)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+                raise SchemeError(f"Passages cannot have {name}={value!r}. Choose a whole number from 1 to {most}.")
+        if self.key_bits not in range(24, 61, BITS_A_DIGIT):
+            raise SchemeError(f"Keys of passages cannot have {self.key_bits!r} bits. Choose 24, 30, 36, … 60.")
+
+    @property
+    def guarantee(self) -> int:
+        """The number of words from which a common run is always found."""
+        return self.words + self.window - 1
+
+    @property
+    def key_digits(self) -> int:
+        """The number of characters of a key."""
+        return self.key_bits // BITS_A_DIGIT
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """How texts become fingerprints, and how documents store them.
 
     ``hash`` may be given by its name. ``floor`` is the number of distinct features below which a text is ``short``.
     ``name``, the distance of `SimHash`, the similarity of `MinHash` and ``verification`` play no part in what is
-    stored. Without ``verification``, fingerprints alone decide what matches.
+    stored. Without ``verification``, fingerprints alone decide what matches. With ``passages``, documents that contain
+    one another are found as well.
     """
 
     name: str = "custom"
@@ -151,6 +187,7 @@ class Settings:
     floor: int = 8
     layout: Layout = field(default_factory=Layout)
     verification: Verification | None = field(default_factory=Verification)
+    passages: Passages | None = None
 
     def __post_init__(self) -> None:
         self._set("hash", _resolved(self.hash))
@@ -182,6 +219,11 @@ class Settings:
         """The same settings, but with runs of characters as features, which all weigh the same."""
         return replace(self, tokens=Runs(), weights="set", idf=None)
 
+    @cached_property
+    def by_words(self) -> Settings:
+        """Settings with every word of the same normalised text as a feature, in the order of the text."""
+        return Settings(html=self.html, normalisation=self.normalisation, tokens=Words(), weights="tf")
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is derived when settings are sent to other processes."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -200,6 +242,7 @@ class Settings:
             "minhash": (MinHash, type(None)),
             "layout": Layout,
             "verification": (Verification, type(None)),
+            "passages": (Passages, type(None)),
         }
         for name, kind in kinds.items():
             value = getattr(self, name)

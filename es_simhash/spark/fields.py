@@ -13,6 +13,7 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
+from es_simhash.scheme.passages import FIELD
 from es_simhash.spark.frames import TEXT, refused, text_column, texts_of
 
 
@@ -53,4 +54,4 @@ def _arrow_type(documents: Documents) -> Any:
 
 
 def _is_list(documents: Documents, name: str) -> bool:
-    return documents.scheme.layout.keys == "keyword" and name in {"blocks", "bands"}
+    return documents.scheme.layout.keys == "keyword" and name in {"blocks", "bands", FIELD}

@@ -23,6 +23,11 @@ def test_fingerprints_of_a_preset_are_what_they_always_were(name: str) -> None:
     assert NOW["presets"][name] == KEPT["presets"][name]
 
 
+@pytest.mark.parametrize("setting", KEPT["passages"])
+def test_keys_of_passages_are_what_they_always_were(setting: str) -> None:
+    assert NOW["passages"][setting] == KEPT["passages"][setting]
+
+
 @pytest.mark.parametrize("kind", KEPT["tokens"])
 def test_fingerprints_of_tokens_are_what_they_always_were(kind: str) -> None:
     assert NOW["tokens"][kind] == KEPT["tokens"][kind]

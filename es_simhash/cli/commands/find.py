@@ -25,6 +25,8 @@ _SHOWN = 60
 @click.option("--text", help="Text to find near-duplicates of.")
 @click.option("--id", "id_", metavar="ID", help="Document in the index to find near-duplicates of.")
 @text_file_option
+@click.option("--containing", is_flag=True, help="Find the documents that contain the text.")
+@click.option("--contained", is_flag=True, help="Find the documents that the text contains.")
 @click.option("--preview", is_flag=True, help="Search an index without fingerprints, with more_like_this.")
 @find_options
 @click.option("--source", multiple=True, metavar="PATH", help="Field of the matches to show; repeatable.")
@@ -34,6 +36,8 @@ def command(
     text: str | None,
     id_: str | None,
     file: str | None,
+    containing: bool,
+    contained: bool,
     preview: bool,
     source: tuple[str, ...],
     wanted: dict[str, Any],
@@ -43,7 +47,9 @@ def command(
 ) -> None:
     """Find the near-duplicates of a text, or of a document, in INDEX.
 
-    With --preview the index needs no fingerprints: name its text fields by --field.
+    With --preview the index needs no fingerprints: name its text fields by --field. With --containing or --contained,
+    --similarity is the minimum containment: the share of the contained text's words in passages that both have. The
+    index needs keys of passages, as in the preset passages.
 
     Example: es-simhash find articles --id 42 --similarity 0.5 --source title
     """
@@ -53,6 +59,9 @@ def command(
         raise click.UsageError("Give one of --text, --id and --file.")
     if file is not None:
         text = text_in(file)
+    if containing and contained:
+        raise click.UsageError("--containing and --contained are two searches. Give one of them.")
+    wanted["relation"] = "containing" if containing else "contained" if contained else None
     wanted["source"] = list(source)
     wanted["candidates"] = "more_like_this" if preview else "keys"
     with target.opened(output) as engine:
@@ -60,7 +69,7 @@ def command(
         matches = opened.find(text, id=id_, **wanted)
         if not preview:
             warn_of_indices_without_fields(output, opened)
-    _show(output, matches)
+    (_show_passages if containing or contained else _show)(output, matches)
 
 
 def match_as_json(match: Match) -> dict[str, Any]:
@@ -76,6 +85,8 @@ def match_as_json(match: Match) -> dict[str, Any]:
         "clause": match.clause,
         "is_settled": match.is_settled,
     }
+    if match.containment is not None:
+        form["containment"] = match.containment
     return form if match.source is None else form | {"source": match.source}
 
 
@@ -127,6 +138,22 @@ def _show(output: Output, matches: Matches) -> None:
         output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
     if matches.status == "short":
         output.note("The text is short: only a comparison of texts (--measure jaccard) is reliable.")
+
+
+def _show_passages(output: Output, matches: Matches) -> None:
+    output.result(matches_as_json(matches))
+    if matches:
+        rows = [[match.index, match.id, f"{match.containment:.3f}", beginning_of(match.source)] for match in matches]
+        output.table(["index", "id", "containment", "source"], rows)
+    else:
+        output.line("None found.")
+    output.note(f"{len(matches)} shown of {matches.candidates} candidates.")
+    if not matches.complete:
+        output.note("There are more candidates, with commoner passages, than were compared: use --filter.")
+    if matches.foreign:
+        output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
+    if matches.status == "short":
+        output.note("The text has too few words for a passage.")
 
 
 def _rows(matches: Matches) -> Iterator[list[Any]]:

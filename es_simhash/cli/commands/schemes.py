@@ -20,7 +20,8 @@ sure: SimHashes that differ in at most this many bits are always found.
 near: the default minimum of the Jaccard similarity J.
 J=: the share of pairs with this similarity that is found; below "near", comparing them is wasted time.
 keys: the number of keys of a document in the index, and of look-ups of a query.
-bytes: what the fields add to a document's JSON. docs/benchmarks.md has what they add to an index."""
+bytes: what the fields add to a document's JSON; keys of passages add about 0.8 bytes a word.
+docs/benchmarks.md has what they add to an index."""
 
 
 @click.command(name="schemes", cls=Verb)

@@ -62,6 +62,7 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "clause": evidence.clause,
         "around": evidence.around and [asdict(each) for each in evidence.around],
         "features": asdict(explanation.features),
+        "passages": asdict(explanation.passages),
         "difference": [asdict(part) for part in explanation.parts],
     }
 
@@ -78,6 +79,7 @@ def show(output: Output, explanation: Explanation) -> None:
     _show_documents(output, explanation)
     for line in _comparisons(explanation):
         _line(*line)
+    _show_passages(explanation)
     _show_features(output, explanation)
     _show_texts(explanation)
 
@@ -161,6 +163,18 @@ def _asked(keys: Keys) -> str:
 def _contradiction(keys: Keys) -> Iterator[list[Piece]]:
     if keys.is_contradicted:
         yield [Piece(f"the engine found the keys {keys.engine}, the documents {keys.agree}", _BAD)]
+
+
+def _show_passages(explanation: Explanation) -> None:
+    found, (first, second) = explanation.passages, explanation.pair
+    _line(
+        Piece(
+            f"passages of {found.least} words or more: {found.of_first:.3f} of {first.name} stands in {second.name}, "
+            f"{found.of_second:.3f} the other way round"
+        )
+    )
+    if found.words >= found.least:
+        _line(Piece(f"the longest has {found.words:,} words: "), Piece(f"“{found.in_first}”", _GOOD))
 
 
 def _show_features(output: Output, explanation: Explanation) -> None:

@@ -201,3 +201,5 @@ def problems_of(settings: Settings) -> Iterator[str]:
         yield f"a script hashes by {DEFAULT!r} only, not by {settings.hash_function.name!r} (hash)"
     if settings.minhash and settings.minhash.kind != "one-permutation":
         yield f"a script makes one-permutation MinHash only, not {settings.minhash.kind!r} (minhash)"
+    if settings.passages:
+        yield "a script makes no keys of passages (passages)"

@@ -11,6 +11,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.plans.explain.field_states import ExaminedDocument
 from es_simhash.plans.explain.shared_features import Features, compare_features
 from es_simhash.plans.explain.shared_keys import Keys, compare_keys
+from es_simhash.plans.explain.shared_passages import SharedPassages, shared_passages
 from es_simhash.plans.explain.simhash_bits import Bits, compare_bits
 from es_simhash.plans.explain.similarities import ExactSimilarity, Similarity, compare_signatures, exact_similarity
 from es_simhash.plans.explain.text_differences import TextPart, difference
@@ -37,6 +38,7 @@ class Explanation:
     evidence: Evidence
     features: Features
     parts: tuple[TextPart, ...]
+    passages: SharedPassages
 
 
 def explain(
@@ -73,6 +75,7 @@ def explain(
         held,
         compare_features(verifier.compared if verifier else scheme, texts),
         difference(scheme, texts),
+        shared_passages(scheme, texts),
     )
 
 

@@ -43,7 +43,7 @@ class TextRow:
 
 def difference(settings: Settings, texts: tuple[str, str]) -> tuple[TextPart, ...]:
     """Split two texts into parts; joined, these are the texts without what the scheme ignores around them."""
-    a, b = (list(units(_compared(settings, text))) for text in texts)
+    a, b = (list(units(compared_text(settings, text))) for text in texts)
     keys = _keys(settings.normalisation, {*a, *b})
     parts = _merged(_parts(a, b, [keys[unit] for unit in a], [keys[unit] for unit in b]))
     while (tidied := _tidied(parts)) != parts:
@@ -86,7 +86,8 @@ def rows(parts: Sequence[TextPart], around: int) -> list[TextRow]:
     return shown
 
 
-def _compared(settings: Settings, text: str) -> str:
+def compared_text(settings: Settings, text: str) -> str:
+    """Return a text without what the scheme ignores around it."""
     text = strip_html(text) if settings.html else text
     return text.strip() if settings.normalisation.whitespace else text
 

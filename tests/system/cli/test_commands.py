@@ -416,6 +416,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         explanation["features"],
         explanation["features"]["only_a"],
         explanation["features"]["only_a"]["heaviest"][0],
+        explanation["passages"],
         explanation["difference"][0],
         last["reindex"]["verified"],
         grouped["diameter"],

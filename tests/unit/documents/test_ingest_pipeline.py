@@ -64,13 +64,14 @@ def test_a_scheme_that_a_script_cannot_do_is_refused_with_the_part(part: str, sc
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_presets_have_a_pipeline_or_are_refused_for_their_tokens(preset: str) -> None:
+def test_presets_have_a_pipeline_or_are_refused_for_their_tokens_or_passages(preset: str) -> None:
     scheme = Scheme.preset(preset)
     documents = Documents(scheme, ["text"])
-    if isinstance(scheme.tokens, Chars):
+    if isinstance(scheme.tokens, Chars) and not scheme.passages:
         assert pipeline("news", documents)
     else:
-        with pytest.raises(SchemeError, match=f"'{preset}'.*{scheme.tokens.kind}"):
+        reason = "keys of passages" if scheme.passages else scheme.tokens.kind
+        with pytest.raises(SchemeError, match=f"'{preset}'.*{reason}"):
             pipeline("news", documents)
 
 

@@ -10,6 +10,7 @@ from es_simhash.cli.reports.html.page import Html, element, page, section, style
 from es_simhash.plans.explain.explanation import Explanation
 from es_simhash.plans.explain.shared_features import Feature, FeatureGroup
 from es_simhash.plans.explain.shared_keys import Keys
+from es_simhash.plans.explain.shared_passages import SharedPassages
 from es_simhash.plans.explain.simhash_bits import Bits
 from es_simhash.plans.explain.similarities import Similarity
 from es_simhash.plans.explain.text_differences import TextPart, rows
@@ -35,6 +36,7 @@ def _sections(explanation: Explanation) -> Iterator[Html]:
         yield section("SimHash", _bits(evidence.bits, simhash.layout.starts, evidence.blocks))
     if evidence.bands and evidence.bands.a and evidence.bands.b:
         yield section("Bands of MinHash", _bands(evidence.bands))
+    yield section("Passages", _passages(explanation.passages, names))
     yield section("Features", _features(explanation, names))
     yield section("Text", _text(explanation.parts, names))
 
@@ -120,6 +122,20 @@ def _engine(keys: Keys) -> list[Html]:
         return []
     result = "a different result" if keys.is_contradicted else "the same result"
     return [element("p", f"The engine has {result}: {len(keys.engine)} agree.", class_="faint")]
+
+
+def _passages(found: SharedPassages, names: Sequence[str]) -> list[Html]:
+    text = f"Of their words, in passages of {found.least} or more:"
+    shown = [
+        element("p", text),
+        _gauge(f"{names[0]} in {names[1]}", found.of_first, None, f"{found.of_first:.3f}"),
+        _gauge(f"{names[1]} in {names[0]}", found.of_second, None, f"{found.of_second:.3f}"),
+    ]
+    if found.words < found.least:
+        return shown
+    heads = element("div", [element("h3", name) for name in names], class_="sides heads")
+    sides = element("div", [element("div", each) for each in (found.in_first, found.in_second)], class_="sides")
+    return [*shown, element("p", f"The longest has {found.words:,} words."), heads, sides]
 
 
 def _features(explanation: Explanation, names: Sequence[str]) -> list[Html]:

@@ -28,6 +28,7 @@ def test_every_preset_has_its_trade_offs(name: str) -> None:
 def test_bytes_and_keys_are_those_of_a_document(name: str) -> None:
     scheme = Scheme.preset(name)
     stored = Documents(scheme, ["body"]).add_fields({"body": corpus(1)[0]["body"]})["dedup"]
+    stored.pop("passages", None)  # which grow with the text
     assert trade_offs(scheme).json_bytes == len(json.dumps(stored, separators=(",", ":")))
     assert trade_offs(scheme).keys == sum(len(stored.get(name, "").split()) for name in ("blocks", "bands"))
 

@@ -1,0 +1,96 @@
+"""The keys of a document's passages, by which texts are found that contain one another.
+
+This is a stored format. The words of the normalised text, as Unicode divides it (`es_simhash.text.tokens.words`: an
+ideograph or Hiragana is a word), are hashed by poly64 with 64 bits, whatever the tokens and the hash of the scheme.
+`es_simhash.sketches.winnowing` hashes each run of ``words`` words and chooses the smallest hash of every ``window``
+runs. A key is the lowest ``key_bits`` bits of a chosen hash, in base64url digits. A document has each of its keys once,
+in ascending order of the numbers: where they stand in the text is not stored. A text of fewer words has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core import digits
+from es_simhash._core.arrays import Integers, rows_of
+from es_simhash._core.bit_codes import Codes
+from es_simhash._core.json_paths import Json
+from es_simhash.errors import SchemeError
+from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.settings import Passages, Settings
+from es_simhash.sketches.winnowing import grams, minima
+
+FIELD = "passages"
+# A search for what contains a text asks for all of its runs, if there are no more.
+MOST_RUNS = 128
+
+
+def passages_of(settings: Settings) -> Passages:
+    """Return how passages are found; a scheme without them is a `SchemeError`."""
+    if settings.passages is None:
+        raise SchemeError(
+            "The scheme has no keys of passages, so what contains a text cannot be found. Make an index with "
+            "--scheme passages, or with passages=Passages() in its scheme."
+        )
+    return settings.passages
+
+
+def words_of(settings: Settings, texts: Sequence[str]) -> tuple[Codes, Integers]:
+    """Return the hashes of the words of texts, in order, and the texts' offsets."""
+    features = fingerprinting.features_of_texts(settings.by_words, texts)
+    return features.hashes, features.offsets
+
+
+def add_keys(settings: Settings, texts: Sequence[str], made: Sequence[Json]) -> None:
+    """Add the keys of each text to its fields, if the scheme has passages, and the text any."""
+    passages = settings.passages
+    if passages is None:
+        return
+    runs = grams(*words_of(settings, texts), passages.words)
+    for fields, keys in zip(made, _written(passages, *minima(*runs, passages.window)), strict=True):
+        if keys:
+            fields[FIELD] = keys if settings.layout.keys == "text" else keys.split()
+
+
+def keys_in(stored: Json) -> set[str]:
+    """Return the keys in the fields of a document."""
+    keys = stored.get(FIELD)
+    if isinstance(keys, list):
+        keys = " ".join(key for key in keys if isinstance(key, str))
+    return set(keys.split()) if isinstance(keys, str) else set()
+
+
+def query_keys(settings: Settings, words: Codes, most: int) -> tuple[list[str], bool]:
+    """Return the keys to find documents by that have passages of a text, given its words, and whether they are chosen.
+
+    Up to ``most`` they are the keys of all its runs, since a document may have chosen any of them.
+    """
+    passages = passages_of(settings)
+    runs, offsets = grams(words, np.array([0, len(words)]), passages.words)
+    are_chosen = len(runs) > most
+    if are_chosen:
+        runs, offsets = minima(runs, offsets, passages.window)
+    return _written(passages, runs, offsets)[0].split(), are_chosen
+
+
+def _written(passages: Passages, hashes: Codes, offsets: Integers) -> list[str]:
+    """Write the keys of each text in ascending order, each once."""
+    numbers, rows = hashes & np.uint64((1 << passages.key_bits) - 1), rows_of(offsets)
+    order = np.lexsort((numbers, rows))
+    numbers = numbers[order]
+    is_new = np.ones(len(numbers), dtype=np.bool_)
+    is_new[1:] = (numbers[1:] != numbers[:-1]) | (rows[1:] != rows[:-1])
+    bounds = np.searchsorted(np.flatnonzero(is_new), offsets) * (passages.key_digits + 1)
+    text = _spaced(digits.code_points(numbers[is_new], passages.key_digits, digits.BASE64URL))
+    return [text[start : end - 1] if end > start else "" for start, end in pairwise(bounds.tolist())]
+
+
+def _spaced(points: npt.NDArray[np.uint32]) -> str:
+    """Return the keys, given by their code points, with a space after each."""
+    spaced = np.full((len(points), points.shape[1] + 1), ord(" "), dtype=np.uint8)
+    spaced[:, :-1] = points
+    return spaced.tobytes().decode("ascii")
