@@ -279,7 +279,7 @@ class AsyncIndex:
         from es_simhash.live.erase.options import EraseOptions
         from es_simhash.live.erase.run import find_copies
 
-        behind = await self._run(self._plans.documents_behind())
+        behind = await self._run(self._plans.indices_behind())
         plan = find_copies(self.name, behind, list(ids), list(texts), options or EraseOptions())
         return await self._in_thread(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
@@ -287,7 +287,7 @@ class AsyncIndex:
         """See `Index.erase`."""
         from es_simhash.live.erase.run import erase
 
-        plan = erase(await self._run(self._plans.documents_behind()), copies, everything, on_progress)
+        plan = erase(await self._run(self._plans.indices_behind()), copies, everything, on_progress)
         return await self._in_thread(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
     async def _in_thread(self, work: Callable[[Engine, Stop], Result]) -> Result:

@@ -32,9 +32,10 @@ from es_simhash.plans.install_scripts import InstalledScripts, install_scripts, 
 from es_simhash.plans.online_groups import request
 from es_simhash.plans.open_index import (
     ExpectedIndex,
+    IndicesBehind,
     OpenedIndex,
     agreed_policy,
-    documents_behind,
+    indices_behind,
     no_fields,
     open_index,
 )
@@ -161,9 +162,9 @@ class IndexPlans:
             return Documents(self._scheme, given.fields, given.prefix)
         return replace(here, scheme=given.scheme or here.scheme, fields=given.fields or here.fields)
 
-    def documents_behind(self) -> Plan[dict[str, Documents]]:
-        """Return the documents of each index behind the name, for plans that read them one by one."""
-        return (yield from documents_behind(self.name, self._expected))
+    def indices_behind(self) -> Plan[IndicesBehind]:
+        """Return the indices behind the name, for plans that read them one by one."""
+        return (yield from indices_behind(self.name, self._expected))
 
     def pipeline(self, install: bool, default: bool) -> Plan[IngestPipeline]:
         """Return the ingest pipeline, and install it on request."""

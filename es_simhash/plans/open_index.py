@@ -70,8 +70,17 @@ def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
     return OpenedIndex(documents, without, noted_rarity(mappings, documents), with_fields)
 
 
-def documents_behind(index: str, expected: ExpectedIndex) -> Plan[dict[str, Documents]]:
-    """Return how the documents of each index behind a name are fingerprinted, by whatever scheme.
+@dataclass(frozen=True)
+class IndicesBehind:
+    """The indices behind a name, each with how its documents are fingerprinted, and what all of them demand."""
+
+    documents: Mapping[str, Documents]
+    mappings: Mapping[str, Json]
+    policy: Policy
+
+
+def indices_behind(index: str, expected: ExpectedIndex) -> Plan[IndicesBehind]:
+    """Read how the documents of each index behind a name are fingerprinted, by whatever scheme.
 
     An index without fields is read as the caller describes it, or as the others. Without either that is an error.
     """
@@ -88,7 +97,8 @@ def documents_behind(index: str, expected: ExpectedIndex) -> Plan[dict[str, Docu
     if others is None:
         yield from check_open(index)
         raise no_fields(next(iter(entries), index), expected.prefix)
-    return {name: found.get(name, others) for name in sorted(entries)}
+    policy = agreed_policy({name: entry for name, entry in entries.items() if entry})
+    return IndicesBehind({name: found.get(name, others) for name in sorted(entries)}, mappings, policy)
 
 
 def no_fields(index: str, prefix: str) -> MappingError:

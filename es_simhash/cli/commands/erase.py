@@ -12,6 +12,7 @@ from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file, text_file_option, text_in
 from es_simhash.cli.options.index import index_argument, index_options
 from es_simhash.cli.options.run import patience_option
+from es_simhash.cli.options.scope import scope_value_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.erased import show_copies, show_erased, write_list, write_report
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
@@ -30,6 +31,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Document to erase with its copies; repeatable.")
 @click.option("--text", "texts", multiple=True, help="Text to erase, of a document deleted already; repeatable.")
 @text_file_option
+@scope_value_option
 @click.option("--similarity", type=_SHARE, default=0.5, show_default=True, help="Minimum Jaccard similarity of a copy.")
 @click.option(
     "--containment",

@@ -76,9 +76,12 @@ def show_erased(output: Output, erased: Erased, report_file: str | None) -> None
     _warn_of_missed(output, erased.incomplete)
     if report_file is not None:
         output.note(f"{report_file} has the report on {counted(erased.rounds, 'round')}.")
-    output.note("Deleted documents stay in segments, snapshots and other systems for now: see how-to/erase.")
+    if erased.deleted:
+        output.note(
+            "Their texts stay in the index's files until segments are merged, and in snapshots: see the how-to."
+        )
 
 
 def _warn_of_missed(output: Output, incomplete: list[str] | tuple[str, ...]) -> None:
     for where in incomplete:
-        output.warn(f"Copies may have been missed: {where}. Run it with --scan.")
+        output.warn(f"Copies may have been missed: {where}.")

@@ -30,10 +30,14 @@ def hash_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class Source:
-    """A text whose copies are searched for: that of a document, by its id, or one that was given."""
+    """A text whose copies are searched for: that of a document, by its id, or one that was given.
+
+    ``document`` has its values in the fields that the index keeps apart.
+    """
 
     name: str
     text: str
+    document: Json
     place: Place | None = None
 
     @property
@@ -101,13 +105,14 @@ class Copy:
 class Copies:
     """The copies that were found, the most alike first, of the texts ``sources`` in the indices behind a name.
 
-    ``reviewed`` are the places of all that were found, also of those that have been dropped since. ``incomplete`` says
-    where copies may have been missed.
+    They agree with these in the fields ``within``. ``reviewed`` are the places of all that were found, also of those
+    that have been dropped since. ``incomplete`` says where copies may have been missed.
     """
 
     index: str
     sources: tuple[Source, ...]
     options: EraseOptions
+    within: tuple[str, ...]
     found: tuple[Copy, ...]
     reviewed: frozenset[Place]
     time: str

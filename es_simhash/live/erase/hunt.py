@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from es_simhash._core.json_paths import Json
@@ -12,9 +12,12 @@ from es_simhash.live.erase.candidates import queries
 from es_simhash.live.erase.copies import KINDS, Copy, Place, Source
 from es_simhash.live.erase.judging import Judge
 from es_simhash.live.erase.options import EraseOptions
+from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.open_index import IndicesBehind
 from es_simhash.plans.operation_retry import attempt, retry
 from es_simhash.plans.operations import GetAliases, GetDocuments, MultiSearch, Plan, Refresh, Search
+from es_simhash.scheme import query
 
 _SEARCHES, _TEXTS = 20, 100
 # A list is made longer while its second half still has copies, up to what engines return.
@@ -29,14 +32,20 @@ class Hunt:
     """
 
     index: str
-    documents: Mapping[str, Documents]
+    behind: IndicesBehind
     sources: Sequence[Source]
     options: EraseOptions
     incomplete: set[str] = field(default_factory=set)
     _known: dict[Place, tuple[tuple[int, int], Copy | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._judge = Judge(self.documents, self.sources, self.options)
+        self._tenants = Tenants.of(self.behind)
+        self._judge = Judge(self.documents, self._tenants, self.sources, self.options)
+
+    @property
+    def documents(self) -> Mapping[str, Documents]:
+        """How the documents of each index are read."""
+        return self.behind.documents
 
     def round(self, places: Iterable[Place] = ()) -> Plan[list[Copy]]:
         """Return all copies that there are now, the most alike first; the documents at ``places`` are compared, too."""
@@ -44,7 +53,10 @@ class Hunt:
         found: dict[Place, Copy] = {}
         yield from self._compare([_hit(place) for place in places if place[0] in self.documents], found)
         for source in self.sources:
-            yield from self._search(list(queries(list(self.documents.values()), source.text)), found)
+            filters = self._tenants.filters(source)
+            if filters is not None:
+                wanted = queries(list(self.documents.values()), source.text)
+                yield from self._search([query.restricted(each, filters, ()) for each in wanted], found)
         if self.options.scan:
             yield from self._check_whole()
             for index in self.documents:
@@ -65,17 +77,17 @@ class Hunt:
             unfinished = []
             for start in range(0, len(wanted), _SEARCHES):
                 some = wanted[start : start + _SEARCHES]
-                for query, hits in zip(some, (yield from self._hits(some, size)), strict=True):
+                for each, hits in zip(some, (yield from self._hits(some, size)), strict=True):
                     yield from self._compare(hits, found)
                     if len(hits) == size and any(_place(hit) in found for hit in hits[size // 2 :]):
-                        unfinished.append(query)
+                        unfinished.append(each)
             if size == _LONGEST and unfinished:
-                self.incomplete.add(f"a search has more than {_LONGEST:,} hits, and the last are copies, too")
+                self.incomplete.add(f"more than {_LONGEST:,} copies match a search: repeat the command, or scan")
                 return
             wanted, size = unfinished, min(size * _GROWTH, _LONGEST)
 
     def _hits(self, wanted: Sequence[Json], size: int) -> Plan[list[list[Json]]]:
-        bodies = [{"query": query, **_asked(size)} for query in wanted]
+        bodies = [{"query": each, **_asked(size)} for each in wanted]
         try:
             replies = yield from retry(MultiSearch(self.index, bodies), self.options.patience)
         except (UnreachableError, UnavailableError):
@@ -86,7 +98,8 @@ class Hunt:
             for body in bodies:
                 reply = yield from attempt(Search(self.index, body))
                 if reply is None:
-                    self.incomplete.add(f"the engine refuses searches in {_fields(body['query'])}")
+                    # Not why: the reason may quote the text.
+                    self.incomplete.add("the engine refuses some of the searches: scan")
                 replies.append(reply or {"hits": {"hits": []}})
         return [reply["hits"]["hits"] for reply in replies]
 
@@ -110,12 +123,15 @@ class Hunt:
         for start in range(0, len(places), _TEXTS):
             some = places[start : start + _TEXTS]
             ids, routings = [id_ for _, id_, _ in some], [routing for _, _, routing in some]
-            asked = GetDocuments(index, ids, [*own.fields, own.prefix], routings if any(routings) else None)
+            asked = GetDocuments(index, ids, self._parts(own), routings if any(routings) else None)
             replies: list[Json] = yield from retry(asked, self.options.patience)
             for place in some:
                 self._known.pop(place, None)
             there = zip(some, replies, strict=True)
             self._note([{**reply, "_index": index, "_routing": place[2]} for place, reply in there if reply["found"]])
+
+    def _parts(self, documents: Documents) -> list[str]:
+        return [*documents.fields, *self._tenants.paths, documents.prefix]
 
     def _check_whole(self) -> Plan[None]:
         """Refuse to read indices as a whole where the name stands for some of their documents."""
@@ -127,7 +143,7 @@ class Hunt:
 
     def _scan(self, index: str, found: dict[Place, Copy]) -> Plan[None]:
         own = self.documents[index]
-        reading = Reading(index, {"match_all": {}}, [*own.fields, own.prefix], None, self.options.patience)
+        reading = Reading(index, {"match_all": {}}, self._parts(own), None, self.options.patience)
         while hits := (yield from reading.next()):
             self._note([hit for hit in hits if not self._is_known(_place(hit), hit)])
             for place in map(_place, hits):
@@ -149,16 +165,3 @@ def _place(hit: Json) -> Place:
 
 def _hit(place: Place) -> Json:
     return {"_index": place[0], "_id": place[1], "_routing": place[2]}
-
-
-def _fields(query: Json) -> str:
-    named = {path for clause in query["bool"]["should"] for path in _paths(clause)}
-    return ", ".join(sorted(named))
-
-
-def _paths(clause: Json) -> Iterator[str]:
-    for kind, body in clause.items():
-        if kind == "more_like_this":
-            yield from body["fields"]
-        else:
-            yield "the keys"

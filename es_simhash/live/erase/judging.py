@@ -10,6 +10,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.live.erase.copies import KINDS, Copy, Kind, Source, hash_of
 from es_simhash.live.erase.options import EraseOptions
+from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.settings import Settings
@@ -28,6 +29,7 @@ class Judge:
     """Compares documents with the ``sources``; ``documents`` says how those of each index are read."""
 
     documents: Mapping[str, Documents]
+    tenants: Tenants
     sources: Sequence[Source]
     options: EraseOptions
 
@@ -63,12 +65,12 @@ class Judge:
         return list(distinct_features(self._in_runs, [source.text for source in self.sources]))
 
     def _copy(self, hit: Json, text: str, near: Sequence[Common], parts: Sequence[Common]) -> Copy | None:
-        ref, content = DocumentRef.of(hit), hash_of(text)
+        ref, content, document = DocumentRef.of(hit), hash_of(text), hit.get("_source") or {}
         place = ref.index, ref.id, ref.routing
         found: list[tuple[int, float, Copy]] = []
         for source, similar, part in zip(self.sources, near, parts, strict=True):
             kind = self._kind(source.text == text, similar, part)
-            if kind is None:
+            if kind is None or not (source.place == place or self.tenants.are_together(source, document)):
                 continue
             if kind == "equal" and source.place == place:
                 kind = "original"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from es_simhash._core.environment import PATIENCE
 from es_simhash.errors import InputError
@@ -15,6 +17,7 @@ class EraseOptions:
     - ``similarity``: the minimum Jaccard similarity of a near copy.
     - ``containment``: the minimum share of one text's features that the other has, if that is a part of the other.
     - ``keep_original``: the documents whose ids are given stay; only their copies are erased.
+    - ``scope_values``: the values of texts that are given in the fields that the index keeps apart.
     - ``scan``: compare every document of the index, beside those that searches find.
     - ``patience``: seconds to wait for an engine that is away or overloaded.
     """
@@ -22,6 +25,7 @@ class EraseOptions:
     similarity: float = 0.5
     containment: float = 0.9
     keep_original: bool = False
+    scope_values: Mapping[str, Any] | None = None
     scan: bool = False
     patience: float = PATIENCE
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from es_simhash._core.humanize import counted
@@ -57,6 +57,7 @@ class Erased:
     started: str
     sources: Sequence[Source]
     options: EraseOptions
+    within: Sequence[str] = ()
     finished: str | None = None
     rounds: int = 0
     deleted: list[Deleted] = field(default_factory=list)
@@ -72,8 +73,8 @@ class Erased:
 
     def as_json(self) -> Json:
         """Return the report; it holds hashes of texts, and no text."""
-        criteria = asdict(self.options)
-        del criteria["patience"]
+        names = ("similarity", "containment", "keep_original", "scan")
+        criteria = {name: getattr(self.options, name) for name in names}
         return {
             "index": self.index,
             "by": self.by,
@@ -81,7 +82,7 @@ class Erased:
             "finished": self.finished,
             "complete": self.is_complete,
             "sources": [source.as_json() for source in self.sources],
-            "criteria": criteria,
+            "criteria": {**criteria, "within": list(self.within)},
             "rounds": self.rounds,
             "deleted": [each.as_json() for each in self.deleted],
             "left": [each.as_json() for each in self.left],

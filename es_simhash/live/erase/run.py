@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from es_simhash.documents.documents import Documents
 from es_simhash.live.erase.copies import Copies, Copy, Place
 from es_simhash.live.erase.hunt import Hunt
 from es_simhash.live.erase.login import login
 from es_simhash.live.erase.options import EraseOptions
 from es_simhash.live.erase.report import Deleted, Erased, Left, Reason
 from es_simhash.live.erase.sources import read_sources
+from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.learning import now
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.closed_indices import closed_ones
+from es_simhash.plans.open_index import IndicesBehind
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Refresh
 
@@ -26,28 +27,30 @@ _ROUNDS = 50
 
 
 def find_copies(
-    index: str, documents: Mapping[str, Documents], ids: Sequence[str], texts: Sequence[str], options: EraseOptions
+    index: str, behind: IndicesBehind, ids: Sequence[str], texts: Sequence[str], options: EraseOptions
 ) -> Plan[Copies]:
     """Find all copies of the documents with these ids, and of texts, in the indices behind a name."""
     yield from retry(Refresh(index), options.patience)
-    sources = yield from read_sources(index, documents, ids, texts, options.patience)
-    hunt = Hunt(index, documents, sources, options)
+    sources = yield from read_sources(index, behind, ids, texts, options)
+    hunt, tenants = Hunt(index, behind, sources, options), Tenants.of(behind)
+    hunt.incomplete |= {*(yield from tenants.unknown(index))}
     hunt.incomplete |= {f"the index {name!r} is closed" for name in (yield from closed_ones(index))}
     found = yield from hunt.round(source.place for source in sources if source.place)
     if options.keep_original:
         originals = {source.place for source in sources}
         found = [copy for copy in found if copy.place not in originals]
     places = frozenset(copy.place for copy in found)
-    return Copies(index, sources, options, tuple(found), places, now(), tuple(sorted(hunt.incomplete)))
+    return Copies(index, sources, options, tenants.paths, tuple(found), places, now(), tuple(sorted(hunt.incomplete)))
 
 
 def erase(
-    documents: Mapping[str, Documents], copies: Copies, everything: bool, on_progress: OnProgress | None = None
+    behind: IndicesBehind, copies: Copies, everything: bool, on_progress: OnProgress | None = None
 ) -> Plan[Erased]:
     """Delete copies as they were reviewed; with ``everything``, also those that appear or change meanwhile."""
     by = yield from login()
-    report = Erased(copies.index, by, now(), copies.sources, copies.options, incomplete=list(copies.incomplete))
-    erasing = _Erasing(documents, copies, everything, report, on_progress or (lambda _: None))
+    found = copies.sources, copies.options, copies.within
+    report = Erased(copies.index, by, now(), *found, incomplete=list(copies.incomplete))
+    erasing = _Erasing(behind, copies, everything, report, on_progress or (lambda _: None))
     yield from erasing.run()
     return report
 
@@ -56,7 +59,7 @@ def erase(
 class _Erasing:
     """One run; ``_refused`` are the places of documents that the engine will not delete, with its reasons."""
 
-    documents: Mapping[str, Documents]
+    behind: IndicesBehind
     copies: Copies
     everything: bool
     report: Erased
@@ -72,18 +75,22 @@ class _Erasing:
 
     def run(self) -> Plan[None]:
         """Go round until nothing is left to delete; the originals come last, so that a stopped run can be repeated."""
-        options = self.copies.options
-        hunt = Hunt(self.copies.index, self.documents, self.copies.sources, options)
-        found = list(self.copies.found)
+        hunt = Hunt(self.copies.index, self.behind, self.copies.sources, self.copies.options)
         for _ in range(_ROUNDS):
             self.report.rounds += 1
+            found = yield from self._found(hunt)
             may = [copy for copy in found if self._reason(copy) is None]
             due = [copy for copy in may if copy.place not in self._originals] or may
-            if not due and self.report.rounds > 1:
+            if not due:
                 break
             yield from self._delete(due)
-            found = yield from hunt.round([place for place in self._confirmed if place not in self._done])
+        else:
+            found = yield from self._found(hunt)
         yield from self._end(hunt, found)
+
+    def _found(self, hunt: Hunt) -> Plan[list[Copy]]:
+        """Search again, and look at each confirmed document that was not deleted: it may be found no more."""
+        return (yield from hunt.round(place for place in self._confirmed if place not in self._done))
 
     def _reason(self, copy: Copy) -> Reason | None:
         """Return why a copy must stay; None if it may be deleted."""
@@ -102,8 +109,6 @@ class _Erasing:
 
     def _delete(self, due: Sequence[Copy]) -> Plan[None]:
         """Delete copies in the versions that were compared; what has changed since waits for the next round."""
-        if not due:
-            return
         actions = [Action("delete", copy.id, None, copy.index, copy.ref.metadata) for copy in due]
 
         def take(positions: Sequence[int], results: Sequence[ActionResult]) -> None:

@@ -8,7 +8,10 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError, MissingError, TextError
 from es_simhash.live.erase.copies import Source
+from es_simhash.live.erase.options import EraseOptions
+from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.plans.open_index import IndicesBehind
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Plan, Search
 from es_simhash.scheme.scheme import Scheme
@@ -17,15 +20,20 @@ _AT_ONCE, _MOST = 100, 10_000
 
 
 def read_sources(
-    index: str, documents: Mapping[str, Documents], ids: Sequence[str], texts: Sequence[str], patience: float
+    index: str, behind: IndicesBehind, ids: Sequence[str], texts: Sequence[str], options: EraseOptions
 ) -> Plan[tuple[Source, ...]]:
     """Return the texts that are given, and those of all documents with these ids, in whichever index they are."""
     if not ids and not texts:
         raise InputError("Nothing was named to erase. Give the id of a document, or a text.")
-    sources = [Source(f"text {number}", text) for number, text in enumerate(texts, 1)]
+    tenants, documents = Tenants.of(behind), behind.documents
+    tenants.check_given(options, texts)
+    given = dict(options.scope_values or {})
+    sources = [Source(f"text {number}", text, given) for number, text in enumerate(texts, 1)]
+    paths = sorted({path for own in documents.values() for path in own.fields} | set(tenants.paths))
     for start in range(0, len(ids), _AT_ONCE):
         some = list(ids[start : start + _AT_ONCE])
-        hits = yield from _documents(index, documents, some, patience)
+        body = {"query": {"ids": {"values": some}}, "size": _MOST, "_source": paths}
+        hits: list[Json] = (yield from retry(Search(index, body), options.patience))["hits"]["hits"]
         for id_ in some:
             own = [hit for hit in hits if hit["_id"] == id_]
             if not own:
@@ -38,20 +46,13 @@ def read_sources(
     return tuple(sources)
 
 
-def _documents(index: str, documents: Mapping[str, Documents], ids: list[str], patience: float) -> Plan[list[Json]]:
-    fields = sorted({path for own in documents.values() for path in own.fields})
-    body = {"query": {"ids": {"values": ids}}, "size": _MOST, "_source": fields}
-    hits: list[Json] = (yield from retry(Search(index, body), patience))["hits"]["hits"]
-    return hits
-
-
 def _source_of(documents: Mapping[str, Documents], hit: Json) -> Source:
     ref = DocumentRef.of(hit)
     try:
         text = documents[ref.index].text_of(hit.get("_source") or {})
     except DocumentError as error:
         raise DocumentError(f"Document {ref.id!r} {error.problem}") from None
-    return Source(ref.id, text, (ref.index, ref.id, ref.routing))
+    return Source(ref.id, text, hit.get("_source") or {}, (ref.index, ref.id, ref.routing))
 
 
 def _check_text(scheme: Scheme, source: Source) -> None:

@@ -18,7 +18,9 @@ from es_simhash.live.erase.options import EraseOptions
 from es_simhash.live.erase.report import Erased
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import Bulk, CreateIndex, Refresh, UpdateAliases
+from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope
 from es_simhash.testing.corpus import corpus, edited
 from es_simhash.text.normalise import Normalisation
 from tests.support.meddling import Meddler, Overloaded, once
@@ -130,7 +132,7 @@ def test_the_report_has_hashes_and_times_but_no_text(index: Index) -> None:
 
 
 def test_only_what_is_confirmed_is_deleted(engine: Engine, index: Index) -> None:
-    lines = [line for line in index.copies(["0"]).to_lines() if '"near"' not in line or "copies_of" in line]
+    lines = [line for line in index.copies(["0"]).to_lines() if '"id": "near"' not in line]
     erased = index.erase(index.copies(["0"]).confirmed_by(lines))
     assert rest(engine, index) == {*OTHERS, *NOT_COPIES, "near"}
     assert [(each.copy.id, each.reason) for each in erased.left] == [("near", "dropped")]
@@ -280,6 +282,39 @@ def test_with_concurrent_writers_no_copy_is_left_and_no_other_is_lost(engine: En
 # --- where documents lie
 
 
+def test_a_copy_of_another_tenant_is_not_seen(engine: Engine, meddler: Meddler, names: Callable[[], str]) -> None:
+    name = names()
+    create(engine, name)
+    index = Index(name, meddler, fields=FIELDS)
+    index.init(policy=Policy(Scope.of(within="tenant", across="site", window="1h", date="published")))
+    ours = {"tenant": "a", "site": "x", "published": "2026-01-01"}
+    index.add(
+        [
+            {"_id": "0", **SOURCE, **ours},
+            {"_id": "same", **SOURCE, **ours},
+            {"_id": "long ago", **edited(SOURCE, 3), **ours, "published": "1999-01-01"},
+            {"_id": "theirs", **SOURCE, **ours, "tenant": "b"},
+            {"_id": "both", **SOURCE, **ours, "tenant": ["a", "b"]},
+            {"_id": "nobody's", **SOURCE},
+        ],
+        refresh=True,
+    )
+    copies = index.copies(["0"])
+    assert ({copy.id for copy in copies}, copies.within) == ({"0", "same", "long ago"}, ("tenant",))
+    assert copies.incomplete == ("1 documents have no value in tenant, so they count as copies of nothing",)
+    assert {copy.id for copy in index.copies(["0"], options=EraseOptions(scan=True))} == {copy.id for copy in copies}
+    assert {copy.id for copy in index.copies(["nobody's"])} == {"nobody's"}
+    assert index.erase(copies, everything=True).as_json()["criteria"]["within"] == ["tenant"]
+    assert rest(engine, index) == {"theirs", "both", "nobody's"}
+    # A text has no tenant of its own.
+    with pytest.raises(InputError, match="no value in tenant"):
+        index.copies(texts=[text_of(SOURCE)])
+    of_b = EraseOptions(scope_values={"tenant": "b"})
+    assert {copy.id for copy in index.copies(texts=[text_of(SOURCE)], options=of_b)} == {"theirs"}
+    with pytest.raises(InputError, match="Leave it out"):
+        index.copies(["theirs"], options=of_b)
+
+
 def test_copies_in_all_indices_behind_a_name_are_deleted_where_they_are(
     engine: Engine, index: Index, names: Callable[[], str]
 ) -> None:
@@ -352,6 +387,13 @@ def test_a_list_for_another_text_is_refused(index: Index) -> None:
     lines = list(index.copies(["3"]).to_lines())
     with pytest.raises(FormatError, match="another text"):
         index.copies(["0"]).confirmed_by(lines)
+
+
+def test_a_line_of_another_document_deletes_nothing(engine: Engine, index: Index) -> None:
+    lines = [line for line in index.copies(["3"]).to_lines() if '"id": "3"' in line]
+    erased = index.erase(index.copies(["0"]).confirmed_by(lines))
+    assert [(each.copy.id, each.reason) for each in erased.left if each.reason != "dropped"] == [("3", "no copy now")]
+    assert rest(engine, index) == {"0", *COPIES, *OTHERS, *NOT_COPIES}
 
 
 def test_a_list_without_its_first_line_confirms_what_it_lists_only(engine: Engine, index: Index) -> None:
