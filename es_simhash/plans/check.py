@@ -45,6 +45,11 @@ class Checked:
         """Whether it has no near-duplicate, neither in the index nor earlier in the list."""
         return not self.in_index and not self.earlier
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The fields of the scope in which it has no value, so that it has no near-duplicate."""
+        return self.in_index.missing
+
 
 @dataclass
 class SeenDocuments:

@@ -233,7 +233,7 @@ class IndexPlans:
         """Return a page of a search's hits."""
         documents = yield from self.documents()
         terms = self._terms_of(documents, request.near)
-        asked = SearchBody(body, documents, request.window, request.with_texts, request.by_groups)
+        asked = SearchBody(body, documents, request.window, request.with_texts, request.by_groups, terms.scope_paths)
         return (yield from search_page(terms, asked, request))
 
     def warm_up(self) -> Plan[None]:

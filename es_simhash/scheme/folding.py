@@ -12,6 +12,7 @@ shown, and so are those of texts too short to be compared by it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -21,9 +22,12 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.folding_rule import Columns, FoldingRule, near_rows
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.rerank import Match
+from es_simhash.scheme.scope import Scope, ScopeValues
 
 # Why a hit is not compared with others.
-Apart: TypeAlias = Literal["no group", "no fingerprint", "another scheme", "deferred", "empty", "short", "unreadable"]
+Apart: TypeAlias = Literal[
+    "no group", "no fingerprint", "another scheme", "deferred", "empty", "short", "unreadable", "unscoped"
+]
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,14 @@ class GroupRule:
 
 @dataclass(frozen=True)
 class ShownHit:
-    """A hit that is shown, its ``rank`` in the engine's list, from 0, and the near-duplicates folded under it."""
+    """A hit that is shown, its ``rank`` in the engine's list, from 0, and the near-duplicates folded under it.
+
+    ``values`` are those in the fields of a scope.
+    """
 
     hit: Json
     rank: int
+    values: ScopeValues | None
     similar: list[Match] = field(default_factory=list)
 
 
@@ -46,11 +54,12 @@ class Folding:
     """The hits of a list that were ``read`` so far, and those ``shown``; without a rule, that is each.
 
     ``compared`` are the shown ones that later hits can be folded under; ``apart`` are the rank of each other one, and
-    why.
+    why. Hits are folded only under others in ``scope`` with them; those without a value in one of its fields are shown.
     """
 
-    def __init__(self, rule: FoldingRule | GroupRule | None) -> None:
+    def __init__(self, rule: FoldingRule | GroupRule | None, scope: Scope | None = None) -> None:
         self.rule = rule
+        self._scope = scope
         self.read = 0
         self.shown: list[ShownHit] = []
         self.compared: list[ShownHit] = []
@@ -66,7 +75,8 @@ class Folding:
             name = hit["_index"], hit["_id"], hit.get("_routing")
             if name not in self._seen:
                 self._seen.add(name)
-                ranked.append(ShownHit(hit, rank))
+                values = self._scope.values_of(hit.get("_source") or {}) if self._scope else None
+                ranked.append(ShownHit(hit, rank, values))
                 known.append(text)
         self.read += len(hits)
         if self.rule is None:
@@ -79,37 +89,53 @@ class Folding:
     def begin_at(self, rank: int) -> None:
         """Go on at a rank of the list; the hits so far stand on pages before."""
         self.read, self.apart = rank, []
-        self.compared = [ShownHit(each.hit, -1) for each in self.compared]
+        self.compared = [ShownHit(each.hit, -1, each.values) for each in self.compared]
         self.shown = list(self.compared)
 
     def _fold_groups(self, rule: GroupRule, ranked: Sequence[ShownHit]) -> None:
-        leaders = {_group_of(rule, each): each for each in self.compared}
+        leaders: dict[str | None, list[ShownHit]] = defaultdict(list)
+        for each in self.compared:
+            leaders[_group_of(rule, each)].append(each)
         for each in ranked:
             group = _group_of(rule, each)
-            if group in leaders:
-                leaders[group].similar.append(Match(each.hit["_index"], each.hit["_id"], None, None))
+            leader = next((one for one in leaders[group] if self._are_in_scope(one, each)), None)
+            if leader is not None:
+                leader.similar.append(Match(each.hit["_index"], each.hit["_id"], None, None))
                 continue
             self.shown.append(each)
-            if group is None:
-                self.apart.append((each.rank, "no group"))
+            if group is None or self._is_unscoped(each):
+                self.apart.append((each.rank, "no group" if group is None else "unscoped"))
             else:
-                leaders[group] = each
-        self.compared = list(leaders.values())
+                leaders[group].append(each)
+                self.compared.append(each)
+
+    def _is_unscoped(self, one: ShownHit) -> bool:
+        return self._scope is not None and one.values is None
+
+    def _are_in_scope(self, one: ShownHit, other: ShownHit) -> bool:
+        return self._scope is None or self._scope.in_scope(one.values, other.values)
 
     def _fold(self, rule: FoldingRule, ranked: Sequence[ShownHit], texts: Sequence[str | None]) -> None:
         objects = [(each.hit.get("_source") or {}).get(rule.prefix) for each in ranked]
-        reasons = [_why_apart(rule, each) for each in objects]
+        reasons: list[Apart | None] = [
+            _why_apart(rule, own) or ("unscoped" if self._is_unscoped(each) else None)
+            for own, each in zip(objects, ranked, strict=True)
+        ]
         stored = own_fields.read_all(rule.settings, rule.scheme_id, objects)
         new = Columns.of(rule, stored, texts)
         columns = new if self._columns is None else self._columns + new
         first = len(self.compared)
         rows = {place: first + row for row, place in enumerate(stored.places) if reasons[place] is None}
         near, leaders = near_rows(rule, columns, first), dict(enumerate(self.compared))
+
+        def may_lead(row: int, hit: ShownHit) -> bool:
+            return row in leaders and self._are_in_scope(leaders[row], hit)
+
         for place, each in enumerate(ranked):
             row = rows.get(place)
             if row is None:
                 self.apart.append((each.rank, reasons[place] or "unreadable"))
-            elif (nearest := next((one for one in near[row] if one.row in leaders), None)) is not None:
+            elif (nearest := next((one for one in near[row] if may_lead(one.row, each)), None)) is not None:
                 leaders[nearest.row].similar.append(nearest.match(rule, each.hit))
                 continue
             else:

@@ -45,7 +45,7 @@ def command(
     from es_simhash.index import Index
     from es_simhash.plans.find_options import MOST_CANDIDATES
 
-    new = total = cut_off = 0
+    new = total = cut_off = unscoped = 0
     under_way: dict[int, FileDocument] = {}
     with (
         saying_if_interrupted(
@@ -64,10 +64,15 @@ def command(
         for checked in checking:
             del under_way[checked.position]
             total, new, cut_off = total + 1, new + checked.is_new, cut_off + (not checked.in_index.complete)
+            unscoped += bool(checked.missing)
             if checked.is_new or not new_only:
                 _show(output, checked)
             advance(total, rejects.count)
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.")
+    if unscoped:
+        output.note(
+            f"{counted(unscoped, 'document')} had no value in a field of the scope: new, since in scope with no other."
+        )
     if cut_off:
         output.note(
             f"Not all candidates of {counted(cut_off, 'document')} were compared: there are more than "
@@ -89,6 +94,7 @@ def _show(output: Output, checked: Checked) -> None:
         "in_index": [match_as_json(match) for match in checked.in_index],
         "earlier": [match_as_json(match) for match in checked.earlier],
         "complete": checked.in_index.complete,
+        "missing": list(checked.missing),
     }
     output.result(form)
     if checked.is_new:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash._core.humanize import with_error
+from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import text_file_option, text_in
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
+from es_simhash.cli.options.scope import scope_value_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
 
@@ -29,6 +30,7 @@ _SHOWN = 60
 @click.option("--contained", is_flag=True, help="Find the documents that the text contains.")
 @click.option("--preview", is_flag=True, help="Search an index without fingerprints, with more_like_this.")
 @find_options
+@scope_value_option
 @click.option("--source", multiple=True, metavar="PATH", help="Field of the matches to show; repeatable.")
 @index_options
 def command(
@@ -39,6 +41,7 @@ def command(
     containing: bool,
     contained: bool,
     preview: bool,
+    scope_values: dict[str, list[str]],
     source: tuple[str, ...],
     wanted: dict[str, Any],
     known: dict[str, Any],
@@ -63,6 +66,7 @@ def command(
         raise click.UsageError("--containing and --contained are two searches. Give one of them.")
     wanted["relation"] = "containing" if containing else "contained" if contained else None
     wanted["source"] = list(source)
+    wanted["scope_values"] = scope_values
     wanted["candidates"] = "more_like_this" if preview else "keys"
     with target.opened(output) as engine:
         opened = Index(index, engine, **known)
@@ -111,6 +115,7 @@ def matches_as_json(matches: Matches) -> dict[str, Any]:
         "foreign": matches.foreign,
         "status": matches.status,
         "crowded": matches.crowded,
+        "unscoped": matches.unscoped,
     }
 
 
@@ -136,6 +141,11 @@ def _show(output: Output, matches: Matches) -> None:
         output.note("There are more candidates than were compared: raise --similarity, or use --filter.")
     if matches.foreign:
         output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
+    if matches.unscoped:
+        count = counted(matches.unscoped, "candidate")
+        output.note(f"{count} had no value in a field of the scope, and did not count.")
+            f"{counted(matches.unscoped, 'candidate')} had no value in a field of the scope, and did not count."
+        )
     if matches.status == "short":
         output.note("The text is short: only a comparison of texts (--measure jaccard) is reliable.")
 

@@ -17,6 +17,7 @@ from es_simhash.cli.options.index import (
     near_options,
     warn_of_indices_without_fields,
 )
+from es_simhash.cli.options.scope import scope_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @estimate_option
 @click.option("--size", type=click.IntRange(1), metavar="N", help="Number of hits.  [default: of the request, or 10]")
 @click.option("--source", multiple=True, metavar="PATH", help="Field of the hits to show; repeatable.")
+@scope_options
 @click.option("--paged", is_flag=True, help="Print a cursor for the next page, which is good for five minutes.")
 @click.option("--cursor", metavar="TEXT", help="Show the page that this cursor leads to.")
 @index_options

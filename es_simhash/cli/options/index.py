@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from es_simhash.cli.options.files import json_object, text_in
+from es_simhash.cli.options.scope import scope_options
 from es_simhash.scheme.verdict.verification import NAMES, Level
 
 if TYPE_CHECKING:
@@ -119,12 +120,11 @@ def _query(_context: click.Context, _parameter: click.Parameter, text: str | Non
 
 def find_options(command: Command) -> Command:
     """Add how near-duplicates are found; the command gets the keywords of `Index.find` as ``wanted``."""
+    names = ("by", "distance", "similarity", "measure", "size", "estimate", "filter", "scope")
 
     @wraps(command)
     def with_wanted(**given: Any) -> Any:
-        wanted = {
-            name: given.pop(name) for name in ("by", "distance", "similarity", "measure", "size", "estimate", "filter")
-        }
+        wanted = {name: given.pop(name) for name in names}
         return command(wanted=wanted, **given)
 
     options = (
@@ -141,7 +141,7 @@ def find_options(command: Command) -> Command:
     )
     for option in reversed(options):
         option(with_wanted)
-    return near_options(with_wanted)  # type: ignore[return-value]
+    return near_options(scope_options(with_wanted))  # type: ignore[return-value]
 
 
 def scheme_named(name: str | None) -> Scheme | None:

@@ -19,6 +19,7 @@ from es_simhash.scheme.folding import Apart, Folding, GroupRule
 from es_simhash.scheme.folding_rule import FoldingRule
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Match
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.verification import Level
 
 # How many hits of the engine's list are read at once.
@@ -37,6 +38,7 @@ class SearchOptions(TypedDict, total=False):
     - ``paged``: make a ``cursor`` for the next page; the engine then keeps this moment of the index for five minutes
       after each page.
     - ``cursor``: the one that the page before came with.
+    - ``scope``: fold a hit only under others in scope with it, beside what the index's policy demands.
     """
 
     distinct: bool
@@ -49,6 +51,7 @@ class SearchOptions(TypedDict, total=False):
     window: int
     paged: bool
     cursor: str | None
+    scope: Scope | None
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class PageRequest:
     window: int = WINDOW
     paged: bool = False
     cursor: str | None = None
+    scope: Scope | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.window <= MOST_CANDIDATES:
@@ -80,7 +84,13 @@ class PageRequest:
     @property
     def near(self) -> FindRequest:
         """What near-duplicates are."""
-        return FindRequest(by=self.by, distance=self.distance, similarity=self.similarity, estimate=self.estimate)
+        return FindRequest(
+            by=self.by,
+            distance=self.distance,
+            similarity=self.similarity,
+            estimate=self.estimate,
+            scope=self.scope,
+        )
 
 
 @dataclass(frozen=True)
@@ -139,8 +149,11 @@ def search_page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> 
 
 
 def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[DistinctPage]:
-    folding = Folding((yield from _rule(terms, asked, request)))
+    rule = yield from _rule(terms, asked, request)
+    folding = Folding(rule, terms.scope if rule else None)
     search = [terms.index, terms.documents.scheme.id, terms.documents.prefix, asked.list_body, *request.decides]
+    if terms.scope:
+        search.append(terms.scope.to_json())
     reader: Reader | None = None
     if request.cursor is not None:
         cursor = Cursor.from_text(request.cursor, search)

@@ -30,6 +30,7 @@ class SearchBody:
     """A search request; hits come as it asks, with our fields beside, and the texts if they are ``with_texts``.
 
     For hits that are folded ``by_groups``, our field is their group. A ``window`` is how many hits are read at once.
+    ``scope_paths`` are the fields that a scope reads.
     """
 
     body: Json
@@ -37,6 +38,7 @@ class SearchBody:
     window: int
     with_texts: bool = False
     by_groups: bool = False
+    scope_paths: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, dict):
@@ -113,7 +115,7 @@ class SearchBody:
         names = [] if asked is False else name_list(asked)
         prefix = self.documents.prefix
         own = [f"{prefix}.{GROUP}"] if self.by_groups else compared_fields(self.documents.scheme, prefix)
-        return [*names, *own, *(self.documents.fields if self.with_texts else ())]
+        return [*names, *own, *self.scope_paths, *(self.documents.fields if self.with_texts else ())]
 
     @cached_property
     def _sort_keys(self) -> int:
