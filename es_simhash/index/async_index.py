@@ -35,6 +35,7 @@ from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.verification import Level
 
 if TYPE_CHECKING:
@@ -172,11 +173,11 @@ class AsyncIndex:
         by: By | None = None,
         distance: int | None = None,
         similarity: float | Level | None = None,
+        scope: Scope | None = None,
     ) -> Explanation:
         """See `Index.explain`."""
-        return await self._run(
-            self._plans.explain((a, b), FindRequest(by=by, distance=distance, similarity=similarity))
-        )
+        options = FindRequest(by=by, distance=distance, similarity=similarity, scope=scope)
+        return await self._run(self._plans.explain((a, b), options))
 
     async def check(
         self, documents: Items[Document], *, on_reject: OnReject | None = None, **options: Unpack[FindOptions]

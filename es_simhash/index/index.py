@@ -30,6 +30,7 @@ from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.verification import Level
 
 if TYPE_CHECKING:
@@ -187,12 +188,14 @@ class Index:
         by: By | None = None,
         distance: int | None = None,
         similarity: float | Level | None = None,
+        scope: Scope | None = None,
     ) -> Explanation:
         """Explain why two documents of the index are near-duplicates, or why they are not.
 
-        The criteria are those of `find`.
+        The criteria and the scope are those of `find`.
         """
-        return self._run(self._plans.explain((a, b), FindRequest(by=by, distance=distance, similarity=similarity)))
+        options = FindRequest(by=by, distance=distance, similarity=similarity, scope=scope)
+        return self._run(self._plans.explain((a, b), options))
 
     def check(
         self, documents: Iterable[Document], *, on_reject: OnReject | None = None, **options: Unpack[FindOptions]

@@ -83,7 +83,8 @@ class SearchTerms:
             raise InputError(f"No scope has the field {', '.join(unread)}. Leave it out of scope_values.")
         if is_text and scope and (missing := scope.missing(given)):
             raise InputError(
-                f"A text has no value in {', '.join(missing)}, which the scope needs: {scope}. Give it in scope_values."
+                f"A text has no value in {', '.join(missing)}, which the scope needs: {scope}. "
+                f"Give it by scope_values (--scope-value {missing[0]}=…)."
             )
 
     def values_of(self, document: Mapping[str, Any]) -> ScopeValues | None:

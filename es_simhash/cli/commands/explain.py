@@ -9,6 +9,7 @@ import click
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file, text_in
 from es_simhash.cli.options.index import index_options, near_options
+from es_simhash.cli.options.scope import scope_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.explanation import show
 from es_simhash.cli.show.output import Output
@@ -32,6 +33,7 @@ _PAIR = 2
 )
 @click.option("--text", "texts", multiple=True, help="One of the texts.")
 @near_options
+@scope_options
 @output_file("--report", "report_file", help="Write an HTML report to this file.")
 @index_options
 def command(
@@ -54,6 +56,8 @@ def command(
     if index and len(ids) == _PAIR and not files and not texts:
         with target.opened(output) as engine:
             explanation = _of_documents(index, engine, ids, known, criteria)
+    elif criteria.pop("scope"):
+        raise click.UsageError("Texts have no values for a scope. Leave it out, or name documents of an index.")
     elif index is None and len(files) + len(texts) == _PAIR:
         explanation = _of_texts(_given_texts(files, texts), known, criteria)
     else:

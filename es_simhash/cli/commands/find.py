@@ -144,8 +144,6 @@ def _show(output: Output, matches: Matches) -> None:
     if matches.unscoped:
         count = counted(matches.unscoped, "candidate")
         output.note(f"{count} had no value in a field of the scope, and did not count.")
-            f"{counted(matches.unscoped, 'candidate')} had no value in a field of the scope, and did not count."
-        )
     if matches.status == "short":
         output.note("The text is short: only a comparison of texts (--measure jaccard) is reliable.")
 

@@ -53,6 +53,7 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
     ]
     return {
         "verdict": asdict(explanation.verdict),
+        "scope": [asdict(each) for each in explanation.scope],
         "criteria": {"distance": evidence.criteria.distance, "similarity": evidence.criteria.similarity},
         "documents": documents,
         "simhash": evidence.bits and asdict(evidence.bits),
@@ -77,6 +78,8 @@ def show(output: Output, explanation: Explanation) -> None:
     for note in verdict.notes:
         _line(Piece(note))
     _show_documents(output, explanation)
+    if explanation.scope:
+        output.table(*scope_table(explanation))
     for line in _comparisons(explanation):
         _line(*line)
     _show_passages(explanation)
@@ -90,6 +93,15 @@ def _show_documents(output: Output, explanation: Explanation) -> None:
         for each in explanation.pair
     ]
     output.table(["document", "index", "fields", "status", "characters"], rows)
+
+
+def scope_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the rows of a table of the scope's fields."""
+    rows = [
+        [each.field, each.demanded, ", ".join(each.a), ", ".join(each.b), "yes" if each.is_met else "no"]
+        for each in explanation.scope
+    ]
+    return ["scope", "values", *(each.name for each in explanation.pair), "met"], rows
 
 
 def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:

@@ -26,12 +26,12 @@ def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
     index, documents = terms.index, terms.documents
     if ids[0] == ids[1]:
         raise InputError(f"The document {ids[0]!r} was given twice. Name two.")
-    pair = yield from _read(index, documents, ids)
+    pair = yield from _read(terms, ids)
     first, second = (examine(documents.scheme, each) for each in pair)
     named = yield from _named_by_engine(index, documents, first, second)
     compare = yield from terms.verifier()
     around = None if compare is None else (yield from _around(terms, pair, compare))
-    return explain(documents.scheme, terms.criteria, (first, second), named, compare, around)
+    return explain(documents.scheme, terms.criteria, (first, second), named, compare, around, terms.scope)
 
 
 def _around(
@@ -41,16 +41,17 @@ def _around(
     crowding = terms.criteria.crowding
     if crowding is None:
         return None
-    wanted = [QueryDocument(each.text, {}, {}, each.name, each.index) for each in pair]
+    wanted = [QueryDocument(each.text, {}, each.source, each.name, each.index) for each in pair]
     made = list(fingerprinted(terms.documents, [each.text for each in wanted]))
     results = yield from find_fingerprinted(terms, wanted, made, verifier)
     first, second = (Around.of(result.measured.similarities, crowding) for result in results)
     return first, second
 
 
-def _read(index: str, documents: Documents, ids: Sequence[str]) -> Plan[list[ComparedDocument]]:
+def _read(terms: SearchTerms, ids: Sequence[str]) -> Plan[list[ComparedDocument]]:
     """Read both documents as last written, and whether searches see them so."""
-    source = [*documents.fields, documents.prefix]
+    index, documents = terms.index, terms.documents
+    source = [*documents.fields, documents.prefix, *terms.scope_paths]
     found = yield GetDocuments(index, ids, source)
     # An id alone does not lead to a document with its own routing value, but searches find it.
     body = {"query": {"ids": {"values": list(ids)}}, "size": _SAME_IDS, "_source": source}
@@ -74,6 +75,7 @@ def _compared(index: str, documents: Documents, reply: Json, hits: Sequence[Json
         reply["_index"],
         stored if isinstance(stored, dict) else None,
         any((hit.get("_source") or {}).get(own) == stored for hit in seen),
+        document,
     )
 
 

@@ -9,15 +9,17 @@ import numpy as np
 
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.explain.field_states import ExaminedDocument
+from es_simhash.plans.explain.scope_of_pair import ScopeField, compare_scopes
 from es_simhash.plans.explain.shared_features import Features, compare_features
 from es_simhash.plans.explain.shared_keys import Keys, compare_keys
 from es_simhash.plans.explain.shared_passages import SharedPassages, shared_passages
 from es_simhash.plans.explain.simhash_bits import Bits, compare_bits
 from es_simhash.plans.explain.similarities import ExactSimilarity, Similarity, compare_signatures, exact_similarity
 from es_simhash.plans.explain.text_differences import TextPart, difference
-from es_simhash.plans.explain.verdict import Evidence, Verdict, judge
+from es_simhash.plans.explain.verdict import Evidence, Verdict, judge, out_of_scope
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
@@ -29,7 +31,7 @@ class Explanation:
     """Why the two documents of a ``pair`` are near-duplicates under a scheme by these criteria, or why they are not.
 
     What the scheme lacks, or an empty text has not, is None. ``parts`` are the equal and the changed parts of both
-    texts.
+    texts. ``scope`` are the fields of the scope, if there is one.
     """
 
     scheme: Scheme
@@ -39,6 +41,7 @@ class Explanation:
     features: Features
     parts: tuple[TextPart, ...]
     passages: SharedPassages
+    scope: tuple[ScopeField, ...] = ()
 
 
 def explain(
@@ -48,11 +51,12 @@ def explain(
     named: Iterable[str] | None = None,
     verifier: Verifier | None = None,
     around: tuple[Around, Around] | None = None,
+    scope: Scope | None = None,
 ) -> Explanation:
     """Compare two documents; ``named`` holds the names of the first one's keys that the engine found in the second.
 
     With a ``verifier`` the texts decide, as in a search that compares them. ``around`` are the surroundings of both;
-    without them, nothing else is around.
+    without them, nothing else is around. A pair that is not in the ``scope`` is none.
     """
     first, second = pair
     texts = first.document.text, second.document.text
@@ -68,14 +72,17 @@ def explain(
 
     held = complete(_evidence(scheme, criteria, (first.held, second.held), exact, named))
     made = complete(_evidence(scheme, criteria, (first.made, second.made), exact, None))
+    fields = compare_scopes(scope, first.document.source, second.document.source) if scope else ()
+    verdict = judge(held, made, pair)
     return Explanation(
         scheme,
         pair,
-        judge(held, made, pair),
+        verdict if all(each.is_met for each in fields) else out_of_scope(fields, verdict),
         held,
         compare_features(verifier.compared if verifier else scheme, texts),
         difference(scheme, texts),
         shared_passages(scheme, texts),
+        fields,
     )
 
 

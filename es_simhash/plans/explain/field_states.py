@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from es_simhash._core.json_paths import Json
@@ -19,7 +19,8 @@ State: TypeAlias = Literal["text", "current", "stale", "deferred", "foreign", "d
 class ComparedDocument:
     """A text; or a document of an index, with its text and its ``stored`` fingerprint fields.
 
-    ``is_seen`` says whether searches already see these fields; None if that was not checked.
+    ``is_seen`` says whether searches already see these fields; None if that was not checked. ``source`` has the values
+    in the fields of a scope.
     """
 
     name: str
@@ -27,6 +28,7 @@ class ComparedDocument:
     index: str | None = None
     stored: Json | None = None
     is_seen: bool | None = None
+    source: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

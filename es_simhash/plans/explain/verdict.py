@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from es_simhash._core.humanize import with_error
 from es_simhash.plans.explain.field_states import ExaminedDocument, State
+from es_simhash.plans.explain.scope_of_pair import ScopeField
 from es_simhash.plans.explain.shared_keys import Keys
 from es_simhash.plans.explain.simhash_bits import Bits
 from es_simhash.plans.explain.similarities import Similarity
@@ -20,6 +21,7 @@ from es_simhash.scheme.verdict.rule import CLAUSES, CROWDED, Clause, Near, claus
 from es_simhash.scheme.verdict.surroundings import Around
 
 Code: TypeAlias = Literal[
+    "out-of-scope",
     "duplicates",
     "below-threshold",
     "no-candidate",
@@ -136,6 +138,13 @@ def judge(held: Evidence, made: Evidence, pair: tuple[ExaminedDocument, Examined
     if held.contradicted:
         return _of_contradiction(held)
     return replace(_of_evidence(held), notes=tuple(_notes(held, pair)))
+
+
+def out_of_scope(fields: Sequence[ScopeField], otherwise: Verdict) -> Verdict:
+    """Return the verdict on a pair out of scope, given the one that it would have ``otherwise``."""
+    reasons = "; ".join(each.sentence for each in fields if not each.is_met)
+    notes = (f"But for the scope: {otherwise.sentence}", *otherwise.notes)
+    return Verdict("out-of-scope", False, f"No near-duplicates, since out of scope: {reasons}.", notes)
 
 
 def _of_unsound(

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from es_simhash._core.humanize import with_error
 from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
+from es_simhash.cli.show.explanation import scope_table
 from es_simhash.plans.explain.explanation import Explanation
 from es_simhash.plans.explain.shared_features import Feature, FeatureGroup
 from es_simhash.plans.explain.shared_keys import Keys
@@ -30,6 +31,8 @@ def _sections(explanation: Explanation) -> Iterator[Html]:
     evidence, names = explanation.evidence, [each.name for each in explanation.pair]
     yield _verdict(explanation)
     yield section("Documents", _documents(explanation))
+    if explanation.scope:
+        yield section("Scope", table(*scope_table(explanation)))
     yield section("Similarity", _similarity(evidence.similarity))
     simhash = explanation.scheme.simhash
     if simhash and evidence.bits and evidence.blocks:
