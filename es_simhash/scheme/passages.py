@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core import digits
-from es_simhash._core.arrays import Integers, rows_of
+from es_simhash._core.arrays import Integers, select
 from es_simhash._core.bit_codes import Codes
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import SchemeError
@@ -79,14 +79,16 @@ def query_keys(settings: Settings, words: Codes, most: int) -> tuple[list[str], 
 
 def _written(passages: Passages, hashes: Codes, offsets: Integers) -> list[str]:
     """Write the keys of each text in ascending order, each once."""
-    numbers, rows = hashes & np.uint64((1 << passages.key_bits) - 1), rows_of(offsets)
-    order = np.lexsort((numbers, rows))
-    numbers = numbers[order]
+    numbers, bounds = hashes & np.uint64((1 << passages.key_bits) - 1), offsets.tolist()
+    for start, end in pairwise(bounds):
+        numbers[start:end].sort()
     is_new = np.ones(len(numbers), dtype=np.bool_)
-    is_new[1:] = (numbers[1:] != numbers[:-1]) | (rows[1:] != rows[:-1])
-    bounds = np.searchsorted(np.flatnonzero(is_new), offsets) * (passages.key_digits + 1)
-    text = _spaced(digits.code_points(numbers[is_new], passages.key_digits, digits.BASE64URL))
-    return [text[start : end - 1] if end > start else "" for start, end in pairwise(bounds.tolist())]
+    is_new[1:] = numbers[1:] != numbers[:-1]
+    is_new[offsets[:-1][np.diff(offsets) > 0]] = True
+    numbers, offsets = select(numbers, offsets, is_new)
+    text = _spaced(digits.code_points(numbers, passages.key_digits, digits.BASE64URL))
+    bounds = (offsets * (passages.key_digits + 1)).tolist()
+    return [text[start : end - 1] if end > start else "" for start, end in pairwise(bounds)]
 
 
 def _spaced(points: npt.NDArray[np.uint32]) -> str:

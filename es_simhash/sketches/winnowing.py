@@ -9,12 +9,11 @@ Where a text has fewer than w n-grams, these are one window.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers, offsets_from_counts, select, spread
+from es_simhash._core.arrays import Integers, select
 from es_simhash._core.bit_codes import Codes
 from es_simhash.text.hashing.poly64 import BASE, fmix64
-
-_BASE = np.uint64(BASE)
 
 
 def grams(hashes: Codes, offsets: Integers, n: int) -> tuple[Codes, Integers]:
@@ -23,14 +22,15 @@ def grams(hashes: Codes, offsets: Integers, n: int) -> tuple[Codes, Integers]:
     With h1 … hn the hashes of the tokens, the hash of the n-gram is ``fmix64(p)`` of the polynomial
     ``p = (…((n · BASE + h1) · BASE + h2)…) · BASE + hn`` modulo 2**64 (see `es_simhash.text.hashing.poly64`).
     """
-    counts = np.maximum(np.diff(offsets) - n + 1, 0)
-    windows = max(len(hashes) - n + 1, 0)
-    values = np.full(windows, n, dtype=np.uint64)
-    for place in range(n):
-        values *= _BASE
-        values += hashes[place : place + windows]
-    rows, places = spread(counts)
-    return fmix64(values[offsets[:-1][rows] + places]), offsets_from_counts(counts)
+    values, size = hashes, 1
+    for bit in bin(n)[3:]:  # two runs of a length make one of twice that length, and a token more the next one
+        values = values[: len(values) - size] * _power(1, size) + values[size:]
+        size *= 2
+        if bit == "1":
+            values = values[: len(values) - 1] * _power(1, 1) + hashes[size:]
+            size += 1
+    values = values + _power(n, n)
+    return select(fmix64(values), offsets, _is_followed(offsets, n)[: len(values)])
 
 
 def minima(hashes: Codes, offsets: Integers, window: int) -> tuple[Codes, Integers]:
@@ -39,16 +39,28 @@ def minima(hashes: Codes, offsets: Integers, window: int) -> tuple[Codes, Intege
     The same one as in the window before is left out.
     """
     counts = np.diff(offsets)
-    smallest = _of_windows(hashes, window)
-    kept = np.repeat(offsets[1:], counts) - np.arange(len(hashes)) >= window
+    smallest, kept = _of_windows(hashes, window), _is_followed(offsets, window)
     few = np.flatnonzero((counts > 0) & (counts < window))
     if len(few):
         bounds = np.column_stack([offsets[few], offsets[few + 1]]).ravel()
         smallest[offsets[few]] = np.minimum.reduceat(np.append(hashes, np.uint64(0)), bounds)[::2]
-        kept[offsets[few]] = True
     kept[1:] &= smallest[1:] != smallest[:-1]
     kept[offsets[:-1][counts > 0]] = True
     return select(smallest, offsets, kept)
+
+
+def _power(factor: int, exponent: int) -> np.uint64:
+    """Return a multiple of a power of the base of the polynomials."""
+    return np.uint64(factor * pow(BASE, exponent, 1 << 64) % (1 << 64))
+
+
+def _is_followed(offsets: Integers, length: int) -> npt.NDArray[np.bool_]:
+    """Return the places from which on a text has as many elements."""
+    followed = np.ones(offsets[-1], dtype=np.bool_)
+    # Beyond the beginning of a short text are the last places of the one before.
+    last = (offsets[1:, np.newaxis] - np.arange(1, length)).ravel()
+    followed[last[last >= 0]] = False
+    return followed
 
 
 def _of_windows(hashes: Codes, window: int) -> Codes:
