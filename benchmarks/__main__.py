@@ -59,6 +59,7 @@ SECTIONS = {
     "long_texts": Section(CLIENTS, SERVERS),
     "steady": Section(CLIENTS, SERVERS),
     "distinct": Section(CLIENTS, SERVERS),
+    "passages": Section(("elasticsearch",), ("elasticsearch",)),
     "bulk": Section(CLIENTS, SERVERS, DESIGN_PAGE),
     "field_costs": Section(CLIENTS, SERVERS, DESIGN_PAGE),
     "backfill": Section(CLIENTS, SERVERS),

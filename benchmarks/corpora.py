@@ -25,7 +25,7 @@ LETTERS = dict(
 def english(count: int, length: int = 1500, seed: int = 1) -> list[str]:
     """Generate documents of ``length`` characters: words of 2 to 10 letters in sentences of 14."""
     rng = np.random.default_rng(seed)
-    words = _english_words(rng, rng.integers(2, 11, VOCABULARY).tolist())
+    words = english_words(rng, rng.integers(2, 11, VOCABULARY).tolist())
 
     def sentence(chosen: list[str]) -> str:
         return " ".join(chosen).capitalize() + ". "
@@ -41,8 +41,8 @@ def topical(count: int, length: int = 1300, seed: int = 3) -> list[str]:
     two documents is about .03, and .09 if they share a topic.
     """
     rng = np.random.default_rng(seed)
-    common = _english_words(rng, rng.choice([2, 3, 4, 5], COMMON_WORDS, p=[0.25, 0.35, 0.3, 0.1]).tolist())
-    words = common + _english_words(rng, rng.integers(4, 13, TOPIC_VOCABULARY).tolist())
+    common = english_words(rng, rng.choice([2, 3, 4, 5], COMMON_WORDS, p=[0.25, 0.35, 0.3, 0.1]).tolist())
+    words = common + english_words(rng, rng.integers(4, 13, TOPIC_VOCABULARY).tolist())
     topics = COMMON_WORDS + rng.integers(0, TOPIC_VOCABULARY, (TOPICS, WORDS_OF_A_TOPIC))
     needed = length // 5  # words are longer than that, with the spaces between them
     documents = []
@@ -58,7 +58,8 @@ def topical(count: int, length: int = 1300, seed: int = 3) -> list[str]:
     return documents
 
 
-def _english_words(rng: np.random.Generator, sizes: list[int]) -> list[str]:
+def english_words(rng: np.random.Generator, sizes: list[int]) -> list[str]:
+    """Return words of letters as frequent as in English."""
     letters, weights = np.array(list(LETTERS)), np.array(list(LETTERS.values()), dtype=float)
     return ["".join(rng.choice(letters, size, p=weights / weights.sum())) for size in sizes]
 

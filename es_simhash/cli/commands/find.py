@@ -139,11 +139,7 @@ def _show(output: Output, matches: Matches) -> None:
         )
     elif not matches.complete:
         output.note("There are more candidates than were compared: raise --similarity, or use --filter.")
-    if matches.foreign:
-        output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
-    if matches.unscoped:
-        count = counted(matches.unscoped, "candidate")
-        output.note(f"{count} had no value in a field of the scope, and did not count.")
+    _note_left_out(output, matches)
     if matches.status == "short":
         output.note("The text is short: only a comparison of texts (--measure jaccard) is reliable.")
 
@@ -158,10 +154,18 @@ def _show_passages(output: Output, matches: Matches) -> None:
     output.note(f"{len(matches)} shown of {matches.candidates} candidates.")
     if not matches.complete:
         output.note("There are more candidates, with commoner passages, than were compared: use --filter.")
-    if matches.foreign:
-        output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
+    _note_left_out(output, matches)
     if matches.status == "short":
         output.note("The text has too few words for a passage.")
+
+
+def _note_left_out(output: Output, matches: Matches) -> None:
+    """Say which candidates did not count."""
+    if matches.foreign:
+        output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
+    if matches.unscoped:
+        count = counted(matches.unscoped, "candidate")
+        output.note(f"{count} had no value in a field of the scope, and did not count.")
 
 
 def _rows(matches: Matches) -> Iterator[list[Any]]:

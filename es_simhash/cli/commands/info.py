@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from es_simhash.plans.info import Info
     from es_simhash.plans.operations import FilesChecked
     from es_simhash.scheme.scheme import Scheme
+    from es_simhash.scheme.settings import Passages
 
 
 @click.command(name="info", cls=EngineVerb)
@@ -49,6 +50,7 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
         ["indices", ", ".join(info.indices)],
         *([["without fields", ", ".join(info.without_fields)]] if info.without_fields else []),
         ["scheme", f"{info.scheme} ({info.preset})"],
+        *([["passages", _passages(scheme.passages)]] if scheme.passages else []),
         ["source fields", ", ".join(info.fields)],
         ["fields under", info.prefix],
         *([["policy", str(info.policy)]] if info.policy.to_json() else []),
@@ -60,6 +62,10 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
         *([["files", f"{checked.files:,} as they were written, {checked.bytes:,} bytes"]] if checked else []),
     ]
     output.table(["property", index], rows)
+
+
+def _passages(passages: Passages) -> str:
+    return f"of {passages.words} words or more; {passages.guarantee} in a row are always found"
 
 
 def _write_rarity(info: Info, scheme: Scheme, path: str) -> None:

@@ -119,8 +119,17 @@ def test_the_page_says_all_that_is_known() -> None:
     assert f"{found.evidence.similarity.exact:.3f}" in read.text
     assert sum(tag == "mark" for tag, _ in read.elements) == 2 * len(found.evidence.bits.differing)  # type: ignore[union-attr]
     assert [tag for tag, _ in read.elements if tag in ("del", "ins")].count("del") == 2
-    for heading in ("Documents", "Similarity", "SimHash", "Bands of MinHash", "Features", "Text"):
+    for heading in ("Documents", "Similarity", "SimHash", "Bands of MinHash", "Passages", "Features", "Text"):
         assert heading in read.text
+
+
+def test_the_page_has_the_longest_passage_as_it_stands_in_both_texts() -> None:
+    found = explained("One two, THREE four five six. Seven!", "one two three four five six and eight nine")
+    read = Reader(explanation_page(found)).text
+    assert "The longest has 6 words." in read
+    assert "One two, THREE four five six" in read
+    assert f"{EVIL} in b0.857b in {EVIL}0.667" in read
+    assert "The longest" not in Reader(explanation_page(explained("one two", "one three"))).text
 
 
 @pytest.mark.parametrize(
