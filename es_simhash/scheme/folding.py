@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.folding_rule import Columns, FoldingRule, near_rows
+from es_simhash.scheme.folding_rule import Columns, FoldingRule, Leaders
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.rerank import Match
 from es_simhash.scheme.scope import Scope, ScopeValues
@@ -67,8 +67,11 @@ class Folding:
         self._columns: Columns | None = None
         self._seen: set[tuple[str, str, str | None]] = set()
 
-    def add(self, hits: Sequence[Json], texts: Sequence[str | None]) -> None:
-        """Take the next hits of the list, with their texts as far as these are known."""
+    def add(self, hits: Sequence[Json], texts: Sequence[str | None], enough: int | None = None) -> None:
+        """Take the next hits of the list, with their texts as far as these are known.
+
+        Where more than ``enough`` are shown then, the last ones are folded under those only; nothing can be added.
+        """
         ranked, known = [], []
         for rank, (hit, text) in enumerate(zip(hits, texts, strict=True), self.read):
             # A list that changes meanwhile may show a document again, further down.
@@ -84,7 +87,7 @@ class Folding:
         elif isinstance(self.rule, GroupRule):
             self._fold_groups(self.rule, ranked)
         elif ranked:
-            self._fold(self.rule, ranked, known)
+            self._fold(self.rule, ranked, known, enough)
 
     def begin_at(self, rank: int) -> None:
         """Go on at a rank of the list; the hits so far stand on pages before."""
@@ -115,7 +118,9 @@ class Folding:
     def _are_in_scope(self, one: ShownHit, other: ShownHit) -> bool:
         return self._scope is None or self._scope.in_scope(one.values, other.values)
 
-    def _fold(self, rule: FoldingRule, ranked: Sequence[ShownHit], texts: Sequence[str | None]) -> None:
+    def _fold(
+        self, rule: FoldingRule, ranked: Sequence[ShownHit], texts: Sequence[str | None], enough: int | None
+    ) -> None:
         objects = [(each.hit.get("_source") or {}).get(rule.prefix) for each in ranked]
         reasons: list[Apart | None] = [
             _why_apart(rule, own) or ("unscoped" if self._is_unscoped(each) else None)
@@ -126,22 +131,26 @@ class Folding:
         columns = new if self._columns is None else self._columns + new
         first = len(self.compared)
         rows = {place: first + row for row, place in enumerate(stored.places) if reasons[place] is None}
-        near, leaders = near_rows(rule, columns, first), dict(enumerate(self.compared))
+        hits = dict(enumerate(self.compared)) | {row: ranked[place] for place, row in rows.items()}
+        leaders = Leaders(rule, columns, first)
+        beyond = None if enough is None else leaders.row_of(enough + 1 - len(self.shown), rows.values())
 
-        def may_lead(row: int, hit: ShownHit) -> bool:
-            return row in leaders and self._are_in_scope(leaders[row], hit)
+        def may_lead(row: int, other: int) -> bool:
+            if row not in hits or other not in hits or (beyond is not None and row > beyond <= other):
+                return False
+            return self._are_in_scope(hits[other], hits[row])
 
+        folded = leaders.of(may_lead)
         for place, each in enumerate(ranked):
             row = rows.get(place)
             if row is None:
                 self.apart.append((each.rank, reasons[place] or "unreadable"))
-            elif (nearest := next((one for one in near[row] if may_lead(one.row, each)), None)) is not None:
-                leaders[nearest.row].similar.append(nearest.match(rule, each.hit))
+            elif row in folded:
+                hits.pop(row)
+                hits[folded[row].row].similar.append(folded[row].match(rule, each.hit))
                 continue
-            else:
-                leaders[row] = each
             self.shown.append(each)
-        self.compared, self._columns = list(leaders.values()), columns.at(list(leaders))
+        self.compared, self._columns = list(hits.values()), columns.at(list(hits))
 
 
 def _group_of(rule: GroupRule, shown: ShownHit) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from es_simhash.scheme.own_fields import StoredFingerprints, estimated_by
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Match
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verdict.measures import DIFFER, PairMeasures, Similarities
 from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rule import CLAUSES, EQUAL, Near, are_near, clauses
 from es_simhash.scheme.verdict.verifier import Verifier
@@ -116,35 +116,78 @@ class NearRow:
         )
 
 
-def near_rows(rule: FoldingRule, columns: Columns, start: int) -> dict[int, list[NearRow]]:
-    """Return the near-duplicates of each row from ``start`` on among the rows before it, in their order."""
-    pairs, distances, estimated = _plausible(rule, columns, start)
-    of_texts = PairMeasures.of_similarities(estimated)
-    found, is_exact = clauses(rule.by_fingerprints, Near(distances, of_texts)), _have_texts(rule, columns, pairs)
-    if is_exact.any():
-        assert rule.verifier
-        assert rule.by_texts
-        rows, places = np.unique(pairs[:, is_exact], return_inverse=True)
-        texts = [columns.texts[row] or "" for row in rows.tolist()]
-        measured = rule.verifier.measures(texts, places.reshape(2, -1), rule.by_texts.least)
-        of_texts.similarities[is_exact], of_texts.agreements[is_exact] = measured.similarities, measured.agreements
-        found[is_exact] = clauses(rule.by_texts, Near(_at(distances, is_exact), measured))
-    contents = np.array(columns.contents, dtype=object)
-    equal: npt.NDArray[np.bool_] = np.asarray(contents[pairs[0]] == contents[pairs[1]], dtype=np.bool_)
-    found[equal & are_near(found)] = EQUAL
-    near: dict[int, list[NearRow]] = defaultdict(list)
-    for place in np.flatnonzero(are_near(found)).tolist():
-        similarity = float(of_texts.meeting[place])
-        near[int(pairs[0, place])].append(
-            NearRow(
-                int(pairs[1, place]),
-                int(found[place]),
-                None if distances is None else int(distances[place]),
-                None if math.isnan(similarity) else similarity,
-                bool(is_exact[place]),
-            )
+class Leaders:
+    """Which rows are folded under which: each under the first before it that leads, and that it is near.
+
+    The rows before ``start`` lead, and so do those that are folded under none. ``pairs`` are those of a row from
+    ``start`` on and one before it that may be near. Fingerprints are compared at once. Texts are compared in rounds, as
+    few as possible: a row that is folded leads no other, so nothing is compared with it.
+    """
+
+    def __init__(self, rule: FoldingRule, columns: Columns, start: int) -> None:
+        self._rule = rule
+        self._columns = columns
+        self.pairs, self._distances, estimated = _plausible(rule, columns, start)
+        self._measures = PairMeasures.of_similarities(estimated)
+        self._found = clauses(rule.by_fingerprints, Near(self._distances, self._measures))
+        self._is_exact = _have_texts(rule, columns, self.pairs)
+
+    def row_of(self, count: int, rows: Iterable[int]) -> int | None:
+        """Return which of these rows is at the latest the leading one of this number; None if that is not known."""
+        near_none = sorted(set(rows) - set(self.pairs[0].tolist()))
+        return near_none[count - 1] if 0 < count <= len(near_none) else None
+
+    def of(self, may_lead: Callable[[int, int], bool]) -> dict[int, NearRow]:
+        """Return what each row is folded under; ``may_lead`` says whether a row may be folded under one before it."""
+        firsts, others = self.pairs.tolist()
+        waiting: dict[int, list[int]] = defaultdict(list)
+        for place, (row, other) in enumerate(zip(firsts, others, strict=True)):
+            if may_lead(row, other):
+                waiting[row].append(place)
+        to_measure, near = self._is_exact.tolist(), are_near(self._found).tolist()
+        folded: dict[int, NearRow] = {}
+        while waiting:
+            asked, undecided = [], {}
+            for row, places in waiting.items():
+                for i, place in enumerate(places):
+                    other = others[place]
+                    if other in undecided or (other not in folded and to_measure[place]):
+                        undecided[row] = places[i:]
+                        asked += [] if other in undecided else [place]
+                        break
+                    if other not in folded and near[place]:
+                        folded[row] = self._near_row(place, row, other)
+                        break
+            for place, is_near in zip(asked, self._measured(asked), strict=True):
+                to_measure[place], near[place] = False, is_near
+            waiting = undecided
+        return folded
+
+    def _measured(self, places: list[int]) -> list[bool]:
+        """Compare the texts of some pairs; return which are near."""
+        if not places:
+            return []
+        assert self._rule.verifier
+        assert self._rule.by_texts
+        rows, ends = np.unique(self.pairs[:, places], return_inverse=True)
+        texts = [self._columns.texts[row] or "" for row in rows.tolist()]
+        measured = self._rule.verifier.measures(texts, ends.reshape(2, -1), self._rule.by_texts.least)
+        self._measures.similarities[places] = measured.similarities
+        self._measures.agreements[places] = measured.agreements
+        self._found[places] = clauses(self._rule.by_texts, Near(_at(self._distances, places), measured))
+        is_near: list[bool] = are_near(self._found[places]).tolist()
+        return is_near
+
+    def _near_row(self, place: int, row: int, other: int) -> NearRow:
+        contents, measures = self._columns.contents, self._measures
+        similarity = 0.0 if measures.agreements[place] == DIFFER else float(measures.similarities[place])
+        return NearRow(
+            other,
+            EQUAL if contents[row] == contents[other] else int(self._found[place]),
+            None if self._distances is None else int(self._distances[place]),
+            None if math.isnan(similarity) else similarity,
+            bool(self._is_exact[place]),
         )
-    return near
 
 
 def _plausible(rule: FoldingRule, columns: Columns, start: int) -> tuple[Integers, Integers | None, Similarities]:

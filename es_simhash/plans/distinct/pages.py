@@ -249,7 +249,7 @@ def _read_on(
                 raise
             return _ReadOn(first or {"hits": {}}, reader, False, "index.max_result_window")
         hits = reply["hits"]["hits"]
-        folding.add(hits, _texts(terms, asked, hits))
+        folding.add(hits, _texts(terms, asked, hits), enough)
         reader, first = _of_reply(reader, reply), first or reply
         at_end = len(hits) < size
         limit = asked.end.reason if not at_end and folding.read >= asked.end.hits else None

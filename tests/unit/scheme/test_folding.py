@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,8 @@ from es_simhash.scheme.folding_rule import Columns, FoldingRule, _plausible
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.testing.corpus import corpus, edited
 
 SCHEMES = [
@@ -63,6 +66,60 @@ def test_how_many_hits_are_read_at_once_makes_no_difference(
     assert all(folded(rule, hits, step) == at_once for step in (1, 3, 7))
     monkeypatch.setenv(NATIVE, "0")
     assert folded(rule, hits, 7) == at_once
+
+
+class Counted(Verifier):
+    """A verifier that keeps how many pairs of texts it compares."""
+
+    pairs = 0
+
+    def measures(self, texts: Any, pairs: Any, least: Any = 0.0) -> PairMeasures:
+        self.pairs += pairs.shape[1]
+        return super().measures(texts, pairs, least)
+
+
+def by_texts(scheme: Scheme) -> tuple[FoldingRule, Counted]:
+    assert scheme.verification
+    verification = replace(scheme.verification, crowding=None, measure="jaccard")
+    verifier = Counted(scheme, verification)
+    texts = Criteria.of(scheme, verification=verification)
+    return replace(rule_of(scheme), by_texts=texts, verifier=verifier), verifier
+
+
+def texts_of(documents: list[Json]) -> list[str | None]:
+    return [each["body"] for each in documents]
+
+
+def test_what_is_folded_is_compared_with_one_that_leads_and_with_no_other() -> None:
+    documents = [edited(original, edits) for edits in (0, 1, 2, 3, 4) for original in corpus(5)]
+    rule, verifier = by_texts(Scheme())
+    folding = Folding(rule)
+    folding.add(hits_of(Scheme(), documents), texts_of(documents))
+    assert [len(each.similar) for each in folding.shown] == [4] * 5
+    assert verifier.pairs == 20
+
+
+@pytest.mark.parametrize("has_texts", [False, True])
+def test_where_enough_are_shown_the_rest_is_folded_under_those(has_texts: bool) -> None:
+    rng, documents = random.Random(2), list(DOCUMENTS)
+    rng.shuffle(documents)
+    documents.insert(3, {"title": "", "body": ""})
+    hits, texts = hits_of(Scheme(), documents), texts_of(documents) if has_texts else [None] * len(documents)
+
+    def fold(enough: int | None) -> tuple[list[Any], int]:
+        rule, verifier = by_texts(Scheme())
+        folding = Folding(rule)
+        folding.add(hits, texts, enough)
+        return [(each.rank, each.similar) for each in folding.shown], verifier.pairs
+
+    whole, pairs = fold(None)
+    assert 5 < len(whole) < len(hits)
+    for enough in range(len(whole) + 2):
+        found, compared = fold(enough)
+        assert found[:enough] == whole[:enough]
+        assert [rank for rank, _ in found[enough : enough + 1]] == [rank for rank, _ in whole[enough : enough + 1]]
+        assert compared <= pairs
+    assert fold(0)[1] == 0
 
 
 def test_a_hit_is_not_folded_under_one_that_is_itself_folded() -> None:
