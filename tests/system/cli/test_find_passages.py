@@ -23,7 +23,7 @@ TEXTS = {"long": " ".join(WORDS), "part": " ".join(WORDS[100:140]), "other": " "
 
 @pytest.fixture
 def index(place: str, tmp_path: Path) -> Iterator[str]:
-    """An index of texts, of which one is part of another."""
+    """An index of texts; one is a part of another."""
     name = f"passages-{uuid.uuid4().hex[:10]}"
     text = "".join(json.dumps({"id": id_, "body": body}) + "\n" for id_, body in TEXTS.items())
     (tmp_path / "texts.jsonl").write_text(text, encoding="utf-8")
