@@ -23,8 +23,10 @@ from es_simhash.errors import (
 from es_simhash.plans import candidates
 from es_simhash.plans.candidates import ServerFilter
 from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
+from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of, similarities_to
@@ -443,6 +445,26 @@ class IndexSuite(IndexBase):
         assert [each.reason.startswith(name) for each, name in zip(rejected, named, strict=True)] == [True] * 4
         with pytest.raises(DocumentError, match="'q' has a value of type dict in the source field 'title'"):
             list(filled.check(given))
+
+    def test_find_check_and_search_keep_to_the_scope_of_the_index_and_of_the_caller(
+        self, engine: Any, names: Any
+    ) -> None:
+        name, text = names(), corpus(1)[0]["body"]
+        index = self.open(name, engine, fields=["body"])
+        index.init(policy=Policy(Scope(("tenant",))))
+        made = {"1": ("a", "x"), "2": ("b", "x"), "3": ("a", "y"), "4": ("a", "x")}
+        given = [{"_id": id_, "body": text, "tenant": own, "source": from_} for id_, (own, from_) in made.items()]
+        index.add(given, refresh=True)
+        opened, across = self.open(name, engine), Scope((), ("source",))
+        assert ids(opened.find(id="1")) == ["3", "4"]
+        assert ids(opened.find(text, scope_values={"tenant": "b"})) == ["2"]
+        assert ids(opened.find(id="1", scope=across)) == ["3"]
+        assert [ids(each) for each in opened.find_many(ids=["2", "3"], scope=across)] == [[], ["1", "4"]]
+        [checked] = opened.check([{"body": text, "tenant": "b"}])
+        assert ids(checked.in_index) == ["2"]
+        page = opened.search({"query": {"match_all": {}}}, distinct=True)
+        assert sorted(len(each.similar) for each in page) == [0, 2]
+        assert opened.explain("1", "2").verdict.code == "out-of-scope"
 
     def test_find_names_a_document_that_cannot_be_read(self, filled: Any) -> None:
         bad = {"title": {"an": "object"}, "body": "text"}

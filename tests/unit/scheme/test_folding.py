@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from es_simhash._core.environment import NATIVE
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.scheme.folding import Folding
+from es_simhash.scheme.folding import Folding, GroupRule
 from es_simhash.scheme.folding_rule import Columns, FoldingRule, _plausible
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.verifier import Verifier
@@ -178,3 +179,48 @@ def test_the_kernels_find_the_pairs_that_numpy_finds(data: st.DataObject) -> Non
         assert (one is None) == (other is None)
         if one is not None and other is not None:
             assert str(one.tolist()) == str(other.tolist())
+
+
+NEAR = {
+    (a, b)
+    for b in range(len(DOCUMENTS))
+    for a in range(b)
+    if len(folded(rule_of(SCHEMES[0]), hits_of(SCHEMES[0], [DOCUMENTS[a], DOCUMENTS[b]]))) == 1
+}
+VALUES = st.sampled_from([None, "a", "b", ["a", "b"]])
+
+
+@given(
+    st.lists(st.tuples(VALUES, VALUES), min_size=len(DOCUMENTS), max_size=len(DOCUMENTS)),
+    st.sampled_from([Scope(("tenant",)), Scope((), ("source",)), Scope(("tenant",), ("source",))]),
+    st.sampled_from([1, 4, 100]),
+    st.sampled_from([None, "by groups"]),
+)
+def test_hits_are_folded_under_the_first_that_is_near_and_in_scope(
+    values: list[Any], scope: Scope, step: int, by_groups: str | None
+) -> None:
+    documents = [
+        {**each, "tenant": tenant, "source": source} for each, (tenant, source) in zip(DOCUMENTS, values, strict=True)
+    ]
+    hits = hits_of(SCHEMES[0], documents)
+    for place, hit in enumerate(hits):
+        hit["_source"]["dedup"]["group"] = str(place % 5)
+    expected: dict[int, list[int]] = {}
+    for place, each in enumerate(documents):
+        near = [
+            other
+            for other in expected
+            if (place % 5 == other % 5 if by_groups else (other, place) in NEAR)
+            and scope.in_scope(scope.values_of(documents[other]), scope.values_of(each))
+        ]
+        if near:
+            expected[near[0]].append(place)
+        else:
+            expected[place] = []
+    folding = Folding(GroupRule("dedup") if by_groups else rule_of(SCHEMES[0]), scope)
+    for start in range(0, len(hits), step):
+        folding.add(hits[start : start + step], [None] * len(hits[start : start + step]))
+    found = {int(each.hit["_id"]): [int(match.id) for match in each.similar] for each in folding.shown}
+    assert found == expected
+    apart = [(place, "unscoped") for place, each in enumerate(documents) if scope.missing(each)]
+    assert folding.apart == apart
