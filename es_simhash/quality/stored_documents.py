@@ -115,7 +115,7 @@ class StoredDocuments:
         if not self.scope:
             return None
         columns = ScopeColumns(self.scope, self._spools)
-        columns.add(ScopeRows.of([self.scope.values_of(each) for each in self._values]))
+        columns.add(ScopeRows.read(self.scope, self._values))
         columns.complete()
         return columns
 

@@ -25,6 +25,8 @@ from es_simhash.errors import InputError
 _DURATION = re.compile(r"([0-9]{1,15})(ms|[smhd])")
 # From the longest on, so that a window is written with the shortest number.
 _UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+# In seconds: then differences of milliseconds fit 64 bits.
+_FARTHEST = 1e15
 
 
 class ScopeValues(NamedTuple):
@@ -83,6 +85,11 @@ class Scope:
     def paths(self) -> tuple[str, ...]:
         """The fields to read of documents."""
         return tuple(dict.fromkeys((*self.within, *self.across, *([] if self.date is None else [self.date]))))
+
+    @property
+    def is_by_pairs(self) -> bool:
+        """Whether being in scope is more than being in the same class: documents must differ, or be near in time."""
+        return bool(self.across or self.window)
 
     def values_of(self, document: Mapping[str, Any]) -> ScopeValues | None:
         """Read the values of a document; None if one is missing or cannot be read."""
@@ -171,11 +178,20 @@ def values_in(document: Mapping[str, Any], path: str) -> frozenset[str]:
 def moment_in(document: Mapping[str, Any], path: str) -> int | None:
     """Return the earliest date at a path, in milliseconds since 1970; None without one, or if one cannot be read."""
     try:
-        found = [_milliseconds(value) for value in values_at(document, path) if value is not None]
+        found = [milliseconds_of(value) for value in values_at(document, path) if value is not None]
     except RecursionError:
         return None
     known = [each for each in found if each is not None]
     return min(known) if known and len(known) == len(found) else None
+
+
+def milliseconds_of(value: object) -> int | None:
+    """Return the milliseconds of a date since 1970; None for what is none, or too far away to count with."""
+    try:
+        seconds = timestamp(value)
+    except OverflowError:
+        return None
+    return None if seconds is None or abs(seconds) > _FARTHEST else round(seconds * 1000)
 
 
 def duration(text: str) -> timedelta:
@@ -222,11 +238,3 @@ def _text(value: object) -> str | None:
         # In JSON, 5.0 and 5 are the same number.
         return None if not isfinite(value) else str(int(value)) if value.is_integer() else json.dumps(value)
     return json.dumps(value) if isinstance(value, bool | int) else None
-
-
-def _milliseconds(value: object) -> int | None:
-    try:
-        seconds = timestamp(value)
-    except OverflowError:
-        return None
-    return None if seconds is None else round(seconds * 1000)

@@ -7,9 +7,9 @@ dozens of them at most.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,18 +20,37 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs import choose_keys, document_links
 from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
 from es_simhash.groups.pairs.spool import Rows
+from es_simhash.scheme.scope import Scope
 from es_simhash.spark.condensing import CondensedColumns
+from es_simhash.spark.frames import rows_of
+from es_simhash.spark.scoping import SCOPE, hashes_in, linked
 
 _TABLE_BITS = 32
+
+# The keys of a batch, as rows of numbers, for each table.
+RowsOfTables: TypeAlias = Callable[[Any], Iterator[Rows]]
 
 
 def candidates(documents: DataFrame, kept: CondensedColumns, masks: list[Codes]) -> DataFrame:
     """Return the pairs of positions, each once, with the number of comparisons ``left_out``."""
-    keyed = documents.select("position", *kept.columns).mapInArrow(
-        partial(_keys, kept, masks), "key long, position long"
-    )
-    pairs = _linked(keyed, document_links.ALL, document_links.FEW)
+    pairs = _pairs(documents, kept, partial(_rows_of_tables, kept, masks))
     return pairs.groupBy("first", "second").agg(sf.sum("left_out").alias("left_out"))
+
+
+def equal_texts(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
+    """Return the pairs of documents that may have equal texts, where these are linked in a scope."""
+    return _pairs(documents, kept, _rows_of_contents).filter("first >= 0").drop("left_out")
+
+
+def _pairs(documents: DataFrame, kept: CondensedColumns, tables: RowsOfTables) -> DataFrame:
+    scope = kept.scope
+    columns = ["position", "content", *kept.columns, *([SCOPE] if scope else [])]
+    keyed = documents.select(*columns).mapInArrow(
+        partial(_keys, scope, tables), f"key long, position long{', set long, date long' if scope else ''}"
+    )
+    if scope and scope.is_by_pairs:
+        return linked(keyed, scope, document_links.ALL, document_links.FEW)
+    return _linked(keyed, document_links.ALL, document_links.FEW)
 
 
 def masks_of_tables(kept: CondensedColumns, distance: int | None, documents: int) -> list[Codes]:
@@ -41,13 +60,22 @@ def masks_of_tables(kept: CondensedColumns, distance: int | None, documents: int
     return list(choose_keys.masks(choose_keys.prefix_tables(kept.settings.simhash.bits, distance, documents)))
 
 
-def _keys(kept: CondensedColumns, masks: list[Codes], batches: Iterator[Any]) -> Iterator[Any]:
+def _keys(scope: Scope | None, tables: RowsOfTables, batches: Iterator[Any]) -> Iterator[Any]:
     """Yield a row for each key of each document: the table number in the upper bits, the hash in the lower."""
     for batch in batches:
-        for table, rows in enumerate(_rows_of_tables(kept, masks, batch)):
+        columns = {"position": batch.column("position")}
+        if scope:
+            columns |= {name: batch.column(SCOPE).field(name) for name in ("set", "date")}
+        for table, rows in enumerate(tables(batch)):
             hashes = entries(rows, 0) >> np.uint64(POSITION_BITS)
+            if scope:
+                hashes ^= hashes_in(batch)
             keys = hashes.astype(np.int64) | table << _TABLE_BITS
-            yield pa.RecordBatch.from_arrays([pa.array(keys), batch.column("position")], names=["key", "position"])
+            yield pa.RecordBatch.from_pydict({"key": pa.array(keys), **columns})
+
+
+def _rows_of_contents(batch: Any) -> Iterator[Rows]:
+    yield rows_of(batch.column("content"), np.uint64, 2)[:, :1]
 
 
 def _rows_of_tables(kept: CondensedColumns, masks: list[Codes], batch: Any) -> Iterator[Rows]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimates
 from es_simhash.spark.condensing import CondensedColumns
+from es_simhash.spark.scoping import SCOPE, are_in_scope
 
 # The number of pairs to estimate at once, so that their arrays fit into a core's cache.
 _AT_ONCE = 1 << 12
@@ -23,13 +24,25 @@ _AT_ONCE = 1 << 12
 
 def compared(candidates: DataFrame, documents: DataFrame, kept: CondensedColumns, criteria: Criteria) -> DataFrame:
     """Add to candidates their ``distance`` and their estimated ``similarity``, as far as these count."""
-    beside = candidates
-    for side in ("first", "second"):
-        own = [sf.col("position").alias(side), *(sf.col(name).alias(f"{side} {name}") for name in kept.columns)]
-        beside = beside.join(documents.select(*own), side)
+    scope, names = kept.scope, kept.columns
+    beside = with_both(candidates, documents, [*names, *(["content", SCOPE] if scope else [])])
+    if scope:
+        beside = beside.filter(are_in_scope(scope))
+        if scope.is_by_pairs:
+            beside = beside.filter("`first content` <> `second content`")
+        own = [f"`{side} {name}`" for side in ("first", "second") for name in names]
+        beside = beside.select("first", "second", "left_out", *own)
     return beside.mapInArrow(
         partial(_compare, kept, criteria), f"first long, second long, left_out long{types(criteria)}"
     )
+
+
+def with_both(pairs: DataFrame, documents: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Add columns of both documents to pairs, named by their sides."""
+    for side in ("first", "second"):
+        own = [sf.col("position").alias(side), *(sf.col(name).alias(f"{side} {name}") for name in names)]
+        pairs = pairs.join(documents.select(*own), side)
+    return pairs
 
 
 def types(criteria: Criteria) -> str:

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.scheme.query import By, Criteria
+from es_simhash.scheme.scope import Scope, combined
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verification import Level
 from es_simhash.scheme.verdict.verifier import verification_of
@@ -26,7 +27,8 @@ class SparkDeduplicator:
     ``documents`` define how texts become fingerprints; ``by``, ``distance`` and ``similarity`` define near, as in a
     search. Texts decide, as the scheme's verification says; with ``estimate``, or without a verification, fingerprints
     do. ``rarity`` is what was learnt before, or its JSON form: the weights of an index, say. Without it, it is learnt
-    from the texts that `Deduplicator` learns it from.
+    from the texts that `Deduplicator` learns it from. Only pairs in the ``scope`` count, and in that of the index: its
+    fields are columns, also inside structs.
     """
 
     documents: Documents
@@ -36,10 +38,11 @@ class SparkDeduplicator:
     similarity: float | Level | None = None
     estimate: bool = False
     rarity: Rarity | Json | None = None
+    scope: Scope | None = None
 
     def __post_init__(self) -> None:
         self._criteria(True)  # validates the arguments
-        self._rarity  # noqa: B018 - and this
+        self._rarity, self._scope  # noqa: B018 - and these
 
     def of_texts(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among the texts in the source fields.
@@ -48,7 +51,7 @@ class SparkDeduplicator:
         """
         scheme = self.documents.scheme
         criteria = self._criteria(self.estimate)
-        kept = CondensedColumns.of_texts(scheme, criteria)
+        kept = CondensedColumns.of_texts(scheme, criteria, self._scope)
         texts = None
         if criteria.similarity is not None and criteria.verification:
             texts = Texts(frame, self.documents, self._rarity)
@@ -61,7 +64,7 @@ class SparkDeduplicator:
         "single".
         """
         criteria = self._criteria(True)
-        kept = CondensedColumns.of_fields(self.documents.scheme, criteria)
+        kept = CondensedColumns.of_fields(self.documents.scheme, criteria, self._scope)
         return find(condensing.of_fields(frame, self.documents, kept), frame.count(), kept, criteria)
 
     def _criteria(self, estimate: bool) -> Criteria:
@@ -71,3 +74,7 @@ class SparkDeduplicator:
     @cached_property
     def _rarity(self) -> Rarity | None:
         return Rarity.given(self.rarity)
+
+    @cached_property
+    def _scope(self) -> Scope | None:
+        return combined(self.documents.policy.scope, self.scope)

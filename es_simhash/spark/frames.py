@@ -64,7 +64,8 @@ def refused(error: InputError, text: str) -> InputError:
 
 def binary(rows: Rows) -> Any:
     """Make an Arrow column with each row of numbers as little-endian bytes."""
-    rows = np.ascontiguousarray(rows.reshape(len(rows), -1), dtype=rows.dtype.newbyteorder("<"))
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    rows = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("<"))
     offsets = np.arange(len(rows) + 1, dtype=np.int32) * np.int32(rows.shape[1] * rows.dtype.itemsize)
     return pa.BinaryArray.from_buffers(pa.binary(), len(rows), [None, pa.py_buffer(offsets), pa.py_buffer(rows)])
 

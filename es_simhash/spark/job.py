@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.measures import MET
 from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.spark import verdict
-from es_simhash.spark.candidates import candidates, masks_of_tables
-from es_simhash.spark.compare import compared, near_by_distance
+from es_simhash.spark.candidates import candidates, equal_texts, masks_of_tables
+from es_simhash.spark.compare import compared, near_by_distance, with_both
 from es_simhash.spark.components import components
 from es_simhash.spark.condensing import CondensedColumns
 from es_simhash.spark.frames import materialized, place_columns
+from es_simhash.spark.scoping import SCOPE, are_in_scope
 from es_simhash.spark.texts import Texts
 
 
@@ -49,22 +51,36 @@ def find(
 
     Similarities are those of the texts, if these are given.
     """
-    documents = materialized(_numbered(condensed))
+    scope = kept.scope
+    numbered = materialized(_numbered(condensed)) if scope else _numbered(condensed)
+    documents = materialized(_with_copies(numbered, scope))
     originals = documents.filter("previous is null")
-    masks = masks_of_tables(kept, criteria.distance, total)
-    found = materialized(compared(candidates(originals, kept, masks), originals, kept, criteria))
+    equal = _equal(originals, kept) if scope and scope.is_by_pairs else None
+    sharing = candidates(originals, kept, masks_of_tables(kept, criteria.distance, total))
+    if equal is not None:
+        sharing = materialized(sharing)  # what is left out is counted there
+    found = materialized(compared(sharing, originals, kept, criteria))
     measured, rarity = _with_estimates(found, criteria), None
     if texts:
-        by, asked = texts.verifier(originals, criteria), _is_asked(kept, criteria)
+        distinct = numbered.dropDuplicates(["content"]) if scope else originals
+        by, asked = texts.verifier(distinct, criteria), _is_asked(kept, criteria)
         rarity = by.weights if isinstance(by.weights, Rarity) else None
         exact = texts.compared(by, measured.filter(asked), originals, criteria).withColumn("is_exact", sf.lit(True))
         measured = measured.filter(~asked).unionByName(exact)
-    near = materialized(verdict.near(_counting(measured, criteria), originals, kept, criteria))
-    groups = materialized(_groups(documents, components(near)))
-    same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
+    near = materialized(verdict.near(_counting(measured, criteria), originals, equal, kept, criteria))
+    edges = near.select("first", "second")
+    groups = materialized(_groups(documents, components(edges if equal is None else edges.union(equal))))
+    same = equal
+    if same is None:
+        same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
     pairs = verdict.identical(same, criteria).unionByName(near)
     verified = _is_asked(kept, criteria) if texts else sf.lit(False)
     counts = _counts(total, documents, found.withColumn("is_asked", verified), near, groups)
+    if scope:
+        empty = total - numbered.count()
+        counts = replace(counts, empty=empty, unscoped=counts.empty - empty)
+    if equal is not None:
+        counts = replace(counts, identical=equal.count(), left_out=_left_out(sharing))
     return SparkDuplicates(groups, _named(pairs, documents), counts, texts is None, rarity)
 
 
@@ -88,10 +104,14 @@ def _is_asked(kept: CondensedColumns, criteria: Criteria) -> Column:
     return sf.col("similarity") >= lowest_estimate(criteria, kept.settings.minhash, kept.value_bits)
 
 
+def _left_out(candidates: DataFrame) -> int:
+    [(left_out,)] = candidates.agg(sf.coalesce(sf.sum("left_out"), sf.lit(0))).collect()
+    return int(left_out)
+
+
 def _counts(total: int, documents: DataFrame, found: DataFrame, near: DataFrame, groups: DataFrame) -> Counts:
-    left_out = sf.coalesce(sf.sum("left_out"), sf.lit(0))
     [(kept, identical)] = documents.agg(sf.count("position"), sf.count("previous")).collect()
-    [(candidates, verified, left)] = found.agg(sf.count("first"), sf.count_if("is_asked"), left_out).collect()
+    [(candidates, verified)] = found.agg(sf.count("first"), sf.count_if("is_asked")).collect()
     [(members, firsts)] = groups.agg(sf.count("id"), sf.count_if("is_first")).collect()
     return Counts(
         documents=total,
@@ -102,25 +122,42 @@ def _counts(total: int, documents: DataFrame, found: DataFrame, near: DataFrame,
         duplicates=members - firsts,
         compared=candidates,
         verified=verified,
-        left_out=left,
+        left_out=_left_out(found),
     )
 
 
 def _numbered(condensed: DataFrame) -> DataFrame:
-    """Give the documents numbers in the order of their ids.
+    """Give the documents numbers in the order of their ids."""
+    ordered = condensed.orderBy(*place_columns(condensed), "content")
+    return ordered.withColumn("position", sf.monotonically_increasing_id())
+
+
+def _with_copies(numbered: DataFrame, scope: Scope | None) -> DataFrame:
+    """Return the documents whose scope is known, each with those that it stands for.
 
     Documents with equal texts get the numbers of the first of them (``original``) and of the ``previous`` one, and
-    the number of all these ``copies``.
+    the number of all these ``copies``. They stand for one another only in the same class of a scope.
     """
-    ordered = condensed.orderBy(*place_columns(condensed), "content")
-    numbered = ordered.withColumn("position", sf.monotonically_increasing_id())
-    same = Window.partitionBy("content").orderBy("position")
-    return numbered.select(
-        *numbered.columns,
+    if scope and scope.is_by_pairs:
+        alone = {"original": sf.col("position"), "previous": sf.lit(None).cast("long"), "copies": sf.lit(1)}
+        return numbered.filter(f"`{SCOPE}`.known").withColumns(alone)
+    known = numbered.filter(f"`{SCOPE}`.known") if scope else numbered
+    texts = ["content", *([sf.col(f"`{SCOPE}`.within")] if scope else [])]
+    same = Window.partitionBy(*texts).orderBy("position")
+    return known.select(
+        *(f"`{name}`" for name in known.columns),
         sf.first("position").over(same).alias("original"),
         sf.lag("position").over(same).alias("previous"),
-        sf.count("position").over(Window.partitionBy("content")).alias("copies"),
+        sf.count("position").over(Window.partitionBy(*texts)).alias("copies"),
     )
+
+
+def _equal(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
+    """Return the pairs of equal texts in scope."""
+    assert kept.scope
+    beside = with_both(equal_texts(documents, kept), documents, ["content", SCOPE])
+    same = sf.col("`first content`") == sf.col("`second content`")
+    return materialized(beside.filter(same & are_in_scope(kept.scope)).select("first", "second"))
 
 
 def _groups(documents: DataFrame, roots: DataFrame) -> DataFrame:

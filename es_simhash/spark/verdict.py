@@ -21,11 +21,16 @@ from es_simhash.spark.condensing import CondensedColumns
 from es_simhash.spark.frames import materialized
 
 
-def near(measured: DataFrame, originals: DataFrame, kept: CondensedColumns, criteria: Criteria) -> DataFrame:
-    """Return those of measured pairs that are near-duplicates, with the ``clause`` that decided."""
+def near(
+    measured: DataFrame, originals: DataFrame, equal: DataFrame | None, kept: CondensedColumns, criteria: Criteria
+) -> DataFrame:
+    """Return those of measured pairs that are near-duplicates, with the ``clause`` that decided.
+
+    Beside them there are pairs of ``equal`` texts, if each document is compared for itself.
+    """
     if criteria.crowding:
         measured = materialized(measured)
-        around = _surroundings(measured, originals, criteria.crowding)
+        around = _surroundings(measured, originals, equal, criteria.crowding)
         for side in ("first", "second"):
             measured = measured.join(around.toDF(side, f"{side} crowd", f"{side} best"), side)
     types = ", ".join(f"{name} {kind}" for name, kind in _columns(criteria).items())
@@ -60,10 +65,13 @@ def _columns(criteria: Criteria) -> dict[str, str]:
     return columns
 
 
-def _surroundings(measured: DataFrame, originals: DataFrame, crowding: Crowding) -> DataFrame:
+def _surroundings(measured: DataFrame, originals: DataFrame, equal: DataFrame | None, crowding: Crowding) -> DataFrame:
     """Return how many others are similar to each text, and the best similarity, as `scheme.verdict.surroundings`."""
     repeated = originals.filter("copies > 1").select("position", "copies")
-    sides = measured.select("first", "second", "similarity").union(measured.select("second", "first", "similarity"))
+    pairs = measured.select("first", "second", "similarity")
+    if equal:
+        pairs = pairs.union(equal.select("first", "second", sf.lit(1.0)))
+    sides = pairs.union(pairs.select("second", "first", "similarity"))
     beside = sides.toDF("position", "other", "similarity").join(repeated.toDF("other", "copies"), "other", "left")
     around = beside.select("position", sf.coalesce("copies", sf.lit(1)).alias("others"), "similarity")
     around = around.union(repeated.select("position", sf.col("copies") - 1, sf.lit(1.0)))

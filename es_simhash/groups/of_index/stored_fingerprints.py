@@ -60,7 +60,7 @@ def rows(documents: Documents, wanted: Settings, hits: Sequence[Json], scope: Sc
     kept = [i for i, content in enumerate(stored.contents) if _CONTENT.fullmatch(content or "")]
     places = [stored.places[i] for i in kept]
     refs = RefColumns.of([hits[place] for place in places], [objects[place] for place in places])
-    scopes = ScopeRows.of([scope.values_of(hits[place].get("_source") or {}) for place in places]) if scope else None
+    scopes = ScopeRows.read(scope, [hits[place].get("_source") or {} for place in places]) if scope else None
     return FingerprintRows(refs, _condensed(wanted, stored, kept), len(hits) - len(kept), scopes)
 
 

@@ -24,7 +24,7 @@ from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer,
 from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.scope import Scope, ScopeValues
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
@@ -73,7 +73,7 @@ class Deduplication:
         minhash = self._needed.minhash
         bits = minhash.layout.value_bits if minhash else VALUE_BITS
         self._store = FingerprintStore(self._needed, spools, bits, choices.scope)
-        self._unnoted: list[ScopeValues | None] = []
+        self._unnoted: list[Mapping[str, Any]] = []
         exact = self._exact if self._texts is not None else None
         self._comparison = Comparison(self._store, criteria, exact, threads)
 
@@ -94,14 +94,14 @@ class Deduplication:
             id, text, *values = checked(document, position, scope)
             self._ids.append(id)
             if scope:
-                self._unnoted.append(scope.values_of(values[0]))
+                self._unnoted.append(values[0])
                 if len(self._unnoted) == _NOTED_AT_ONCE:
                     self._note_scopes()
             yield text
 
     def _note_scopes(self) -> None:
-        if self._store.scopes:
-            self._store.scopes.add(ScopeRows.of(self._unnoted))
+        if self._store.scopes and self._choices.scope:
+            self._store.scopes.add(ScopeRows.read(self._choices.scope, self._unnoted))
             self._unnoted.clear()
 
     def _exact(self, first: Integers, second: Integers, least: Similarities | float) -> PairMeasures:

@@ -7,23 +7,23 @@ probability of 10**-21.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers, distinct_numbers, spread_chunks
+from es_simhash._core.arrays import Integers, distinct_numbers, spread, spread_chunks
 from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.candidates import POSITION_MASK, pair_codes
 from es_simhash.groups.pairs.pair_rows import PairRows
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.spool import Columns, Spools
-from es_simhash.scheme.scope import Scope, ScopeValues
+from es_simhash.scheme.scope import Scope, ScopeValues, milliseconds_of
 
 Places = npt.NDArray[np.integer[Any]]
 
@@ -61,9 +61,54 @@ class ScopeRows:
         )
 
     @classmethod
+    def read(cls, scope: Scope, documents: Sequence[Mapping[str, Any]]) -> ScopeRows:
+        """Read the values of documents; where they are plain strings, as those of most are, each is read once."""
+        columns = [[document.get(path) for document in documents] for path in (*scope.within, *scope.across)]
+        moments = [document.get(scope.date) for document in documents] if scope.date else []
+        if any("." in path for path in scope.paths) or not (_are(columns, str) and _are([moments], str, int, float)):
+            return cls.of([scope.values_of(document) for document in documents])
+        places: dict[tuple[Any, ...], int] = {}
+        keys = zip(*columns, strict=True) if columns else repeat((), len(documents))
+        at = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
+        rows = cls.of([_plain_values(scope, key) for key in places])._taken(at)
+        if not scope.date:
+            return rows
+        dates = list(map(milliseconds_of, moments))
+        known = rows.known & np.array([date is not None for date in dates], dtype=np.bool_)
+        return replace(rows, known=known, dates=np.array([date or 0 for date in dates], dtype=np.int64))
+
+    def _taken(self, places: Integers) -> ScopeRows:
+        """Return some of the rows."""
+        which, number = spread(self.counts[places])
+        starts = (np.cumsum(self.counts) - self.counts)[places]
+        return ScopeRows(
+            self.known[places],
+            self.within[places],
+            self.sets[places],
+            self.counts[places],
+            self.values[starts[which] + number],
+            self.dates[places],
+        )
+
+    @classmethod
     def concatenated(cls, parts: Sequence[ScopeRows]) -> ScopeRows:
         """Concatenate rows."""
         return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
+
+
+def _are(columns: Sequence[Sequence[Any]], *kinds: type) -> bool:
+    """Return whether all values are of these types, or missing."""
+    return all(set(map(type, values)) <= {*kinds, type(None)} for values in columns)
+
+
+def _plain_values(scope: Scope, values: tuple[str | None, ...]) -> ScopeValues | None:
+    """Return what documents have that have one value in each field, or lack one."""
+    if None in values:
+        return None
+    known, count = [str(value) for value in values], len(scope.within)
+    return ScopeValues(
+        tuple((value,) for value in known[:count]), tuple(frozenset([each]) for each in known[count:]), None
+    )
 
 
 @lru_cache(_REMEMBERED)
@@ -105,7 +150,7 @@ class ScopeColumns:
     @property
     def by_pairs(self) -> bool:
         """Whether being in scope is more than being in the same class."""
-        return bool(self._scope.across or self._scope.window)
+        return self._scope.is_by_pairs
 
     def add(self, rows: ScopeRows) -> None:
         """Append documents."""

@@ -20,7 +20,7 @@ from es_simhash.engines.base import run
 from es_simhash.errors import FormatError, InputError, MissingExtraError, TextError
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.result import Counts
+from es_simhash.groups.pairs.result import Counts, Duplicates
 from es_simhash.index import Index
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.scheme.scheme import Scheme
@@ -138,15 +138,17 @@ def found_here(
 ) -> tuple[list[list[str]], dict[tuple[str, str], dict[str, Any]], Counts]:
     """What one machine finds among the same texts, in the order of their ids."""
     with Deduplicator(scheme, threads=1, **options).run(sorted(documents.items())) as found:
-        ids = list(found.ids())
-        rows = [
-            dict(zip(batch.dtype.names or (), row, strict=True)) for batch in found.pairs() for row in batch.tolist()
-        ]
-        pairs = {
-            (ids[row.pop("first")], ids[row.pop("second")]): row | {"clause": CLAUSES[row["clause"]]} for row in rows
-        }
-        # Spark does not look for the valley of the similarities.
-        return sorted(found.groups_of_ids()), pairs, replace(found.counts, valley=None)
+        return read_here(found)
+
+
+def read_here(
+    found: Duplicates,
+) -> tuple[list[list[str]], dict[tuple[str, str], dict[str, Any]], Counts]:
+    ids = list(found.ids())
+    rows = [dict(zip(batch.dtype.names or (), row, strict=True)) for batch in found.pairs() for row in batch.tolist()]
+    pairs = {(ids[row.pop("first")], ids[row.pop("second")]): row | {"clause": CLAUSES[row["clause"]]} for row in rows}
+    # Spark does not look for the valley of the similarities.
+    return sorted(found.groups_of_ids()), pairs, replace(found.counts, valley=None)
 
 
 @pytest.mark.parametrize(

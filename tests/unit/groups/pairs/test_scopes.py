@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from datetime import timedelta
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from es_simhash import Deduplicator, DocumentError, Scheme, Scope, Verification
+from es_simhash.groups.pairs import scope_columns
+from es_simhash.groups.pairs.candidates import HotKeys, positions
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Duplicates
+from es_simhash.groups.pairs.scope_columns import ScopeColumns, ScopeRows
+from es_simhash.groups.pairs.scoped_linker import ScopedLinker
+from es_simhash.groups.pairs.spool import Spools
 from es_simhash.scheme.verdict.rule import CLAUSES
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from tests.support.scoped import SCOPES, cliques, connected, documents, in_scope, stars
@@ -202,3 +209,71 @@ def test_documents_whose_scope_is_unknown_are_counted_and_in_no_group() -> None:
 def test_with_a_scope_each_document_has_its_values(document: Any) -> None:
     with pytest.raises(DocumentError, match=r"an object with the values of the scope\. Give such triples"):
         Deduplicator(PLAIN, scope=Scope(("tenant",))).run([document])
+
+
+SIMPLE = (
+    st.none() | st.sampled_from(["a", "b", "1"]) | st.integers(0, 2) | st.booleans() | st.lists(st.sampled_from("ab"))
+)
+MOMENTS = st.none() | st.sampled_from(["2026-03-01", "never", 10**400, 1e300, -1e300, 1772366400000, 1.5, True])
+READ = st.fixed_dictionaries(
+    {}, optional={"tenant": SIMPLE, "source": SIMPLE, "author": SIMPLE, "at": MOMENTS, "team": st.just({"name": "x"})}
+)
+
+
+@given(st.lists(READ, max_size=6), st.sampled_from(SCOPES), st.booleans())
+def test_values_are_read_at_once_as_one_by_one(known: list[Any], scope: Scope, plain: bool) -> None:
+    if plain:
+        known = [{name: str(value) for name, value in own.items()} for own in known]
+    one_by_one = ScopeRows.of([scope.values_of(own) for own in known])
+    at_once = ScopeRows.read(scope, known)
+    is_known = one_by_one.known
+    assert at_once.known.tolist() == is_known.tolist()
+    assert at_once.within[is_known].tolist() == one_by_one.within[is_known].tolist()
+    assert at_once.sets[is_known].tolist() == one_by_one.sets[is_known].tolist()
+    assert at_once.dates[is_known].tolist() == one_by_one.dates[is_known].tolist()
+    assert _values(at_once) == _values(one_by_one)
+
+
+def _values(rows: ScopeRows) -> list[Any]:
+    parts = np.split(rows.values, np.cumsum(rows.counts)[:-1]) if len(rows.counts) else []
+    return [part.tolist() for part, is_known in zip(parts, rows.known, strict=True) if is_known]
+
+
+def test_what_is_hashed_alike_is_compared_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents of tenants whose hashes begin alike are neighbours, and no pairs."""
+    whole = scope_columns._hash
+    monkeypatch.setattr(scope_columns, "_hash", lambda values: bytes(8) + whole(values)[:8])
+    texts = ["some words of a story", "Some words of a story", "SOME words of a story"]
+    known = [(f"{tenant}{place}", text, {"tenant": tenant}) for place, text in enumerate(texts) for tenant in "ab"]
+    with Deduplicator(PLAIN, scope=Scope(("tenant",)), threads=1, **BY_DISTANCE).run(known) as found:
+        assert {frozenset((a, b)) for a, b in pairs_of(found)} == {
+            frozenset(pair) for pair in combinations(range(6), 2) if known[pair[0]][2] == known[pair[1]][2]
+        }
+        assert sorted(map(sorted, found.groups_of_ids())) == [["a0", "a1", "a2"], ["b0", "b1", "b2"]]
+
+
+def linked(dates: list[int], all: int, most: int | None, hot: HotKeys) -> tuple[list[tuple[int, int]], ScopedLinker]:
+    """Link documents of a tenant and a key, whose dates may differ by one."""
+    scope = Scope(("tenant",), (), timedelta(milliseconds=1), "at")
+    with Spools(1 << 20) as spools:
+        columns = ScopeColumns(scope, spools)
+        columns.add(ScopeRows.read(scope, [{"tenant": "a", "at": date} for date in dates]))
+        columns.complete()
+        words = next(columns.mixed(iter([np.arange(len(dates), dtype=np.uint64)])))
+        linker = ScopedLinker(columns, all, 1, most, hot)
+        found = [pair for codes in linker.pairs([np.sort(words)]) for pair in zip(*positions(codes), strict=True)]
+    return sorted((int(a), int(b)) for a, b in found), linker
+
+
+def test_documents_of_a_key_are_linked_to_the_nearest_in_time_and_the_key_is_counted_and_named() -> None:
+    hot, dates = HotKeys(least=6), [5, 3, 1, 2, 4, 9]
+    pairs, linker = linked(dates, 1, None, hot)
+    assert pairs == [(0, 4), (1, 3), (1, 4), (2, 3)]
+    assert (linker.left_out, linker.cut_off) == (0, 0)
+    assert [(size, dates[position]) for size, _, position in hot] == [(6, 9)]
+
+
+def test_in_a_crowd_of_a_window_some_are_linked_and_the_rest_is_counted() -> None:
+    pairs, linker = linked([7] * 6, 2, 4, HotKeys())
+    assert pairs == [(0, 1), (0, 2), (1, 2), (2, 3)]
+    assert (linker.left_out, linker.cut_off) == (11, 2)
