@@ -1,15 +1,18 @@
 """Distinct results on a search of one's own, compared with the same search and with what servers offer.
 
 {documents:,} texts of 1.3 kB: originals, each with up to {most} copies in which 1%, 2% or 5% of the words were
-replaced. A search for some words of a text reads {window} hits, and shows ten. `diversify` (Elasticsearch) goes by a
-`dense_vector` of 64 bits, the SimHash; the `collapse` response processor (OpenSearch) and `collapse` go by groups that
-a whole run has written before. Copies left are pairs among the hits shown with an exact Jaccard similarity of at least
-{similarity}. Whole calls through the same client.
+replaced. A search for some rare and some common words of a text has {window} hits and more; ten distinct ones are
+wanted of these. `diversify` (Elasticsearch) goes by a `dense_vector` of 64 bits, the SimHash; it leaves out documents
+whose vector is not indexed. `collapse`, OpenSearch's response processor of that name, and our search template go by
+groups that a whole run has written before. Copies left are pairs among the hits shown with an exact Jaccard similarity
+of at least {similarity}. Whole calls through the same client.
 """
 
 from __future__ import annotations
 
 import random
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from statistics import mean
@@ -25,9 +28,15 @@ from es_simhash.groups.of_index.writing import WriteOptions
 
 DOCUMENTS, LENGTH, MOST, SIMILARITY = 20_000, 1300, 8, 0.5
 WINDOW, PAGE, QUERIES, ROUNDS = 100, 10, 100, 4
-WORDS_OF_A_QUERY = 4
-INDEX, PIPELINE = "distinct", "es_simhash_benchmark"
-PLAIN = "the same search"
+# Words of a query: the longest of a text, which few but its copies have, and the commonest, which most texts have.
+LONG, COMMON = 4, 2
+INDEX, PIPELINE, SCRIPTS = "distinct", "es_simhash_benchmark", "es-simhash-benchmark"
+LAMBDA = 0.5
+_PROCESSORS: Json = {
+    "request_processors": [{"oversample": {"sample_factor": WINDOW // PAGE}}],
+    "response_processors": [{"collapse": {"field": "dedup.group"}}, {"truncate_hits": {}}],
+}
+PLAIN = f"the same search, {WINDOW} hits"
 __doc__ = __doc__.format(documents=DOCUMENTS, most=MOST, window=WINDOW, similarity=SIMILARITY)
 
 # What a search returns: the ids of the hits that are shown.
@@ -53,22 +62,27 @@ def _with_copies(originals: Sequence[str]) -> list[str]:
 
 
 def _queries(texts: Sequence[str], count: int) -> list[str]:
-    """Return searches for some long words of texts, which few texts but their copies have."""
-    chosen = random.Random(7)
-    return [
-        " ".join(sorted(set(text.split()), key=len)[-WORDS_OF_A_QUERY:]) for text in chosen.sample(list(texts), count)
-    ]
+    """Return searches for some words of texts."""
+    chosen, found = random.Random(7), []
+    for text in chosen.sample(list(texts), count):
+        words = Counter(re.findall("[a-z]+", text))
+        common = [word for word, _ in words.most_common(COMMON)]
+        found.append(" ".join([*sorted(words, key=len)[-LONG:], *common]))
+    return found
 
 
 def _on_server(server: Server, texts: Sequence[str], queries: Sequence[str]) -> Table:
     scheme = Scheme()
     index = Index(INDEX, server.client, scheme=scheme, fields=["body"])
-    bits: Json = {"type": "dense_vector", "element_type": "bit", "dims": 64, "index": False}
+    bits: Json = {"type": "dense_vector", "element_type": "bit", "dims": 64}
     properties: Json = {"body": {"type": "text"}} | ({"bits": bits} if server.name == "elasticsearch" else {})
     index.init(create={"settings": {"index": SETTINGS}, "mappings": {"properties": properties}})
     server.fill(INDEX, index.documents.actions(_actions(server, scheme, texts)))
     server.merge(INDEX)
     index.learn()
+    with index.group() as grouped:
+        index.write_groups(grouped, WriteOptions(singles=True))
+    server.merge(INDEX)
     ways = _ways(server, index)
     half = len(queries) // 2
     latencies = in_turns(ways, queries[half:], ROUNDS, queries[:half], server.cpu)
@@ -111,34 +125,35 @@ def _ways(server: Server, index: Index) -> dict[str, Ask]:
     def distinct(words: str, estimate: bool = False) -> list[str]:
         return [each.hit["_id"] for each in index.search(body(words), distinct=True, estimate=estimate)]
 
-    bare = {"_source": False}
     ways: dict[str, Ask] = {
         PLAIN: lambda words: hits(body(words, WINDOW)),
-        "the same search without documents": lambda words: hits(body(words, WINDOW) | bare),
+        f"the same search, {PAGE} hits": lambda words: hits(body(words)),
         "es_simhash, texts compared": distinct,
         "es_simhash, fingerprints": lambda words: distinct(words, estimate=True),
+        "collapse, by stored groups": lambda words: hits(body(words) | {"collapse": {"field": "dedup.group"}}),
     }
     if server.name == "elasticsearch":
-        ways["diversify, λ = 0.3"] = lambda words: hits({"retriever": _diversify(words), "size": PAGE})
+        ways[f"diversify, λ = {LAMBDA}"] = lambda words: hits({"retriever": _diversify(words), "size": PAGE})
         return ways
-    with index.group() as grouped:
-        index.write_groups(grouped, WriteOptions(singles=True))
-    server.merge(INDEX)
-    server.http(
-        "PUT", f"/_search/pipeline/{PIPELINE}", {"response_processors": [{"collapse": {"field": "dedup.group"}}]}
-    )
-    ways["collapse processor, by stored groups"] = lambda words: hits(body(words, WINDOW), search_pipeline=PIPELINE)
-    ways["collapse, by stored groups"] = lambda words: hits(body(words) | {"collapse": {"field": "dedup.group"}})
+    server.http("PUT", f"/_search/pipeline/{PIPELINE}", _PROCESSORS)
+    group = {"docvalue_fields": ["dedup.group"]}
+    ways["collapse processor, by stored groups"] = lambda words: hits(body(words) | group, search_pipeline=PIPELINE)
+    index.install_scripts(SCRIPTS)
+    ways["our search template, by stored groups"] = lambda words: _by_template(server, words)
     return ways
 
 
+def _by_template(server: Server, words: str) -> list[str]:
+    asked = {"id": f"{SCRIPTS}-distinct", "params": {"query": {"match": {"body": words}}, "size": PAGE}}
+    reply = server.client.search_template(index=INDEX, body=asked)
+    buckets = reply["aggregations"]["window"]["distinct"]["buckets"]
+    return [each["hit"]["hits"]["hits"][0]["_id"] for each in buckets]
+
+
 def _diversify(words: str) -> Json:
-    inner = {"standard": {"query": {"match": {"body": words}}}}
-    return {
-        "diversify": {
-            "type": "mmr", "field": "bits", "lambda": 0.3, "rank_window_size": WINDOW, "size": PAGE, "retriever": inner
-        }
-    }  # fmt: skip
+    found = {"standard": {"query": {"match": {"body": words}}}}
+    how = {"type": "mmr", "field": "bits", "lambda": LAMBDA, "rank_window_size": WINDOW, "size": PAGE}
+    return {"diversify": {**how, "retriever": found}}
 
 
 def _left(scheme: Scheme, texts: Sequence[str], ask: Ask, queries: Sequence[str]) -> list[str]:

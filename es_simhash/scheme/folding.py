@@ -37,7 +37,7 @@ class GroupRule:
     prefix: str
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class ShownHit:
     """A hit that is shown, its ``rank`` in the engine's list, from 0, and the near-duplicates folded under it.
 

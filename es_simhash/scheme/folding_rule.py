@@ -89,7 +89,7 @@ def _joined(first: Any, second: Any) -> Any:
     return None if first is None or second is None else np.concatenate([first, second])
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class NearRow:
     """A near-duplicate of a hit, by its row, and how near it is."""
 
