@@ -60,7 +60,7 @@ class FindRequest:
     - ``scope_values``: the values of a text in the fields of both, by their paths; a document has its own.
     - ``relation="containing"`` finds the documents that contain the text instead, ``"contained"`` those that the text
       contains, by the keys of passages in the scheme (`es_simhash.Passages`). Then ``similarity`` is the minimum
-      containment.
+      containment, by default that of the level ``near``, .75.
     """
 
     by: By | None = None

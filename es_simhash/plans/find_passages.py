@@ -7,8 +7,9 @@ last, and are left out first where there are more candidates than are compared.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
@@ -38,29 +39,19 @@ def find_passages(terms: SearchTerms, wanted: Sequence[QueryDocument]) -> Plan[l
     if searches:
         yield from terms.experience.read(terms.index, terms.documents)
     replies = dict(zip(searches, (yield from all_candidates(terms, searches, with_texts=True)), strict=True))
-    found = []
-    for text in texts:
-        found.append((yield from _compared(text, [replies[search] for search in text.searches])))
-    return found
-
-
-def _compared(text: PassageText, replies: Sequence[Candidates]) -> Plan[Matches]:
-    """Compare a text with those of its candidates."""
     here: list[Json] = []
     elsewhere: list[Json] = []
-    hits: dict[tuple[str, str], Json] = {}
-    for reply in replies:
-        new = [hit for hit in reply.hits if (hit["_index"], hit["_id"]) not in hits]
-        hits |= {(hit["_index"], hit["_id"]): hit for hit in new}
-        (here if text.has_texts(reply.part) else elsewhere).extend(text.plausible(text.in_scope(new)[0]))
-    documents = text.terms.documents
-    texts = texts_in_hits(documents, here) | (yield from texts_of_hits(documents, elsewhere))
-    return text.matches(list(hits.values()), texts, complete=all(reply.complete for reply in replies))
+    for search, reply in replies.items():
+        (here if search.text.has_texts(reply.part) else elsewhere).extend(search.text.plausible(reply.hits))
+    read = texts_in_hits(terms.documents, here) | (yield from texts_of_hits(terms.documents, elsewhere))
+    return [text.matches([replies[search] for search in text.searches], read) for text in texts]
 
 
 @dataclass(frozen=True, eq=False)
 class PassageText(ScopedText):
-    """A text whose passages are searched for."""
+    """A text whose passages are searched for; what was compared with it is kept."""
+
+    _shares: dict[str, float] = field(default_factory=dict, repr=False)
 
     @cached_property
     def words(self) -> WordsOfText:
@@ -78,24 +69,28 @@ class PassageText(ScopedText):
         """The searches for candidates: one, or for what a long text contains as many as its keys need."""
         if self.missing:
             return []
-        containing = self.terms.options.relation == "containing"
         keys, are_chosen = passages.query_keys(
-            self.terms.documents.scheme, self.words.hashes, most=passages.MOST_RUNS if containing else MAX_KEYS
+            self.terms.documents.scheme, self.words.hashes, most=passages.MOST_RUNS if self.is_inner else MAX_KEYS
         )
-        if not containing:
+        if not self.is_inner:
             return [PassageSearch(self, keys[at : at + MAX_KEYS], 1) for at in range(0, len(keys), MAX_KEYS)]
         # Keys are hashes, so the lowest are as good a sample as any.
         keys = keys[:MAX_KEYS]
         needed = max(1, int(_SHARED * len(keys))) if are_chosen else 1
         return [PassageSearch(self, keys, needed)] if keys else []
 
+    @property
+    def is_inner(self) -> bool:
+        """Whether the text is the contained one."""
+        return self.terms.options.relation == "containing"
+
     def has_texts(self, part: Part) -> bool:
         """Return whether hits with this part of documents have their texts."""
         return self.terms.options.source is True or part is not Part.FINGERPRINTS
 
     def plausible(self, hits: Sequence[Json]) -> list[Json]:
-        """Return the hits of this scheme that may contain the text, or be contained, by the keys in common."""
-        return [hit for hit in hits if self._is_ours(hit) and self._shares_enough(hit)]
+        """Return the hits in scope and of this scheme that may contain the text, or be contained, by their keys."""
+        return [hit for hit in self.in_scope(hits)[0] if self._is_ours(hit) and self._shares_enough(hit)]
 
     def _is_ours(self, hit: Json) -> bool:
         return bool(self._stored(hit).get("scheme") == self.terms.documents.scheme.id)
@@ -105,31 +100,30 @@ class PassageText(ScopedText):
         return stored if isinstance(stored, dict) else {}
 
     def _shares_enough(self, hit: Json) -> bool:
-        if self.terms.options.relation == "containing":
+        if self.is_inner:
             return True  # the engine has counted
         own = passages.keys_in(self._stored(hit))
         return len(own & self.keys) >= _SHARED * len(own)
 
     def containment(self, text: str) -> float:
         """Return the share of the contained one of both texts that stands in the other."""
-        scheme = self.terms.documents.scheme
-        [other] = words_of_texts(scheme, [text])
-        n = passages.passages_of(scheme).words
-        containing = self.terms.options.relation == "containing"
-        return self.words.share_in(other, n) if containing else other.share_in(self.words, n)
+        if text not in self._shares:
+            scheme = self.terms.documents.scheme
+            [other] = words_of_texts(scheme, [text])
+            first, second = (self.words, other) if self.is_inner else (other, self.words)
+            self._shares[text] = first.share_in(second, passages.passages_of(scheme).words)
+        return self._shares[text]
 
-    def matches(self, hits: Sequence[Json], texts: Texts, *, complete: bool) -> Matches:
-        """Return the hits that contain enough of the text, or that it contains enough of, the most first.
-
-        ``texts`` are those that were read, of plausible hits.
-        """
+    def matches(self, replies: Sequence[Candidates], texts: Texts) -> Matches:
+        """Return the candidates that contain enough of the text, or that it contains enough of, the most first."""
         options, least = self.terms.options, self.terms.criteria.similarity
         assert least is not None
+        distinct = {(hit["_index"], hit["_id"]): hit for reply in replies for hit in reply.hits}
+        hits, unscoped = self.in_scope(list(distinct.values()))
         found = []
-        for hit in hits:
+        for hit in self.plausible(hits):
             text = texts.get((hit["_index"], hit["_id"]))
-            share = 0.0 if text is None else self.containment(text)
-            if text is None or share < least:
+            if text is None or (share := self.containment(text)) < least:
                 continue
             match = Match(
                 hit["_index"],
@@ -144,15 +138,14 @@ class PassageText(ScopedText):
             )
             found.append(match)
         found.sort(key=lambda match: (-(match.containment or 0.0), match.index, match.id))
-        others, unscoped = self.in_scope(hits)
         status: Status = "empty"
         if len(self.words.hashes):
             status = "ok" if self.searches or self.missing else "short"
         return Matches(
             tuple(found[: options.size]),
-            len(others),
-            complete,
-            sum(not self._is_ours(hit) for hit in others),
+            len(hits),
+            all(reply.complete for reply in replies),
+            sum(not self._is_ours(hit) for hit in hits),
             status,
             unscoped=unscoped,
             missing=self.missing,
@@ -187,15 +180,16 @@ class PassageSearch:
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
         """Return whether as many hits as wanted are contained, or contain, wholly: nothing is nearer."""
         text = self.text
-        known = texts_in_hits(text.terms.documents, text.plausible(text.in_scope(hits)[0]))
-        return sum(text.containment(each) == 1.0 for each in known.values()) >= text.terms.options.size
+        known = texts_in_hits(text.terms.documents, text.plausible(hits)).values()
+        whole = (each for each in known if text.containment(each) == 1.0)
+        return len(list(islice(whole, text.terms.options.size))) == text.terms.options.size
 
     def _source(self, part: Part) -> list[str] | bool:
         """Return what to fetch of documents."""
         options, documents = self.text.terms.options, self.text.terms.documents
         if options.source is True or part is Part.WHOLE:
             return True
-        own = ("scheme", passages.FIELD) if options.relation == "contained" else ("scheme",)
+        own = ("scheme",) if self.text.is_inner else ("scheme", passages.FIELD)
         asked = [*query.name_list(options.source or ()), *self.text.terms.scope_paths]
         source = [*asked, *(f"{documents.prefix}.{name}" for name in own)]
         return [*source, *documents.fields] if self.text.has_texts(part) else source

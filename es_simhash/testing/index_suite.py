@@ -270,6 +270,19 @@ class IndexSuite(IndexBase):
         [expected] = similarities_to(Scheme(), texts[0], texts[1:], "containment", idf)
         assert weighted.similarity == expected != match.similarity
 
+    def test_texts_that_contain_one_another_are_found_by_the_keys_of_their_passages(
+        self, engine: Any, names: Any
+    ) -> None:
+        index = self.open(names(), engine, scheme="passages", fields=FIELDS)
+        index.init()
+        stories = [text_of(each) for each in corpus(6)]
+        texts = {"whole": "\n".join(stories[:3]), "part": stories[0], "other": stories[3]}
+        index.add([{"_id": id_, "title": "", "body": text} for id_, text in texts.items()], refresh=True)
+        assert ids(index.find(id="part", relation="containing")) == ["whole"]
+        [match] = index.find(texts["whole"], relation="contained", filter={"ids": {"values": ["part", "other"]}})
+        assert (match.id, match.containment, match.similarity) == ("part", 1.0, None)
+        assert [ids(each) for each in index.find_many(ids=["other", "whole"], relation="contained")] == [[], ["part"]]
+
     def test_a_filter_restricts_what_is_found(self, filled: Any) -> None:
         assert ids(filled.find(id="1", filter={"ids": {"values": ["5a"]}})) == []
         assert ids(filled.find(id="1", filter=[{"ids": {"values": ["1a"]}}, {"match_all": {}}])) == ["1a"]

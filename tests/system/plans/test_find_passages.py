@@ -69,3 +69,16 @@ def test_planted_passages_are_among_them(index: Index) -> None:
         assert {f"story {number}", f"quoting {number}", f"enlarged {number}"} <= within
         contained = {match.id for match in index.find(id=f"enlarged {number}", relation="contained", size=100)}
         assert {f"story {number}", f"passage {number}"} <= contained
+
+
+def test_where_candidates_are_cut_off_those_with_rare_passages_are_compared(
+    engine: Engine, names: Callable[[], str]
+) -> None:
+    made = Index(names(), engine, scheme="passages", fields=["body"])
+    made.init(create={"settings": {"number_of_shards": 1, "number_of_replicas": 0}})
+    legal, passage = (" ".join(f"{start}{number}" for number in range(40)) for start in ("legal", "word"))
+    own = (" ".join(f"own{i}x{number}" for number in range(40)) for i in range(203))
+    texts = [f"{next(own)} {legal}" for _ in range(200)] + [f"{next(own)} {passage} {legal}" for _ in range(3)]
+    made.add(({"_id": str(place), "body": text} for place, text in enumerate(texts)), refresh=True)
+    matches = made.find(f"{passage} {legal}", relation="containing", max_candidates=10)
+    assert ([match.id for match in matches], matches.complete) == (["200", "201", "202"], False)

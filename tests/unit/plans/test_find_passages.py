@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,25 @@ def test_keys_in_other_layouts_are_found(tmp_path: Path, form: Any) -> None:
     opened.add([{"_id": "long", "body": " ".join(LONG)}, {"_id": "other", "body": OTHER}], refresh=True)
     assert found(opened.find(PART, relation="containing")) == {"long": 1.0}
     assert found(opened.find(f"{OTHER} {PART}", relation="contained")) == {"other": 1.0}
+
+
+def test_no_other_part_of_the_scheme_is_needed(tmp_path: Path) -> None:
+    scheme = replace(Scheme.preset("strict"), passages=Passages())
+    opened = Index("news", EmbeddedEngine(tmp_path), scheme=scheme, fields=["body"])
+    opened.init()
+    opened.add([{"_id": "long", "body": " ".join(LONG)}], refresh=True)
+    assert found(opened.find(PART, relation="containing")) == {"long": 1.0}
+
+
+def test_what_one_of_many_reads_is_not_compared_with_the_others(index: Index) -> None:
+    boilerplate = " ".join(words(22, seed=9))
+    rest = f"{boilerplate} {' '.join(words(300, seed=8))}"
+    index.add([{"_id": "rest", "body": rest}], refresh=True)
+    texts = [f"{boilerplate} {PASSAGE}", f"{rest} {PART}"]
+    one_by_one = [found(index.find(text, relation="contained", similarity=0.05)) for text in texts]
+    together = index.find_many(texts, relation="contained", similarity=0.05)
+    assert list(map(found, together)) == one_by_one
+    assert ["rest" in each for each in one_by_one] == [False, True]
 
 
 def test_a_backfill_gives_keys_to_documents_that_are_there(tmp_path: Path) -> None:
