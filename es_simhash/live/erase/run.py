@@ -51,6 +51,7 @@ def erase(
     found = copies.sources, copies.options, copies.within
     report = Erased(copies.index, by, now(), *found, incomplete=list(copies.incomplete))
     erasing = _Erasing(behind, copies, everything, report, on_progress or (lambda _: None))
+    erasing.on_progress(report)
     yield from erasing.run()
     return report
 
