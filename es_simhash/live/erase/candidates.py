@@ -1,6 +1,7 @@
 """The searches that find what may be a copy of a text, in every way that an index offers.
 
 - by keys of both kinds; one in common is enough.
+- by keys of passages, if the scheme has them.
 - by the words of the text, for documents without a current fingerprint.
 - by the words of each of its passages, for documents that are a part of it, or have a part of it.
 
@@ -13,8 +14,10 @@ from collections.abc import Iterable, Iterator
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, fingerprinted
+from es_simhash.scheme import passages as stored_passages
 from es_simhash.scheme import query
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import MAX_KEYS
 
 # The characters of a passage, whose second half is the first of the next; those of a long text are longer.
 _PASSAGE, _MOST_PASSAGES = 300, 200
@@ -30,7 +33,7 @@ def queries(documents: Iterable[Documents], text: str) -> Iterator[Json]:
     by_way = {(own.scheme.id, own.prefix, tuple(own.fields)): own for own in documents}
     for way in ways:
         yield from _by_keys(by_way[way], text)
-    # What finds stored passages belongs here: the queries of an optional field of the scheme.
+        yield from _by_passages(by_way[way], text)
     for fields in dict.fromkeys(fields for _, _, fields in ways):
         yield _by_words(fields, text[:_WHOLE], _OF_WHOLE)
         for passage in passages(text):
@@ -52,6 +55,17 @@ def _by_keys(documents: Documents, text: str) -> Iterator[Json]:
         # The farthest distance at which two SimHashes are sure to share a block, and the lowest similarity.
         criteria = Criteria(scheme.simhash.blocks - 1 if scheme.simhash else None, 0.0 if scheme.minhash else None)
         yield query.clause(scheme, fingerprint, criteria, documents.prefix, fields=fields)
+
+
+def _by_passages(documents: Documents, text: str) -> Iterator[Json]:
+    """Find documents that contain the text, or parts of it, by the keys that they store of their passages."""
+    if documents.scheme.passages is None:
+        return
+    words, _ = stored_passages.words_of(documents.scheme, [text])
+    keys, _ = stored_passages.query_keys(documents.scheme, words, most=stored_passages.MOST_RUNS)
+    terms = [{"term": {f"{documents.prefix}.{stored_passages.FIELD}": key}} for key in keys]
+    for start in range(0, len(terms), MAX_KEYS):
+        yield {"bool": {"should": terms[start : start + MAX_KEYS], "minimum_should_match": 1}}
 
 
 def _by_words(fields: Iterable[str], text: str, settings: Json) -> Json:

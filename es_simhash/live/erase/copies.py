@@ -55,8 +55,8 @@ class Copy:
     """A document that is to be erased, in the version that was compared.
 
     ``similarity`` is the Jaccard similarity to the text of ``source``; ``source_in_copy`` and ``copy_in_source`` are
-    the shares of one text's features that the other has. ``fingerprint`` says what the document stores: ``current``,
-    ``stale``, ``other scheme`` or ``none``. ``sha256`` is a hash of the text, and ``text`` its beginning.
+    the shares of one text's words in passages that the other has. The document stores a ``fingerprint`` that is
+    ``current``, ``stale``, or of an ``other scheme``, or ``none``. ``sha256`` is a hash of the text, ``text`` its start.
     """
 
     index: str
@@ -85,7 +85,7 @@ class Copy:
 
     @property
     def containment(self) -> float:
-        """The larger share of one text's features that the other has."""
+        """The larger share of one text's words in passages that the other has."""
         return max(self.source_in_copy, self.copy_in_source)
 
     @property

@@ -15,7 +15,7 @@ class EraseOptions:
     """What a copy is, and how copies are found.
 
     - ``similarity``: the minimum Jaccard similarity of a near copy.
-    - ``containment``: the minimum share of one text's features that the other has, if that is a part of the other.
+    - ``containment``: the minimum share of one text's words in passages that the other has.
     - ``keep_original``: the documents whose ids are given stay; only their copies are erased.
     - ``scope_values``: the values of texts that are given in the fields that the index keeps apart.
     - ``scan``: compare every document of the index, beside those that searches find.

@@ -6,7 +6,7 @@ With w the words of a text A (see `es_simhash.scheme.passages`), n the ``words``
 
 A text of fewer words is one passage as a whole; an empty one stands in no other. The containment is 1 if A stands in B,
 whatever else does. Containment by features (Broder, "On the resemblance and containment of documents", 1997; see
-`es_simhash.scheme.verdict.containment`) counts what long texts share by chance, and a changed word removes many
+`es_simhash.sketches.similarity`) counts what long texts share by chance, and a changed word removes many
 features at once. Here it takes away that word alone, unless another one is changed within n words of it.
 """
 

@@ -21,6 +21,7 @@ from es_simhash.plans.operations import Bulk, CreateIndex, Refresh, UpdateAliase
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.verdict.common_passages import containment
 from es_simhash.testing.corpus import corpus, edited
 from es_simhash.text.normalise import Normalisation
 from tests.support.meddling import Meddler, Overloaded, once
@@ -35,7 +36,7 @@ COPIES: dict[str, tuple[str, Json]] = {
     "equal": ("equal", SOURCE),
     "near": ("near", edited(SOURCE, 5)),
     "half": ("contained", {"title": "An excerpt", "body": BODY[: len(BODY) // 2]}),
-    "sentence": ("contained", {"title": "", "body": BODY[300:400]}),
+    "sentence": ("contained", {"title": "", "body": " ".join(BODY.split()[40:60])}),
     "quoting": ("containing", {"title": "", "body": " ".join([*(each["body"] for each in OTHERS.values()), BODY])}),
     "in the middle": ("containing", {"title": "", "body": f"{OTHERS['3']['body']} {BODY} {OTHERS['6']['body']}"}),
 }
@@ -51,13 +52,12 @@ def text_of(document: Json) -> str:
 
 
 def is_copy(document: Json, source: Json = SOURCE) -> bool:
-    """Return whether a document is a copy, by sets of runs and nothing else."""
+    """Return whether a document is a copy, by sets of runs and the passages in common, without any search."""
     own, there = ({*runs_of(Normalisation()(text_of(each)))} for each in (source, document))
-    shared = len(own & there)
+    parts = containment(Scheme(), text_of(source), text_of(document), 6)
+    is_long = len(text_of(document).split()) >= 10 or not text_of(document).isascii()
     return bool(there) and (
-        shared >= 0.5 * len(own | there)
-        or (len(own) >= 50 and shared >= 0.9 * len(own))
-        or (len(there) >= 50 and shared >= 0.9 * len(there))
+        len(own & there) >= 0.5 * len(own | there) or parts.of_first >= 0.9 or (is_long and parts.of_second >= 0.9)
     )
 
 
