@@ -78,6 +78,23 @@ class IndexSuite(IndexBase):
         """Return a document as it is stored."""
         return self.engine_of(engine).perform(GetDocuments(name, [id]))[0]["_source"]
 
+    # --- erasing ---
+
+    def test_a_document_is_erased_with_its_copies(self, engine: Any, filled: Any) -> None:
+        copies = filled.copies(["3"])
+        assert {copy.id: copy.kind for copy in copies} == {"3": "original", "3a": "near"}
+        progress: list[int] = []
+        erased = filled.erase(copies, on_progress=lambda so_far: progress.append(len(so_far.deleted)))
+        assert [each.copy.id for each in erased.deleted] == ["3a", "3"]
+        assert progress == [0, 1, 2]
+        assert erased.is_complete
+        assert self.engine_of(engine).perform(Count(filled.name, {"match_all": {}})) == 34
+
+    def test_a_copy_that_is_dropped_stays(self, engine: Any, filled: Any) -> None:
+        erased = filled.erase(filled.copies(["3"]).only(lambda copy: copy.id != "3a"))
+        assert [(each.copy.id, each.reason) for each in erased.left] == [("3a", "dropped")]
+        assert self.source(engine, filled.name, "3a")
+
     # --- init ---
 
     def test_init_makes_a_new_index_with_scheme_and_fields(self, engine: Any, names: Any) -> None:

@@ -3,7 +3,7 @@
 - by keys of both kinds; one in common is enough.
 - by keys of passages, if the scheme has them.
 - by the words of the text, for documents without a current fingerprint.
-- by the words of each of its passages, for documents that are a part of it, or have a part of it.
+- by the words of each part of the text, for documents that stand in it, or have much of it.
 
 They find too much on purpose: what decides is the exact comparison of texts.
 """
@@ -14,35 +14,33 @@ from collections.abc import Iterable, Iterator
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, fingerprinted
-from es_simhash.scheme import passages as stored_passages
-from es_simhash.scheme import query
+from es_simhash.scheme import passages, query
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MAX_KEYS
 
-# The characters of a passage, whose second half is the first of the next; those of a long text are longer.
-_PASSAGE, _MOST_PASSAGES = 300, 200
+# The characters of a part, whose second half is the first of the next; those of a long text are longer.
+_PART, _MOST_PARTS = 150, 200
 # The beginning of a text that is sent as a whole; of more, a server would choose hardly other words.
 _WHOLE = 50_000
 _OF_WHOLE: Json = {"max_query_terms": 50, "minimum_should_match": "20%"}
-_OF_PASSAGE: Json = {"max_query_terms": 25, "minimum_should_match": "15%"}
+_OF_PART: Json = {"max_query_terms": 15, "minimum_should_match": "30%"}
 
 
 def queries(documents: Iterable[Documents], text: str) -> Iterator[Json]:
     """Yield the queries for a text in indices whose documents are made in one of these ways, the surest first."""
-    ways = list(dict.fromkeys((own.scheme.id, own.prefix, tuple(own.fields)) for own in documents))
-    by_way = {(own.scheme.id, own.prefix, tuple(own.fields)): own for own in documents}
-    for way in ways:
-        yield from _by_keys(by_way[way], text)
-        yield from _by_passages(by_way[way], text)
+    ways = {(own.scheme.id, own.prefix, tuple(own.fields)): own for own in documents}
+    for own in ways.values():
+        yield from _by_keys(own, text)
+        yield from _by_passages(own, text)
     for fields in dict.fromkeys(fields for _, _, fields in ways):
         yield _by_words(fields, text[:_WHOLE], _OF_WHOLE)
-        for passage in passages(text):
-            yield _by_words(fields, passage, _OF_PASSAGE)
+        for part in parts(text):
+            yield _by_words(fields, part, _OF_PART)
 
 
-def passages(text: str) -> list[str]:
-    """Cut a text into passages that overlap by half; none of a text that is one itself."""
-    step = max(_PASSAGE // 2, -(-len(text) // _MOST_PASSAGES))
+def parts(text: str) -> list[str]:
+    """Cut a text into parts that overlap by half; none of a text that is one itself."""
+    step = max(_PART // 2, -(-len(text) // _MOST_PARTS))
     if len(text) <= 2 * step:
         return []
     return [text[start : start + 2 * step] for start in range(0, len(text) - step, step)]
@@ -61,9 +59,9 @@ def _by_passages(documents: Documents, text: str) -> Iterator[Json]:
     """Find documents that contain the text, or parts of it, by the keys that they store of their passages."""
     if documents.scheme.passages is None:
         return
-    words, _ = stored_passages.words_of(documents.scheme, [text])
-    keys, _ = stored_passages.query_keys(documents.scheme, words, most=stored_passages.MOST_RUNS)
-    terms = [{"term": {f"{documents.prefix}.{stored_passages.FIELD}": key}} for key in keys]
+    words, _ = passages.words_of(documents.scheme, [text])
+    keys, _ = passages.query_keys(documents.scheme, words, most=passages.MOST_RUNS)
+    terms = [{"term": {f"{documents.prefix}.{passages.FIELD}": key}} for key in keys]
     for start in range(0, len(terms), MAX_KEYS):
         yield {"bool": {"should": terms[start : start + MAX_KEYS], "minimum_should_match": 1}}
 

@@ -56,7 +56,7 @@ class Copy:
 
     ``similarity`` is the Jaccard similarity to the text of ``source``; ``source_in_copy`` and ``copy_in_source`` are
     the shares of one text's words in passages that the other has. The document stores a ``fingerprint`` that is
-    ``current``, ``stale``, or of an ``other scheme``, or ``none``. ``sha256`` is a hash of the text, ``text`` its start.
+    ``current``, ``stale``, or of an ``other scheme``, or ``none``. Of its text it has a hash, and the beginning.
     """
 
     index: str
@@ -171,14 +171,20 @@ def _object(number: int, line: str) -> Json:
 def _reviewed(number: int, header: Any, sources: Iterable[Source]) -> frozenset[Place]:
     match header:
         case {"sources": list(listed), "found": list(found)}:
-            there = {source.get("sha256") for source in listed if isinstance(source, dict)}
+            there = {str(source.get("sha256")) for source in listed if isinstance(source, dict)}
             if there != {source.content for source in sources}:
                 raise FormatError(
                     "The list was made for another text, or the document has changed since. Make the list again."
                 )
-            with_parts = [place for place in found if isinstance(place, list) and len(place) == 3]
-            return frozenset((index, id_, routing) for index, id_, routing in with_parts)
+            return frozenset(map(_place, found))
     raise FormatError(f"Line {number} of the list does not say what was searched for. Make the list again.")
+
+
+def _place(form: Any) -> Place:
+    match form:
+        case [str(index), str(id_), str() | None as routing]:
+            return index, id_, routing
+    raise FormatError("The first line of the list names something else than documents. Make the list again.")
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -193,7 +199,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 def _copy(number: int, form: Json) -> Copy:
     given = {each.name: form.get(each.name) for each in fields(Copy)}
     for each in fields(Copy):
-        if not isinstance(given[each.name], _TYPES[str(each.type)]):
+        if not isinstance(given[each.name], _TYPES[str(each.type)]) or isinstance(given[each.name], bool):
             raise FormatError(
                 f"Line {number} of the list has no {each.name} of a copy. Keep lines as they are, or remove them whole."
             )

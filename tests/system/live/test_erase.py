@@ -21,6 +21,7 @@ from es_simhash.plans.operations import Bulk, CreateIndex, Refresh, UpdateAliase
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.settings import Passages
 from es_simhash.scheme.verdict.common_passages import containment
 from es_simhash.testing.corpus import corpus, edited
 from es_simhash.text.normalise import Normalisation
@@ -369,6 +370,22 @@ def test_an_index_without_fingerprints_is_searched_by_the_fields_that_are_named(
     assert {copy.id for copy in index.copies(["0"])} == {"0", "near"}
     index.erase(index.copies(["0"]))
     assert set(everything_in(engine, name)) == {"3"}
+
+
+def test_texts_that_are_not_indexed_are_found_by_their_keys(engine: Engine, names: Callable[[], str]) -> None:
+    found = {}
+    for scheme in (Scheme(), Scheme(passages=Passages())):
+        name = names()
+        field = {"type": "text", "index": False}
+        engine.perform(CreateIndex(name, {"mappings": {"properties": dict.fromkeys(FIELDS, field)}}))
+        index = Index(name, engine, scheme=scheme, fields=FIELDS)
+        index.init()
+        documents = {"0": SOURCE, **OTHERS, **{id_: each for id_, (_, each) in COPIES.items()}}
+        index.add([{"_id": id_, **each} for id_, each in documents.items()], refresh=True)
+        found[scheme.passages is None] = {copy.id for copy in index.copies(["0"])}
+        assert {copy.id for copy in index.copies(["0"], options=EraseOptions(scan=True))} == {"0", *COPIES}
+    assert {"0", "equal", "near"} <= found[True]
+    assert found[True] < found[False] >= {"0", *COPIES} - {"sentence"}
 
 
 # --- what cannot be erased
