@@ -24,13 +24,20 @@ def grams(hashes: Codes, offsets: Integers, n: int) -> tuple[Codes, Integers]:
     """
     values, size = hashes, 1
     for bit in bin(n)[3:]:  # two runs of a length make one of twice that length, and a token more the next one
-        values = values[: len(values) - size] * _power(1, size) + values[size:]
+        values = _joined(values, size, values[size:])
         size *= 2
         if bit == "1":
-            values = values[: len(values) - 1] * _power(1, 1) + hashes[size:]
+            values = _joined(values, 1, hashes[size:])
             size += 1
     values = values + _power(n, n)
     return select(fmix64(values), offsets, _is_followed(offsets, n)[: len(values)])
+
+
+def _joined(values: Codes, size: int, others: Codes) -> Codes:
+    """Return the polynomials of runs that go on with the ``others``, which are of this size."""
+    joined = values[: len(others)] * _power(1, size)
+    joined += others
+    return joined
 
 
 def minima(hashes: Codes, offsets: Integers, window: int) -> tuple[Codes, Integers]:

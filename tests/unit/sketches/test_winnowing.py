@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from es_simhash.sketches.winnowing import grams, minima
@@ -33,6 +33,8 @@ def gram(tokens: list[int]) -> int:
 
 
 @given(TEXTS, SIZES)
+@example([[0] * 6], 8)
+@example([[0] * 4], 6)
 def test_grams_are_those_of_the_definition_and_lie_within_a_text(texts: list[list[int]], n: int) -> None:
     found = parts(*grams(*given_as_arrays(texts), n))
     assert found == [[gram(text[i : i + n]) for i in range(len(text) - n + 1)] for text in texts]
