@@ -23,10 +23,14 @@ _DIVERSE = 10
 
 @dataclass(frozen=True)
 class ListEnd:
-    """No more ``hits`` of a list can be read, because of what the ``reason`` names."""
+    """No more ``hits`` of a list can be read, because of what the ``reason`` names.
+
+    A list that is read ``at_once`` has no parts, and a short reply does not show that it is at its end.
+    """
 
     hits: int
     reason: str
+    at_once: bool = False
 
 
 _ENGINES = ListEnd(MOST_CANDIDATES, f"{MOST_CANDIDATES:,} hits")
@@ -38,20 +42,21 @@ def with_end(body: Json, window: int) -> tuple[Json, ListEnd]:
     if isinstance(query := body.get("query"), dict):
         set_["query"] = _with_k(query, window)
         if "hybrid" in query:
-            ends.append(ListEnd(window, "the hybrid query"))
+            ends.append(ListEnd(window, "the hybrid query", at_once=True))
     if "knn" in body:
         several = body["knn"] if isinstance(body["knn"], list) else [body["knn"]]
         nearest = [_nearest(each, window) for each in several]
         set_["knn"] = nearest if isinstance(body["knn"], list) else nearest[0]
         if "query" not in body:
             ends.append(ListEnd(sum(_number(each, "k", window) for each in nearest), "k"))
-    if "retriever" in body:
-        set_["retriever"], end = _retriever(body["retriever"], window)
-        ends.append(end)
+    for name in ("retriever", "rank"):
+        if name in body:
+            set_[name], end = _retriever(body[name], window)
+            ends.append(end)
     if "search_pipeline" in body:
-        # What it leaves out of a reply looks like the end of the list.
-        ends.append(ListEnd(window, "the search pipeline"))
-    return set_, min(ends, key=lambda end: end.hits)
+        # It may leave hits out of each reply.
+        ends.append(ListEnd(window, "the search pipeline", at_once=True))
+    return set_, min(ends, key=lambda end: (not end.at_once, end.hits))
 
 
 def _retriever(given: Any, window: int) -> tuple[Any, ListEnd]:

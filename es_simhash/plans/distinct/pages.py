@@ -159,8 +159,7 @@ def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[D
         cursor = Cursor.from_text(request.cursor, search)
         reader = yield from _resume(terms, asked, folding, cursor)
     elif request.paged:
-        if not asked.size:
-            raise InputError("A page of 0 hits leads to no other. Choose a size from 1, or leave out the cursor.")
+        _check_pages(asked)
         reader = yield OpenReader(terms.index, searched=True)
     first_rank, first = folding.read, len(folding.shown) + (0 if request.cursor else asked.skipped)
     last = first + asked.size
@@ -188,6 +187,14 @@ def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[D
         next_page,
         done.limit if is_last else None,
     )
+
+
+def _check_pages(asked: SearchBody) -> None:
+    """Raise where a page cannot lead to another."""
+    if asked.end.at_once:
+        raise InputError(f"What {asked.end.reason} finds is no list with further pages. Ask for one page.")
+    if not asked.size:
+        raise InputError("A page of 0 hits leads to no other. Choose a size from 1, or leave out the cursor.")
 
 
 def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[FoldingRule | GroupRule | None]:
@@ -251,8 +258,9 @@ def _read_on(
         hits = reply["hits"]["hits"]
         folding.add(hits, _texts(terms, asked, hits), enough)
         reader, first = _of_reply(reader, reply), first or reply
-        at_end = len(hits) < size
-        limit = asked.end.reason if not at_end and folding.read >= asked.end.hits else None
+        at_end = len(hits) < size and not asked.end.at_once
+        is_over = not at_end and (asked.end.at_once or folding.read >= asked.end.hits)
+        limit = asked.end.reason if is_over else None
         if at_end or limit or len(folding.shown) >= enough:
             return _ReadOn(first, reader, at_end, limit)
 

@@ -48,10 +48,13 @@ class SearchBody:
                 raise InputError(f"A search for distinct hits reads its own pages. Leave {name!r} out; use the cursor.")
         if "collapse" in self.body:
             raise InputError("A search for distinct hits cannot collapse them as well. Leave 'collapse' out.")
-        if _NO_SOURCE in name_list(self.body.get("stored_fields", [])):
+        stored = self.body.get("stored_fields")
+        if stored == _NO_SOURCE or (isinstance(stored, list) and _NO_SOURCE in stored):
             raise InputError(
-                "Hits without their source cannot be compared. Give '_source': false, not 'stored_fields'."
+                f"Hits without their source cannot be compared. Give '_source': false, not {_NO_SOURCE!r}."
             )
+        # Raise for what is no source filter.
+        _ = self.asked_source
 
     @property
     def size(self) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
+from es_simhash.errors import InputError
 from es_simhash.index import Index
 from es_simhash.plans.distinct.list_end import with_end
 from es_simhash.plans.distinct.pages import DistinctPage
@@ -241,3 +242,22 @@ def test_what_a_search_asks_for_beside_hits_is_asked_once(engine: Engine, index:
         *((True, None), (False, False))
     ]
     assert page.reply["aggregations"]
+
+
+@servers
+def test_a_search_for_no_hits_has_the_rest_of_its_reply(index: Index) -> None:
+    page = index.search({"size": 0, "aggs": {"langs": {"terms": {"field": "lang"}}}}, distinct=True)
+    assert len(page.reply["aggregations"]["langs"]["buckets"]) == 2
+    assert (len(page), page.read) == (0, 0)
+
+
+@pytest.mark.parametrize("engine", ["opensearch"], indirect=True)
+def test_what_a_search_pipeline_leaves_out_is_not_taken_for_the_end(index: Index) -> None:
+    """The OpenSearch of the tests has neither vectors nor hybrid queries, which need plugins."""
+    pipeline = {"response_processors": [{"truncate_hits": {"target_size": 30}}]}
+    body = {**ALL, "search_pipeline": pipeline}
+    page = index.search({**body, "size": 50}, distinct=True)
+    assert shown(page) == folded_by_hand(ranked(index, ALL, 30), by_texts(index))
+    assert (page.read, page.limit, page.at_end) == (30, "the search pipeline", False)
+    with pytest.raises(InputError, match="What the search pipeline finds is no list with further pages"):
+        index.search(body, distinct=True, paged=True)

@@ -73,8 +73,13 @@ def test_most_lists_go_on_and_their_requests_stay_as_they_are(body: Json) -> Non
             {"retriever": {"another": {"retriever": STANDARD}}},
             ListEnd(10, "the retriever another"),
         ),
-        ({"query": {"hybrid": {"queries": []}}}, None, ListEnd(100, "the hybrid query")),
-        ({"search_pipeline": "mine"}, None, ListEnd(100, "the search pipeline")),
+        (
+            {"query": {"match_all": {}}, "rank": {"rrf": {}}},
+            {"query": {"match_all": {}}, "rank": {"rrf": {"rank_window_size": 100}}},
+            ListEnd(100, "rank_window_size"),
+        ),
+        ({"query": {"hybrid": {"queries": []}}}, None, ListEnd(100, "the hybrid query", at_once=True)),
+        ({"search_pipeline": "mine"}, None, ListEnd(100, "the search pipeline", at_once=True)),
     ],
     ids=str,
 )
