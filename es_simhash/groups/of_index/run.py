@@ -42,6 +42,7 @@ from es_simhash.plans.closed_indices import closed_ones
 from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.mapping_notes import noted
 from es_simhash.plans.operations import Count, GetMappings, Slice
+from es_simhash.plans.scope_fields import check_scope
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.scope import combined
 from es_simhash.scheme.verdict.learnt import LearntRarity
@@ -121,6 +122,8 @@ class _Grouping:
         self._unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
         self._unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
         since = {name: self._since(mappings[name]) for name in sorted(ours) if ours[name]}
+        if self._scope:
+            check_scope({name: mappings[name] for name in since}, self._scope)
         self._is_incremental = self._options.incremental and None not in since.values()
         for name, changes in since.items():
             self._indices[name] = self._made_visible(name)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers, distinct_numbers, spread, spread_chunks
+from es_simhash._core.arrays import Integers, distinct_numbers, spread_chunks
 from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.candidates import POSITION_MASK, pair_codes
 from es_simhash.groups.pairs.pair_rows import PairRows
@@ -29,6 +29,11 @@ Places = npt.NDArray[np.integer[Any]]
 
 # Values of other documents are hashed once as well, if there are not too many.
 _REMEMBERED = 1 << 16
+_HASH_BYTES = 16
+
+# The hash of the values that must agree, that of all that must differ, and those of each of these.
+_Hashes: TypeAlias = tuple[bytes, bytes, tuple[bytes, ...]]
+_UNKNOWN: _Hashes = (bytes(_HASH_BYTES), bytes(_HASH_BYTES), ())
 _VALUES_AT_ONCE = 1 << 17
 
 
@@ -50,44 +55,31 @@ class ScopeRows:
     @classmethod
     def of(cls, found: Sequence[ScopeValues | None]) -> ScopeRows:
         """Hash the values of documents; None stands for a document that lacks one."""
-        across = [_hashes(each.across) if each else () for each in found]
-        return cls(
-            np.array([each is not None for each in found], dtype=np.bool_),
-            _words([_hash(each.within) if each else bytes(16) for each in found]),
-            _words([_hash(each.across) if each else bytes(16) for each in found])[:, 0].astype(np.uint32),
-            np.array(list(map(len, across)), dtype=np.int64),
-            _words(list(chain.from_iterable(across))),
-            np.array([each.date or 0 if each else 0 for each in found], dtype=np.int64),
-        )
+        dates = [each.date or 0 if each else 0 for each in found]
+        return cls._of([_hashes(*each[:2]) if each else _UNKNOWN for each in found], dates)
 
     @classmethod
     def read(cls, scope: Scope, documents: Sequence[Mapping[str, Any]]) -> ScopeRows:
-        """Read the values of documents; where they are plain strings, as those of most are, each is read once."""
+        """Read the values of documents; where all are plain strings, as most are, this takes a tenth of the time."""
         columns = [[document.get(path) for document in documents] for path in (*scope.within, *scope.across)]
         moments = [document.get(scope.date) for document in documents] if scope.date else []
         if any("." in path for path in scope.paths) or not (_are(columns, str) and _are([moments], str, int, float)):
             return cls.of([scope.values_of(document) for document in documents])
-        places: dict[tuple[Any, ...], int] = {}
         keys = zip(*columns, strict=True) if columns else repeat((), len(documents))
-        at = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
-        rows = cls.of([_plain_values(scope, key) for key in places])._taken(at)
-        if not scope.date:
-            return rows
-        dates = list(map(milliseconds_of, moments))
-        known = rows.known & np.array([date is not None for date in dates], dtype=np.bool_)
-        return replace(rows, known=known, dates=np.array([date or 0 for date in dates], dtype=np.int64))
+        hashes = [_plain_hashes(len(scope.within), key) for key in keys]
+        return cls._of(hashes, list(map(milliseconds_of, moments)) if scope.date else [0] * len(documents))
 
-    def _taken(self, places: Integers) -> ScopeRows:
-        """Return some of the rows."""
-        which, number = spread(self.counts[places])
-        starts = (np.cumsum(self.counts) - self.counts)[places]
-        return ScopeRows(
-            self.known[places],
-            self.within[places],
-            self.sets[places],
-            self.counts[places],
-            self.values[starts[which] + number],
-            self.dates[places],
+    @classmethod
+    def _of(cls, hashes: Sequence[_Hashes], dates: Sequence[int | None]) -> ScopeRows:
+        within, sets, across = zip(*hashes, strict=True) if hashes else ((), (), ())
+        known = [each is not _UNKNOWN and date is not None for each, date in zip(hashes, dates, strict=True)]
+        return cls(
+            np.array(known, dtype=np.bool_),
+            _words(within),
+            _words(sets)[:, 0].astype(np.uint32),
+            np.array(list(map(len, across)), dtype=np.int64),
+            _words(list(chain.from_iterable(across))),
+            np.array([date or 0 for date in dates], dtype=np.int64),
         )
 
     @classmethod
@@ -101,27 +93,27 @@ def _are(columns: Sequence[Sequence[Any]], *kinds: type) -> bool:
     return all(set(map(type, values)) <= {*kinds, type(None)} for values in columns)
 
 
-def _plain_values(scope: Scope, values: tuple[str | None, ...]) -> ScopeValues | None:
-    """Return what documents have that have one value in each field, or lack one."""
+@lru_cache(_REMEMBERED)
+def _plain_hashes(count: int, values: tuple[str | None, ...]) -> _Hashes:
+    """Hash the values of a document that has one in each field, ``count`` of them to agree in, or lacks some."""
     if None in values:
-        return None
-    known, count = [str(value) for value in values], len(scope.within)
-    return ScopeValues(
-        tuple((value,) for value in known[:count]), tuple(frozenset([each]) for each in known[count:]), None
-    )
+        return _UNKNOWN
+    within, across = values[:count], values[count:]
+    return _hashes(tuple((str(each),) for each in within), tuple(frozenset([str(each)]) for each in across))
 
 
 @lru_cache(_REMEMBERED)
-def _hash(values: tuple[Any, ...]) -> bytes:
-    """Hash the values of fields; their order in a set does not matter."""
-    return sha256(json.dumps([sorted(each) for each in values]).encode()).digest()[:16]
+def _hashes(within: tuple[tuple[str, ...], ...], across: tuple[frozenset[str], ...]) -> _Hashes:
+    """Hash what must agree, all that must differ, and each value of it together with the number of its field.
+
+    So two documents differ in all fields if they share no hash.
+    """
+    named = [(number, value) for number, each in enumerate(across) for value in sorted(each)]
+    return _hash(within), _hash(named), tuple(map(_hash, named))
 
 
-@lru_cache(_REMEMBERED)
-def _hashes(values: tuple[frozenset[str], ...]) -> tuple[bytes, ...]:
-    """Hash each value together with the number of its field: two documents differ in all fields if they share none."""
-    named = ((number, value) for number, each in enumerate(values) for value in sorted(each))
-    return tuple(sha256(json.dumps(each).encode()).digest()[:16] for each in named)
+def _hash(value: Any) -> bytes:
+    return sha256(json.dumps(value).encode()).digest()[:_HASH_BYTES]
 
 
 def _words(hashes: Sequence[bytes]) -> Numbers:
