@@ -10,7 +10,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
 from es_simhash.documents.sources import check_sources
-from es_simhash.errors import AccessError, DocumentError, EngineError, InputError, MappingError, TextError
+from es_simhash.errors import DocumentError, EngineError, InputError, MappingError, TextError
 from es_simhash.plans.add import Writer
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
@@ -39,7 +39,7 @@ from es_simhash.plans.open_index import (
     no_fields,
     open_index,
 )
-from es_simhash.plans.operations import Count, GetMappings, Plan
+from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
 from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.plans.search_terms import SearchTerms
@@ -278,20 +278,10 @@ class IndexPlans:
             return (yield from self.documents())
         if self._preview is None:
             documents = yield from self.wanted_documents()
-            try:
-                self._previewed = yield GetMappings(self.name)
-            except AccessError:
-                yield from self._refuse_unknown_policy(documents)
+            # A login that cannot read the mapping would not know the policy.
+            self._previewed = yield GetMappings(self.name)
             entries = mapping.entries(self._previewed, documents.prefix)
             policy = agreed_policy({name: entry for name, entry in entries.items() if entry})
             yield from check_text_fields(self._previewed, documents)
             self._preview = replace(documents, policy=policy)
         return self._preview
-
-    def _refuse_unknown_policy(self, documents: Documents) -> Plan[None]:
-        """Refuse an index that may have a policy, where the login may search only and cannot read the mapping."""
-        if (yield Count(self.name, {"exists": {"field": f"{documents.prefix}.status"}})):
-            raise AccessError(
-                f"The index {self.name!r} has fingerprints, and so it may have a policy, which this login cannot read. "
-                "Grant it view_index_metadata."
-            )

@@ -6,12 +6,10 @@ machine.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
-from es_simhash.errors import AccessError
 from es_simhash.plans.mapping_notes import note, noted
 from es_simhash.plans.operations import Count, GetMappings, Plan, Sample
 from es_simhash.scheme.settings import Settings
@@ -39,9 +37,7 @@ class IndexRarity:
         if self._found is not None:
             return self._found.rarity
         if not self.is_read:
-            # A login with search rights only cannot read the mapping.
-            with suppress(AccessError):
-                self._found = noted_rarity((yield GetMappings(index)), documents)
+            self._found = noted_rarity((yield GetMappings(index)), documents)
         # What is not noted now may soon be.
         self.is_read = False
         if self._found is not None:

@@ -13,11 +13,12 @@ import pytest
 from es_simhash import Policy, Scope
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
-from es_simhash.errors import IndexStateError, MappingError, MissingError
+from es_simhash.errors import AccessError, IndexStateError, MappingError, MissingError
 from es_simhash.index import Index
-from es_simhash.plans.operations import CreateIndex, DeleteIndex, GetMappings, PutMapping
+from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, GetMappings, PutMapping
 from es_simhash.testing.corpus import corpus
 from tests.support.commands import lines, run
+from tests.support.meddling import Meddler
 
 TENANT = Policy(Scope(("tenant",)))
 ALL = Policy(Scope(("tenant",), ("source",), timedelta(hours=72), "at"), "online")
@@ -111,6 +112,32 @@ def test_a_field_that_no_document_can_have_is_refused(engine: Engine, name: str)
         with suppress(IndexStateError):
             engine.perform(CreateIndex(name, {"mappings": mappings}))
     assert "_meta" not in engine.perform(GetMappings(name))[name]
+
+
+def without_mapping_rights(engine: Engine) -> Meddler:
+    """An engine as a login sees it that may search only."""
+
+    def refuse(operation: Any) -> None:
+        if isinstance(operation, GetMappings):
+            raise AccessError("The login lacks view_index_metadata.")
+
+    meddler = Meddler(engine)
+    meddler.before = refuse
+    return meddler
+
+
+def test_a_preview_goes_by_it_and_no_search_is_made_where_it_cannot_be_read(engine: Engine, name: str) -> None:
+    text = corpus(1)[0]["body"]
+    put = [Action("index", str(i), {"body": text, "tenant": tenant}) for i, tenant in enumerate("aabb")]
+    Index(name, engine, fields=["body"]).init(policy=TENANT)
+    engine.perform(Bulk(name, put, refresh=True))
+    found = Index(name, engine, fields=["body"]).find(id="0", candidates="more_like_this")
+    assert [match.id for match in found] == ["1"]
+    for candidates in ("keys", "more_like_this"):
+        refused = without_mapping_rights(engine)
+        with pytest.raises(AccessError, match="view_index_metadata"):
+            Index(name, refused, fields=["body"]).find(id="0", candidates=candidates)
+        assert refused.kinds() == {GetMappings}
 
 
 def test_the_command_line_changes_what_is_named_and_keeps_the_rest(tmp_path: Path) -> None:
