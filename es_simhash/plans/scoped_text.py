@@ -8,7 +8,6 @@ from functools import cached_property
 
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.query_documents import QueryDocument
-from es_simhash.plans.scope_fields import scope_filters
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.scope import ScopeValues
 
@@ -33,9 +32,8 @@ class ScopedText:
     @cached_property
     def scope_filters(self) -> list[Json]:
         """Queries that all documents in scope match."""
-        if self.terms.scope is None or self._values is None:
-            return []
-        return scope_filters(self.terms.mappings, self.terms.scope, self._values)
+        filters = self.terms.scope_filters
+        return [] if filters is None or self._values is None else filters.of(self._values)
 
     def in_scope(self, hits: Sequence[Json]) -> tuple[list[Json], int]:
         """Return the hits in scope, without the document itself, and how many were left out for want of a value."""

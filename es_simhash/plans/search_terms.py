@@ -15,6 +15,7 @@ from es_simhash.plans.hit_surroundings import PairsInScope
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.scope_fields import check_scope
+from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope, ScopeValues, combined
@@ -45,6 +46,11 @@ class SearchTerms:
         if scope:
             check_scope(self.mappings, scope)
         return scope
+
+    @cached_property
+    def scope_filters(self) -> ScopeFilters | None:
+        """The filters of the scope."""
+        return ScopeFilters(self.mappings, self.scope) if self.scope else None
 
     @property
     def scope_paths(self) -> tuple[str, ...]:
@@ -102,7 +108,7 @@ class SearchTerms:
     def pairs_in_scope(self, hits: Sequence[Json]) -> PairsInScope | None:
         """Return which of the hits of one document are in scope with each other; None if all are."""
         scope = self.scope
-        if scope is None or not (scope.across or scope.window):
+        if scope is None or not scope.is_by_pairs:
             return None
         values = [self.values_of(hit.get("_source") or {}) for hit in hits]
         return lambda first, second: scope.in_scope(values[first], values[second])

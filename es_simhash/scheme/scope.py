@@ -168,6 +168,8 @@ def combined(policy: Scope | None, asked: Scope | None) -> Scope | None:
 
 def values_in(document: Mapping[str, Any], path: str) -> frozenset[str]:
     """Return the values at a path as a keyword field holds them; none if one of them cannot be one of its values."""
+    if "." not in path and isinstance(plain := document.get(path), str):
+        return frozenset((plain,))  # as nearly always
     try:
         found = {_text(value) for value in values_at(document, path) if value is not None}
     except RecursionError:
@@ -177,6 +179,8 @@ def values_in(document: Mapping[str, Any], path: str) -> frozenset[str]:
 
 def moment_in(document: Mapping[str, Any], path: str) -> int | None:
     """Return the earliest date at a path, in milliseconds since 1970; None without one, or if one cannot be read."""
+    if "." not in path and isinstance(plain := document.get(path), str):
+        return milliseconds_of(plain)  # as nearly always
     try:
         found = [milliseconds_of(value) for value in values_at(document, path) if value is not None]
     except RecursionError:

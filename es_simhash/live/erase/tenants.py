@@ -16,7 +16,8 @@ from es_simhash.live.erase.options import EraseOptions
 from es_simhash.plans.open_index import IndicesBehind
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import Count, Plan
-from es_simhash.plans.scope_fields import check_scope, scope_filters
+from es_simhash.plans.scope_fields import check_scope
+from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.scheme.scope import Scope
 
 
@@ -62,7 +63,7 @@ class Tenants:
         if self.scope is None:
             return []
         values = self.scope.values_of(source.document)
-        return None if values is None else scope_filters(self.mappings, self.scope, values)
+        return None if values is None else ScopeFilters(self.mappings, self.scope).of(values)
 
     def unknown(self, index: str) -> Plan[list[str]]:
         """Say how many documents have no value in one of the fields: they are copies of nothing."""

@@ -9,7 +9,8 @@ import pytest
 from es_simhash import Scope
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import MappingError
-from es_simhash.plans.scope_fields import check_scope, scope_filters
+from es_simhash.plans.scope_fields import check_scope
+from es_simhash.plans.scope_filters import ScopeFilters
 
 WITHIN, ACROSS = Scope(("f",)), Scope((), ("f",))
 MOMENT = 1_772_366_400_000  # 2026-03-01T12:00Z
@@ -24,11 +25,16 @@ def filters(scope: Scope | None, value: Any, *mappings: Json) -> list[Json]:
     assert scope
     values = scope.values_of({"f": value})
     assert values
-    return scope_filters({str(i): each for i, each in enumerate(mappings)}, scope, values)
+    return ScopeFilters({str(i): each for i, each in enumerate(mappings)}, scope).of(values)
 
 
-def excluded(value: Any, *mappings: Json) -> list[Json]:
-    return [term for each in filters(ACROSS, value, *mappings) for term in each["bool"]["must_not"]]
+def excluded(value: Any, *mappings: Json) -> Json:
+    """The fields by which documents are left out, with the values."""
+    found: Json = {}
+    for each in filters(ACROSS, value, *mappings):
+        [query] = each["bool"]["must_not"]
+        found |= query["terms"]
+    return found
 
 
 @pytest.mark.parametrize(
@@ -62,13 +68,29 @@ def test_a_server_filters_by_what_it_holds_exactly(
 ) -> None:
     text = {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
     assert filters(WITHIN, value, mapping(field)) == [{"term": {name: text}} for name in within]
-    assert excluded(value, mapping(field)) == [{"term": {name: text}} for name in across]
+    assert excluded(value, mapping(field)) == {name: [text] for name in across}
 
 
 def test_each_value_that_can_be_asked_for_is() -> None:
     field = {"type": "keyword", "ignore_above": 2}
     assert filters(WITHIN, ["b", "abc", "a"], mapping(field)) == [{"term": {"f": "a"}}, {"term": {"f": "b"}}]
-    assert excluded(["b", "abc", "a"], mapping(field)) == [{"term": {"f": "a"}}, {"term": {"f": "b"}}]
+    assert excluded(["b", "abc", "a"], mapping(field)) == {"f": ["a", "b"]}
+
+
+def test_of_many_values_some_are_enough() -> None:
+    many = [f"{i:04}" for i in range(2000)]
+    assert [each["term"]["f"] for each in filters(WITHIN, many, mapping(KEYWORD))] == many[:50]
+    assert excluded(many, mapping(KEYWORD)) == {"f": many}
+
+
+def test_a_field_with_copies_of_others_finds_more_than_documents_have_there() -> None:
+    there = {"properties": {"f": KEYWORD, "g": {"type": "keyword", "copy_to": "f"}}}
+    assert filters(WITHIN, "a", there) == [{"term": {"f": "a"}}]
+    assert excluded("a", there) == {}
+
+
+def test_without_a_mapping_nothing_is_asked() -> None:
+    assert filters(Scope.of("f", window="1d", date="f"), MOMENT) == []
 
 
 def test_indices_that_hold_a_field_differently_are_not_filtered() -> None:
@@ -91,8 +113,8 @@ def test_queries_that_look_elsewhere_are_not_made(other: Json) -> None:
     values = scope.values_of({"f": {"g": "a"}})
     assert values
     plain = {"properties": {"f": {"properties": {"g": KEYWORD}}}}
-    assert scope_filters({"i": plain}, scope, values) == [{"term": {"f.g": "a"}}]
-    assert scope_filters({"i": other}, scope, values) == []
+    assert ScopeFilters({"i": plain}, scope).of(values) == [{"term": {"f.g": "a"}}]
+    assert ScopeFilters({"i": other}, scope).of(values) == []
 
 
 @pytest.mark.parametrize(
@@ -102,6 +124,7 @@ def test_queries_that_look_elsewhere_are_not_made(other: Json) -> None:
         ({"type": "date_nanos"}, MOMENT, True),
         ({"type": "date", "format": "yyyy/MM/dd"}, MOMENT, False),
         ({"type": "date", "index": False}, MOMENT, False),
+        ({"type": "date", "ignore_malformed": True}, MOMENT, False),
         ({"type": "date"}, 2026, False),
         ({"type": "date_nanos"}, 10**13, False),
         ({"type": "long"}, MOMENT, False),
