@@ -29,11 +29,17 @@ def test_it_is_the_share_of_words_in_common_passages(first: list[str], second: l
     assert found == Containment(by_hand(first, second, n), by_hand(second, first, n))
 
 
+def words_of(text: str) -> list[str]:
+    return words(SCHEME.normalisation(text))
+
+
 @given(any_text(), any_text(), st.integers(1, 8))
-def test_a_text_stands_wholly_in_itself_and_in_what_surrounds_it(text: str, other: str, n: int) -> None:
-    has_words = bool(words(SCHEME.normalisation(text)))
-    assert containment(SCHEME, text, text, n).of_first == float(has_words)
-    assert containment(SCHEME, text, f"{other}\n\n{text}\n\n{other}", n).of_first == float(has_words)
+def test_a_text_stands_wholly_in_itself_and_in_what_has_its_words(text: str, other: str, n: int) -> None:
+    own, whole = words_of(text), f"{other}\n\n{text}\n\n{other}"
+    assert containment(SCHEME, text, text, n) == Containment(float(bool(own)), float(bool(own)))
+    # A mark may belong to what stands before it.
+    if words_of(whole) == [*words_of(other), *own, *words_of(other)]:
+        assert containment(SCHEME, text, whole, n).of_first == float(bool(own))
 
 
 def test_a_changed_word_takes_itself_away_and_what_is_left_too_short() -> None:
