@@ -47,7 +47,7 @@ def with_end(body: Json, window: int) -> tuple[Json, ListEnd]:
         several = body["knn"] if isinstance(body["knn"], list) else [body["knn"]]
         nearest = [_nearest(each, window) for each in several]
         set_["knn"] = nearest if isinstance(body["knn"], list) else nearest[0]
-        if "query" not in body:
+        if nearest and "query" not in body:
             ends.append(ListEnd(sum(_number(each, "k", window) for each in nearest), "k"))
     for name in ("retriever", "rank"):
         if name in body:

@@ -101,6 +101,7 @@ def test_a_retriever_with_places_of_its_own_is_refused(name: str) -> None:
     [
         {"query": [1]},
         {"knn": "x"},
+        {"knn": []},
         {"knn": {**VECTOR, "k": "x"}},
         {"retriever": 3},
         {"retriever": {}},
