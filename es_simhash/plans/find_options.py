@@ -104,7 +104,7 @@ class FindRequest:
             )
         if self.by or self.distance is not None or self.estimate or self.needs_texts:
             raise InputError(
-                f"What is {self.relation} is found by passages and compared by texts. Leave out what compares "
+                f"The relation {self.relation!r} is found by passages and decided by texts. Leave out what compares "
                 "fingerprints, measures, weights and more_like_this."
             )
 

@@ -152,7 +152,9 @@ def _show_passages(output: Output, matches: Matches) -> None:
     else:
         output.line("None found.")
     output.note(f"{len(matches)} shown of {matches.candidates} candidates.")
-    if not matches.complete:
+    if not matches.complete and matches and all(match.containment == 1.0 for match in matches):
+        output.note("There are more candidates than were compared, but nothing is contained more: use --size.")
+    elif not matches.complete:
         output.note("There are more candidates, with commoner passages, than were compared: use --filter.")
     _note_left_out(output, matches)
     if matches.status == "short":

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash import connect
+from es_simhash import Match, Matches, connect
 from es_simhash.plans.operations import DeleteIndex, Refresh
 from tests.support.commands import lines, run
 from tests.support.whole_indices import ENGINES, place
@@ -79,6 +79,21 @@ def test_an_index_without_passages_gets_them_by_a_copy(place: str, index: str, t
 def test_what_the_cluster_cannot_compute_is_refused_by_name(place: str, index: str, tmp_path: Path) -> None:
     done = run("backfill", index, "--in-cluster", cwd=tmp_path, code=None, ES_SIMHASH_URL=place)
     assert "(passages)" in done.err
+
+
+def test_a_list_that_ends_early_says_what_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"{TEXTS['part']} {' '.join(f'own{i}x{number}' for number in range(40))}" for i in range(120)]
+    lines = "".join(json.dumps({"id": str(number), "body": text}) + "\n" for number, text in enumerate(texts))
+    (tmp_path / "texts.jsonl").write_text(lines, encoding="utf-8")
+    run("load", "news", "texts.jsonl", "--field", "body", "--scheme", "passages", cwd=tmp_path)
+    whole = run("find", "news", "--text", TEXTS["part"], "--containing", cwd=tmp_path)
+    assert "nothing is contained more: use --size." in whole.err
+    half = " ".join([*WORDS[:8], *WORDS[100:140]])
+    assert "more candidates" not in run("find", "news", "--text", half, "--containing", cwd=tmp_path).err
+    cut_off = Matches((Match("news", "1", None, None, containment=0.8),), 20, complete=False)
+    monkeypatch.setattr("es_simhash.index.Index.find", lambda *_, **__: cut_off)
+    some = run("find", "news", "--text", half, "--containing", cwd=tmp_path)
+    assert "commoner passages, than were compared: use --filter." in some.err
 
 
 def test_two_relations_at_once_are_a_mistake_in_usage(tmp_path: Path) -> None:
