@@ -106,6 +106,7 @@ class EngineSuite(EngineBase):
         assert engine.perform(GetMappings(f"{names[0]},{names[2]}")).keys() == {names[0], names[2]}
         hits = engine.perform(Search(f"{names[0]},{names[2]}", {"query": {"term": {"tag": "x"}}}))["hits"]["hits"]
         assert {(hit["_index"], hit["_id"]) for hit in hits} == {(names[0], "a"), (names[2], "c")}
+        assert self.ids(engine, f"{index_name}-*", {"term": {"_index": names[1]}}) == {"b"}
         assert engine.perform(Count(f"{index_name}-*", {"match_all": {}})) == 3
         with pytest.raises(MissingError):
             engine.perform(Count(f"{names[0]},{index_name}-missing", {"match_all": {}}))
