@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
-from es_simhash import DocumentError, InputError, Policy, Scope, Verification
+from es_simhash import DocumentError, InputError, Matches, Policy, Scope, Verification
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import MappingError
@@ -113,11 +114,11 @@ def are_in_scope(scope: Scope, one: Json, other: Json) -> bool:
     return first is not None and second is not None and abs(first - second) <= scope.window
 
 
-def filled(engine: Engine, name: str, mapped: Json, **known: Any) -> Index:
+def filled(engine: Engine, name: str, mapped: Json, texts: dict[str, Json] = DOCUMENTS, **known: Any) -> Index:
     index = Index(name, engine, fields=FIELDS, **known)
     settings = {"number_of_shards": 1, "number_of_replicas": 0, "refresh_interval": "-1"}
     index.init(create={"settings": settings, "mappings": {"properties": mapped}})
-    assert not index.add([{"_id": id_, **each} for id_, each in DOCUMENTS.items()], refresh=True).refused
+    assert not index.add([{"_id": id_, **each} for id_, each in texts.items()], refresh=True).refused
     return index
 
 
@@ -322,6 +323,31 @@ def test_candidates_without_a_value_are_counted_where_they_are_seen(engine: Engi
     assert ([match.id for match in found], found.unscoped) == (["1", "3"], 1)
     [checked] = index.check([{"body": BODY, "source": "blog"}])
     assert checked.in_index.unscoped == 1
+
+
+def test_a_tenant_of_many_finds_what_it_finds_alone(engine: Engine, names: Callable[[], str]) -> None:
+    """With the surroundings of texts; by weights that do not depend on the other documents of the index."""
+    scheme = Scheme(verification=Verification(weights="scheme"))
+    path = "meta.tenant"
+    together = filled(engine, names(), MAPPED, scheme=scheme)
+    together.init(policy=Policy(Scope((path,))))
+    together = Index(together.name, engine)
+    for tenant in ("acme", "zeta"):
+        own = {id_: each for id_, each in DOCUMENTS.items() if texts_at(each, path) == {tenant} and each["body"]}
+        alone = filled(engine, names(), MAPPED, own, scheme=scheme)
+        found, expected = (list(each.find_many(ids=own, size=1000)) for each in (together, alone))
+        assert [as_alone(each) for each in found] == [as_alone(each) for each in expected]
+        assert any(each.around and each.around.crowd > 2 for each in found)
+        new = [{**each, "_id": f"new-{id_}"} for id_, each in own.items()]
+        checked, wanted = (list(each.check(new, size=1000)) for each in (together, alone))
+        assert [as_alone(each.in_index) + as_alone(each.earlier) for each in checked] == [
+            as_alone(each.in_index) + as_alone(each.earlier) for each in wanted
+        ]
+
+
+def as_alone(matches: Matches) -> list[Any]:
+    """All that is known of matches, but for the name of the index."""
+    return [[replace(match, index="") for match in matches], matches.around, matches.crowded, matches.candidates]
 
 
 def test_what_is_around_a_text_is_in_scope_too(engine: Engine, names: Callable[[], str]) -> None:

@@ -213,3 +213,22 @@ def test_a_form_that_is_no_policy_is_refused(form: Any) -> None:
 def test_a_policy_has_a_scope_of_ours() -> None:
     with pytest.raises(InputError, match=r"Scope\.of"):
         Policy("tenant")  # type: ignore[arg-type]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4) | st.just("3d"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["scope", "groups", "within", "across", "window", "date", "x"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON | st.fixed_dictionaries({"scope": JSON}))
+def test_what_stands_in_a_mapping_is_a_policy_or_is_refused(form: Any) -> None:
+    try:
+        policy = Policy.from_json(form)
+    except InputError:
+        return
+    assert Policy.from_json(policy.to_json()) == policy
