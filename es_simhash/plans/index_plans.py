@@ -113,7 +113,7 @@ class IndexPlans:
                 f"The index {self.name!r} needs at least one text field for its fingerprints. "
                 "Name the fields with its texts, as in Index(name, fields=['title', 'body'])."
             )
-        self._opened = None
+        self._opened = self._preview = None
         documents = Documents(self._scheme, self._expected.fields, self._expected.prefix)
         return (yield from init(self.name, documents, create, dry_run, policy))
 

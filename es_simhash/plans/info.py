@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from es_simhash._core.json_paths import Json, splits
+from es_simhash.plans.derived_fields import field_at
 from es_simhash.plans.index_rarity import fingerprinted, noted_rarity
 from es_simhash.plans.open_index import OpenedIndex
 from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
@@ -18,7 +20,8 @@ class Info:
     """An index: its engine, its scheme and its policy, and the number of its fingerprints by status.
 
     ``without_fields`` lists the indices behind the name that have no fields: none of their documents has a fingerprint.
-    ``rarity`` is how rare features are, if that was learnt.
+    ``rarity`` is how rare features are, if that was learnt. ``unscoped`` counts the documents without a value in a
+    field of the policy's scope; None without a scope, or if the engine does not know which documents have the field.
     """
 
     engine: str
@@ -33,6 +36,7 @@ class Info:
     statuses: dict[str, int]
     rarity: LearntRarity | None
     policy: Policy
+    unscoped: int | None
 
     @property
     def without(self) -> int:
@@ -64,4 +68,22 @@ def describe(index: str, opened: OpenedIndex) -> Plan[Info]:
         statuses,
         noted_rarity(mappings, documents),
         documents.policy,
+        (yield from _unscoped(index, opened)),
     )
+
+
+def _unscoped(index: str, opened: OpenedIndex) -> Plan[int | None]:
+    scope, mappings = opened.documents.policy.scope, opened.mappings.values()
+    if scope is None or not all(_is_searched(mapping, path) for mapping in mappings for path in scope.paths):
+        return None
+    have = {"bool": {"filter": [{"exists": {"field": path}} for path in scope.paths]}}
+    without: int = yield Count(index, {"bool": {"must_not": [have]}})
+    return without
+
+
+def _is_searched(mapping: Json, path: str) -> bool:
+    """Return whether the engine knows which documents have a field: it may leave what is new unmapped."""
+    if field_at(mapping, path).get("type"):
+        return True
+    above = [mapping, *(field_at(mapping, name) for name, _ in splits(path))]
+    return not any(str(each.get(setting)).lower() == "false" for each in above for setting in ("dynamic", "enabled"))

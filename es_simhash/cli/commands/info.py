@@ -55,6 +55,7 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
         ["fields under", info.prefix],
         *([["policy", str(info.policy)]] if info.policy.to_json() else []),
         ["documents", f"{info.documents:,}"],
+        *([["in no scope", f"{info.unscoped:,}"]] if info.unscoped else []),
         ["with fingerprints", f"{info.fingerprinted:,}"],
         ["without", f"{info.without:,}"],
         *([f"status {status}", f"{count:,}"] for status, count in info.statuses.items() if count),

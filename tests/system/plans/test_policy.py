@@ -114,6 +114,30 @@ def test_a_field_that_no_document_can_have_is_refused(engine: Engine, name: str)
     assert "_meta" not in engine.perform(GetMappings(name))[name]
 
 
+@pytest.mark.parametrize(
+    ("mappings", "path", "expected"),
+    [
+        ({}, "tenant", 2),
+        ({}, "tennant", 3),
+        ({"properties": {"tenant": {"type": "keyword"}}}, "tenant", 2),
+        ({"dynamic": False, "properties": {"title": {"type": "text"}}}, "tenant", None),
+        ({"properties": {"meta": {"type": "object", "enabled": False}}}, "meta.tenant", None),
+    ],
+)
+def test_info_counts_what_is_in_no_scope(
+    engine: Engine, name: str, mappings: Json, path: str, expected: int | None
+) -> None:
+    index = opened(engine, name)
+    index.init(create={"mappings": mappings} if mappings else None, policy=Policy(Scope((path,))))
+    texts: list[Json] = [
+        {"title": "one", "tenant": "a", "meta": {"tenant": "a"}},
+        {"title": "two", "tenant": None},
+        {"title": "3"},
+    ]
+    index.add([{"_id": str(i), **each} for i, each in enumerate(texts)], refresh=True)
+    assert Index(name, engine).info().unscoped == expected
+
+
 def without_mapping_rights(engine: Engine) -> Meddler:
     """An engine as a login sees it that may search only."""
 
