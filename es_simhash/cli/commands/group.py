@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @prefix_option
 @group_options("by id")
 @filter_option("Only documents that this query, as JSON, selects.")
-@click.option("--incremental", is_flag=True, help="Compare only documents new since groups were last written.")
+@click.option("--incremental", is_flag=True, help="Read and compare only what is new since groups were written.")
 @click.option(
     "--state", type=click.Path(file_okay=False), help="Store fingerprints in this directory, to resume a stopped run."
 )
@@ -74,11 +74,16 @@ def command(
         raise click.UsageError(
             "--delete-script deletes what is as it was read, and --write changes it. Write first, then make the script."
         )
+    if given["incremental"] and (given["delete_script"] or given["report_file"]):
+        raise click.UsageError(
+            "--delete-script and --report are of all groups, and --incremental reads only those that new documents "
+            "may change. Drop one of them."
+        )
     named = {"--output": given["groups_file"], "--report": given["report_file"]}
     check_outputs(named, given["date_field"], given["scope"], given["output_format"], output.as_json)
     with target.opened(output) as engine:
         opened = Index(index, engine, prefix=prefix)
-        options = _options(opened, given)
+        options = _options(opened, given, singles if write else None)
         link = _link(opened, given["kibana_url"], target.distribution) if given["kibana_url"] else None
         if write:
             show_findings(output, _check(opened, accept))
@@ -100,7 +105,7 @@ def command(
 _FILES = ("groups_file", "pairs_file", "delete_script", "output_format")
 
 
-def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
+def _options(index: Index, given: dict[str, Any], singles: bool | None) -> GroupOptions:
     from es_simhash.groups.canonical import canonical_named
     from es_simhash.groups.of_index.options import GroupOptions
 
@@ -122,6 +127,7 @@ def _options(index: Index, given: dict[str, Any]) -> GroupOptions:
     return GroupOptions(
         filter=given["filter"],
         canonical=canonical_named(given["canonical"], index.documents.fields),
+        singles=singles,
         **{name: given[name] for name in names},
     )
 

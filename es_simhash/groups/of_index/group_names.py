@@ -43,11 +43,16 @@ def _wishes(
             yield -count, name, first, number
 
 
+def name_of(first: tuple[str, str], number: int) -> str:
+    """Return the name of a new group, or the next one if others have it already."""
+    return new_name(*first, *([str(number)] if number else []))
+
+
 def _new_name(first: tuple[str, str], taken: set[str]) -> str:
     """Make a name: a hash of the canonical document, with a number if the name is taken."""
     number = 0
     while True:
-        name = new_name(*first, *([str(number)] if number else []))
+        name = name_of(first, number)
         if name not in taken:
             return name
         number += 1

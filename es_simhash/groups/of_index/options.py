@@ -38,7 +38,8 @@ class GroupOptions:
     ``max_bucket`` documents share a key, only this many are compared.
 
     With ``incremental``, only documents added or changed since groups were last written with the same options are
-    compared with the others, and join the existing groups.
+    compared with the others, and join the existing groups. If few are new, only the groups that they may change are
+    read. Whether they are written with ``singles`` must then be as it was, or said here as well.
 
     Only pairs in the ``scope`` count, and in that of the index; a document without one of its values is in no group.
 
@@ -58,6 +59,7 @@ class GroupOptions:
     common: float | None = None
     max_bucket: int | None = None
     incremental: bool = False
+    singles: bool | None = None
     memory: int = MEMORY
     directory: str | Path | None = None
     state: str | Path | None = None

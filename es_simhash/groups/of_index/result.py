@@ -62,9 +62,25 @@ class Group:
         return self.members[0]
 
 
+@dataclass(frozen=True)
+class ReadPart:
+    """Of all groups, only those that new documents may change were read.
+
+    ``members`` counts, for each index, the documents that were in groups of several. With ``singles`` all others are
+    in groups of one. ``documents`` counts all.
+    """
+
+    members: Mapping[str, int]
+    singles: bool
+    documents: int
+
+
 @dataclass(frozen=True, eq=False)
 class LinkedDocuments:
-    """The linked documents, from which groups are made; ``joined`` has pairs that were in a group before."""
+    """The linked documents, from which groups are made; ``joined`` has pairs that were in a group before.
+
+    ``part`` is there if not all were read.
+    """
 
     refs: DocumentRefs
     links: Links
@@ -75,10 +91,13 @@ class LinkedDocuments:
     note: tuple[str, Json]
     joined: tuple[Integers, Integers]
     unread: Mapping[str, str]
+    part: ReadPart | None = None
 
 
 class Grouped:
-    """All groups. Ids and links may lie in temporary files: close it, or use it in a ``with`` statement.
+    """All groups, or those that new documents may change.
+
+    Ids and links may lie in temporary files: close it, or use it in a ``with`` statement.
 
     ``others`` counts the documents without a fingerprint of the scheme, or with an empty text, which are in no group.
     ``new`` counts those that were compared with the others; None if all were.
@@ -116,6 +135,11 @@ class Grouped:
     def indices(self) -> dict[str, list[int] | None]:
         """The indices that were read, each with the changes of its shards before, if the engine numbers them."""
         return self._linked.indices
+
+    @property
+    def part(self) -> ReadPart | None:
+        """What is known of the groups that were not read; None if all were."""
+        return self._linked.part
 
     @property
     def unread(self) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from functools import partial
@@ -24,11 +24,12 @@ from es_simhash.groups.of_index.canonical_order import Ranking
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.document_texts import DocumentReader, DocumentTexts
 from es_simhash.groups.of_index.options import GroupOptions
-from es_simhash.groups.of_index.result import Grouped, LinkedDocuments
+from es_simhash.groups.of_index.reading_new import Aim, NewDocuments
+from es_simhash.groups.of_index.result import Grouped, LinkedDocuments, ReadPart
 from es_simhash.groups.of_index.saved_parts import SavedParts, concatenated
 from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
 from es_simhash.groups.pairs.compare import Comparison, Pairs
-from es_simhash.groups.pairs.condense import needed
+from es_simhash.groups.pairs.condense import has_own_keys, needed
 from es_simhash.groups.pairs.document_links import Bounds, Links, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.nearness import Nearness
@@ -46,6 +47,7 @@ from es_simhash.plans.scope_fields import check_scope
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.scope import combined
 from es_simhash.scheme.verdict.learnt import LearntRarity
+from es_simhash.scheme.verdict.verifier import is_by_rarity
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
 OnProgress = Callable[[int], object]
@@ -113,6 +115,7 @@ class _Grouping:
         self._indices: dict[str, list[int] | None] = {}
         self._unread: dict[str, str] = {}
         self._rarity: LearntRarity | None = None
+        self._part: ReadPart | None = None
 
     def read(self, index: str, on_progress: OnProgress) -> None:
         """Read the fingerprints of the documents of all indices behind a name."""
@@ -121,26 +124,69 @@ class _Grouping:
         self._rarity = noted_rarity(mappings, self._documents)
         self._unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
         self._unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
-        since = {name: self._since(mappings[name]) for name in sorted(ours) if ours[name]}
+        notes = {name: self._written(mappings[name]) for name in sorted(ours) if ours[name]}
         if self._scope:
-            check_scope({name: mappings[name] for name in since}, self._scope)
-        self._is_incremental = self._options.incremental and None not in since.values()
-        for name, changes in since.items():
+            check_scope({name: mappings[name] for name in notes}, self._scope)
+        self._is_incremental = self._options.incremental and None not in notes.values()
+        written = {name: note for name, note in notes.items() if note and self._is_incremental}
+        if self._is_incremental and not self._needs_all(written) and self._read_new(written, on_progress):
+            return
+        for name in notes:
             self._indices[name] = self._made_visible(name)
             first = len(self._refs)
             with closing(self._pages(name)) as pages:
                 for found in pages:
-                    self._refs.append(found.refs)
-                    self._store.add(found.condensed)
-                    if self._store.scopes and found.scopes:
-                        self._store.scopes.add(found.scopes)
-                    self._others += found.others
-                    on_progress(len(self._store) + self._others)
+                    self._take(found, on_progress)
             if self._is_incremental:
                 self._refs.flush()
-                self._new.append(self._refs.changed_after(first, changes or []))
+                self._new.append(self._refs.changed_after(first, written[name]["changes"]))
         self._refs.flush()
         self._store.complete()
+
+    def _take(self, found: FingerprintRows, on_progress: OnProgress) -> None:
+        self._refs.append(found.refs)
+        self._store.add(found.condensed)
+        if self._store.scopes and found.scopes:
+            self._store.scopes.add(found.scopes)
+        self._others += found.others
+        on_progress(len(self._store) + self._others)
+
+    def _needs_all(self, written: Mapping[str, Json]) -> bool:
+        """Return whether what is new does not show which old documents it may change."""
+        options, criteria, scheme = self._options, self._criteria, self._documents.scheme
+        # These count all documents of a key, or all features; those of a scope may have changed.
+        if options.max_bucket or options.common or options.state or self._scope:
+            return True
+        if criteria.similarity is not None:
+            if self._rarity is None and is_by_rarity(scheme, criteria.verification):
+                return True
+            if not has_own_keys(scheme, criteria):
+                return True
+        singles = {note.get("singles") for note in written.values()}
+        wanted = True if self._documents.policy.groups == "online" else options.singles
+        return len(singles) != 1 or None in singles or wanted not in (None, *singles)
+
+    def _read_new(self, written: Mapping[str, Json], on_progress: OnProgress) -> bool:
+        """Read what is new and what it may change; return False, having read nothing, if too much is new."""
+        self._indices = {name: self._made_visible(name) for name in written}
+        since = {name: note["changes"] for name, note in written.items()}
+        new = NewDocuments(
+            self._engine, Aim(self._documents, self._criteria, self._query, since, self._options.patience)
+        )
+        if not new.are_few():
+            return False
+        self._part = ReadPart(new.members, all(note["singles"] for note in written.values()), new.total)
+        found: dict[bool, list[FingerprintRows]] = {False: [], True: []}
+        for hits, are_new in new.pages({name: note["members"] for name, note in written.items()}):
+            found[are_new].append(stored_fingerprints.rows(self._documents, self._store.settings, hits))
+        # Old documents come first, as in an index: the first of several with the same text is the one compared.
+        for are_new, pages in found.items():
+            for rows in pages:
+                self._take(rows, on_progress)
+                self._new.append(np.full(len(rows.refs), are_new))
+        self._refs.flush()
+        self._store.complete()
+        return True
 
     def _made_visible(self, index: str) -> list[int] | None:
         """Refresh an index, and return its changes that are now visible."""
@@ -199,11 +245,11 @@ class _Grouping:
         same = {"scheme": self._documents.scheme.id, **asdict(self._criteria), "linkage": self._options.linkage}
         return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.filter, **self._scope_note}
 
-    def _since(self, mapping: Json) -> list[int] | None:
-        """Return the changes of an index up to which its groups were last written with the same settings."""
+    def _written(self, mapping: Json) -> Json | None:
+        """Return the note about the groups of an index if they were last written with the same settings."""
         name, same = self._note
         there: Any = noted(mapping, name)
-        return there["changes"] if there and there["of"] == same else None
+        return there if there and there["of"] == same else None
 
     def result(self) -> Grouped:
         """Link the documents, and make groups."""
@@ -219,9 +265,11 @@ class _Grouping:
         while some := list(islice(members, _RANKED_AT_ONCE)):
             ranking.read(some)
         nearness = Nearness(self._store, self._criteria, exact, links.surroundings)
-        read = self._indices, self._note, joined, self._unread
+        read = self._indices, self._note, joined, self._unread, self._part
         found = LinkedDocuments(self._refs, links, nearness, ranking, options.linkage, *read)
         counts = _counts(self._store, links, comparison)
+        if self._part:
+            counts = replace(counts, documents=self._part.documents - self._others)
         grouped = Grouped(self._spools, found, counts, self._others, None if new is None else int(new.sum()))
         if self._saved:
             self._saved.remove()
@@ -234,7 +282,7 @@ class _Grouping:
         """
         if not self._is_incremental:
             return (np.empty(0, dtype=np.int64),) * 2, None
-        (first, second), new = self._refs.joined(), np.concatenate(self._new)
+        (first, second), new = self._refs.joined(), np.concatenate([np.empty(0, dtype=np.bool_), *self._new])
         if self._store.scopes:
             stay = ~np.isin(first, self._store.scopes.mixed_groups(first, second))
             new[second[~stay]] = True

@@ -6,7 +6,8 @@ rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +19,7 @@ from es_simhash._core.prefetch import Stop, prefetched
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, StoppableEngine, run
-from es_simhash.errors import DocumentError
+from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.of_index.result import Grouped
 from es_simhash.live.doctor.finding import Finding, check_accepted, refusal, stopped
 from es_simhash.live.doctor.source import losses
@@ -32,6 +33,7 @@ from es_simhash.plans.mapping_notes import note, note_where_allowed, noted
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, GetMappings, Plan, PutMapping, Refresh
 from es_simhash.scheme import group_fields, mapping
+from es_simhash.scheme.group_fields import SIZE
 from es_simhash.scheme.own_fields import content_hash
 
 OnProgress = Callable[["GroupsWritten"], object]
@@ -101,6 +103,7 @@ def write_groups(
     with stoppable.stopped_by_errors():
         run(examine_writing(grouped.indices, options.accept), stoppable)
         writing = _Writing(stoppable, grouped, documents, options)
+        writing.check()
         writing.prepare()
         for _ in range(_ROUNDS):
             lost = writing.go_through(on_progress or (lambda _: None))
@@ -123,6 +126,15 @@ class _Writing:
         self._patience = options.patience
         self._present = dict(grouped.present_fields())
         self.done = GroupsWritten()
+
+    def check(self) -> None:
+        """Raise if documents that were not read would have to change."""
+        part = self._grouped.part
+        if part and part.singles != self._singles:
+            raise InputError(
+                f"Only what is new was read, and groups of one were {'' if part.singles else 'not '}written before. "
+                f"Group with GroupOptions(singles={self._singles}), as they are to be written."
+            )
 
     def prepare(self) -> None:
         """Add the fields of groups to the mapping of each index, and remove a note about other groups."""
@@ -157,10 +169,23 @@ class _Writing:
 
         If the login may not change the mapping, an older note, or none, means that more is compared next time.
         """
-        name, same = self._grouped.note
+        (name, same), members = self._grouped.note, self._members()
         for index, changes in self._grouped.indices.items():
             run(retry(Refresh(index), self._patience), self._engine)
-            run(note_where_allowed(index, name, {"of": same, "changes": changes or []}), self._engine)
+            there = {"of": same, "changes": changes or [], "singles": self._singles, "members": members[index]}
+            run(note_where_allowed(index, name, there), self._engine)
+
+    def _members(self) -> Counter[str]:
+        """Count the documents of each index that are now in groups of several."""
+        members = self._in_groups_of_several(self._present)
+        if part := self._grouped.part:
+            members.update(part.members)
+            members.subtract(self._in_groups_of_several(dict(self._grouped.present_fields())))
+        return members
+
+    def _in_groups_of_several(self, present: Mapping[int, Json]) -> Counter[str]:
+        several = [place for place, own in present.items() if group_fields.is_settled(own) and own[SIZE] > 1]
+        return Counter(index for index, _ in self._grouped.keys(several))
 
     def _batches(self) -> Iterator[dict[int, Json]]:
         due = self._due()

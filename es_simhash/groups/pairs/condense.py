@@ -51,7 +51,7 @@ def needed(settings: Settings, criteria: Criteria) -> Settings:
     """
     if criteria.similarity is None or settings.minhash is None:
         settings = replace(settings, minhash=None, layout=Layout())
-    elif criteria.similarity < (criteria.verification or settings.minhash).similarity:
+    elif not has_own_keys(settings, criteria):
         settings = replace(settings, minhash=with_bands_for(settings.minhash, criteria.similarity))
     if criteria.distance is None:
         settings = replace(settings, simhash=None)
@@ -59,6 +59,13 @@ def needed(settings: Settings, criteria: Criteria) -> Settings:
             # The signature does not depend on weights, and these cost the least.
             settings = replace(settings, weights="tf", idf=None)
     return settings
+
+
+def has_own_keys(settings: Settings, criteria: Criteria) -> bool:
+    """Return whether the scheme's own keys find pairs of texts that are similar enough."""
+    assert settings.minhash
+    assert criteria.similarity is not None
+    return criteria.similarity >= (criteria.verification or settings.minhash).similarity
 
 
 def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:

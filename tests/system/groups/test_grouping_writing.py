@@ -31,6 +31,7 @@ from es_simhash.plans.operations import (
     ReadPage,
     Refresh,
 )
+from es_simhash.scheme.query import By
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.testing.corpus import corpus, edited
@@ -347,6 +348,44 @@ def test_an_incremental_run_compares_new_documents_with_the_old_ones(engine: Eng
     assert groups[before[first]] == {*first, "0 newer"}
     assert incremental["alone"] == {}
     assert written(index).written == 0  # a whole run comes to the same
+
+
+@servers
+@pytest.mark.parametrize("by", ["minhash", "simhash"])
+def test_an_incremental_run_reads_only_what_new_documents_may_change(
+    engine: Engine, meddler: Meddler, index: Index, by: By, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of so few documents, those that look new are too many.
+    monkeypatch.setattr("es_simhash.groups.of_index.reading_new.MOST_NEW", 0.9)
+    index.refresh()
+    index.learn()
+    written(index, GroupOptions(by=by))
+    other = corpus(200)[100:160]
+    fill(engine, index.name, {f"other {i}": index.documents.add_fields(each) for i, each in enumerate(other)})
+    written(index, GroupOptions(by=by), singles=True)
+    new = {
+        "0 newer": index.documents.add_fields(edited(ORIGINALS[0], 1, seed=99)),
+        "9 newer": index.documents.add_fields(ORIGINALS[9]),
+    }
+    fill(engine, index.name, new)
+    delete(engine, index.name, "1 copy 1", "other 7")
+    read = 0
+
+    def count(operation: Operation[Any], result: Any) -> Any:
+        nonlocal read
+        read += len(result.hits) if isinstance(operation, ReadPage) else 0
+        return result
+
+    meddler.after = count
+    with index.group(GroupOptions(by=by, incremental=True)) as grouped:
+        assert (grouped.new, grouped.counts.documents) == (2, len(DOCUMENTS) + 60)
+        index.write_groups(grouped, WriteOptions(singles=True))
+    assert 0 < read < len(DOCUMENTS) + 60
+    meddler.after = lambda operation, result: result
+    assert stored(engine, index, ["9 newer"])["9 newer"]["group_size"] == 2
+    assert written(index, GroupOptions(by=by), singles=True).written == 0  # a whole run comes to the same
+    with index.group(GroupOptions(by=by, incremental=True)) as grouped:
+        assert (grouped.new, len(grouped)) == (0, 0)
 
 
 @servers

@@ -1,0 +1,258 @@
+"""Reading only what is new in an index whose groups are written, and what of the rest it may change.
+
+What is read:
+
+- the new documents: those in no settled group and, where the engine numbers changes, only those changed since groups
+  were written;
+- old ones that share a key with a new one: its candidates;
+- where surroundings count, old ones that share a key with a candidate that may be similar: they are around it;
+- all members of the groups met so far, of the groups that have lost one, and of those whose names new ones would get.
+
+So groups are read whole or not at all, and those that are not read stay as they are: what is written is what a run that
+reads everything would write. (Of a key that very many documents share, each is paired with few others, which need not
+be the same.) A group has lost a member if fewer documents name it than its size says, which is looked for if the number
+of documents in groups of several is not the one that was noted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from es_simhash._core.batched import chunks
+from es_simhash._core.json_paths import Json
+from es_simhash._core.prefetch import BRIEFLY
+from es_simhash.documents.documents import Documents
+from es_simhash.engines.base import StoppableEngine, run
+from es_simhash.groups.of_index import stored_fingerprints
+from es_simhash.groups.of_index.group_names import name_of
+from es_simhash.live.sweep.reading import Reading
+from es_simhash.live.sweep.survey import changed_after
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import Count
+from es_simhash.scheme import own_fields
+from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.group_fields import GROUP, SIZE, is_settled
+from es_simhash.scheme.query import Criteria, clause
+from es_simhash.scheme.verdict.plausible import are_plausible
+
+# Reading everything is faster than looking for the candidates of more than this share.
+MOST_NEW = 0.2
+# How many documents' keys, and names of groups, one query has. Of blocks, several of a document must be met, and
+# a server limits their clauses.
+_BY_BANDS, _BY_BLOCKS, _GROUPS = 200, 40, 1_000
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is grouped: documents that a query finds in some indices, each with its changes when groups were written."""
+
+    documents: Documents
+    criteria: Criteria
+    query: Json
+    since: Mapping[str, Sequence[int]]
+    patience: float
+
+    def field(self, name: str) -> str:
+        """Return the path of one of our fields."""
+        return f"{self.documents.prefix}.{name}"
+
+    @property
+    def settled(self) -> Json:
+        """The query for documents that a run has put into a group."""
+        return _all({"exists": {"field": self.field(GROUP)}}, {"exists": {"field": self.field(SIZE)}})
+
+    @property
+    def several(self) -> Json:
+        """The query for those in a group of several."""
+        return {"bool": {"filter": [self.query, self.settled], "must_not": [{"term": {self.field(SIZE): 1}}]}}
+
+    def new(self, index: str) -> Json:
+        """Return the query for new documents of an index."""
+        changes = self.since[index]
+        return {
+            "bool": {
+                "filter": [self.query, *([changed_after(changes)] if changes else [])],
+                "must_not": [self.settled],
+            }
+        }
+
+    def is_new(self, hit: Json) -> bool:
+        """Return whether a hit is what `new` finds."""
+        changes = self.since[hit["_index"]]
+        return not is_settled(self.own(hit)) and not (changes and hit["_seq_no"] <= min(changes))
+
+    def own(self, hit: Json) -> Json:
+        """Return our fields of a hit."""
+        own = (hit.get("_source") or {}).get(self.documents.prefix)
+        return own if isinstance(own, dict) else {}
+
+    def sharing(self, some: Sequence[Json]) -> Json:
+        """Return the query for documents that share enough keys with one of some, given by their fields."""
+        settings, prefix = self.documents.scheme, self.documents.prefix
+        should: list[Json] = []
+        if self.criteria.similarity is not None:
+            by_field: dict[str, set[str]] = {}
+            for own in some:
+                for name, key in own_fields.terms_in(own, "band"):
+                    by_field.setdefault(name, set()).add(key)
+            should += [{"terms": {self.field(name): sorted(keys)}} for name, keys in by_field.items()]
+        if self.criteria.distance is not None:
+            by_bits, known = Criteria(self.criteria.distance, None), Fingerprint("ok", None, None)
+            with_blocks = (own for own in some if own_fields.terms_in(own, "block"))
+            should += [clause(settings, known, by_bits, prefix, fields=own) for own in with_blocks]
+        return _all(self.query, {"bool": {"should": should, "minimum_should_match": 1}})
+
+    @property
+    def at_once(self) -> int:
+        """How many documents' keys a query has."""
+        return _BY_BANDS if self.criteria.distance is None else _BY_BLOCKS
+
+    @property
+    def source(self) -> list[str]:
+        """The fields to read."""
+        blocks = [self.field(name) for name in own_fields.names(self.documents.scheme) if name.startswith("block")]
+        return list(dict.fromkeys([*stored_fingerprints.paths(self.documents), *blocks]))
+
+
+@dataclass
+class NewDocuments:
+    """The reading of new documents and of what they may change.
+
+    ``members`` counts, for each index, the documents in groups of several; ``total`` counts all documents.
+    """
+
+    engine: StoppableEngine
+    aim: Aim
+    members: dict[str, int] = field(init=False)
+    total: int = field(init=False)
+    _new: set[tuple[str, str]] = field(default_factory=set)
+    _seen: set[tuple[str, str]] = field(default_factory=set)
+    _asked: set[tuple[str, str]] = field(default_factory=set)
+    _groups: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.members = {index: self._count(index, self.aim.several) for index in self.aim.since}
+        self.total = sum(self._count(index, self.aim.query) for index in self.aim.since)
+
+    def are_few(self) -> bool:
+        """Return whether it is faster to read these alone."""
+        return sum(self._count(index, self.aim.new(index)) for index in self.aim.since) <= MOST_NEW * self.total
+
+    def pages(self, noted: Mapping[str, int]) -> Iterator[tuple[list[Json], bool]]:
+        """Yield hits, and whether they are new; ``noted`` counts the documents that were in groups of several."""
+        for index in self.aim.since:
+            for hits in self._read(index, self.aim.new(index), self.aim.source):
+                yield hits, True
+                self._new.update((hit["_index"], hit["_id"]) for hit in hits)
+                self._groups.update(name for hit in hits for name in self._group_of(hit))
+                for _, some in chunks(map(self.aim.own, hits), self.aim.at_once):
+                    yield from ((old, False) for old in self._old_around(some))
+        if self.members != noted:
+            self._groups |= self._shrunken()
+        yield from ((old, False) for old in self._members_of(sorted(self._groups)))
+        yield from ((old, False) for old in self._namesakes())
+
+    def _members_of(self, groups: Sequence[str]) -> Iterator[list[Json]]:
+        """Yield the members of some groups that were not met yet."""
+        for _, names in chunks(groups, _GROUPS):
+            query = _all(self.aim.query, self.aim.settled, {"terms": {self.aim.field(GROUP): names}})
+            for hits in self._read_all(query):
+                yield self._unseen(hits)
+
+    def _namesakes(self) -> Iterator[list[Json]]:
+        """Yield the members of groups with the names that new groups would get: they keep these."""
+        number, firsts = 0, list(self._new | self._seen)
+        while firsts:
+            names = {name_of(first, number): first for first in firsts}
+            yield from self._members_of(sorted(names.keys() - self._groups))
+            firsts = [names[name] for name in names.keys() & self._groups]
+            number += 1
+
+    def _old_around(self, some: Sequence[Json]) -> Iterator[list[Json]]:
+        """Yield old documents that share keys with some new ones, and those around them."""
+        if not any(own_fields.terms_in(own, "band") or own_fields.terms_in(own, "block") for own in some):
+            return
+        near: list[Json] = []
+        for hits in self._read_all(self.aim.sharing(some)):
+            yield self._unseen(hits)
+            if self.aim.criteria.crowding:
+                near += self._near(some, hits)
+        for _, others in chunks(near, self.aim.at_once):
+            for hits in self._read_all(self.aim.sharing(others)):
+                yield self._unseen(hits)
+
+    def _unseen(self, hits: Sequence[Json]) -> list[Json]:
+        """Return the old documents that are met for the first time, and remember their groups."""
+        unseen = []
+        for hit in hits:
+            key = hit["_index"], hit["_id"]
+            # What has come since the new documents were read is left to the next run.
+            if key not in self._seen and not self.aim.is_new(hit):
+                self._seen.add(key)
+                unseen.append(hit)
+                self._groups.update(self._group_of(hit))
+        return unseen
+
+    def _group_of(self, hit: Json) -> list[str]:
+        """Return the group that a document is in, or that it wishes to be in."""
+        name = self.aim.own(hit).get(GROUP)
+        return [] if name is None else [name]
+
+    def _near(self, some: Sequence[Json], hits: Sequence[Json]) -> list[Json]:
+        """Return the fields of old documents that may be similar to one of some, and were not asked for yet."""
+        found = []
+        for hit, own in zip(hits, self._are_near(some, hits), strict=True):
+            key = hit["_index"], hit["_id"]
+            if own is not None and key not in self._asked and not self.aim.is_new(hit):
+                self._asked.add(key)
+                found.append(own)
+        return found
+
+    def _are_near(self, some: Sequence[Json], hits: Sequence[Json]) -> list[Json | None]:
+        """Return the fields of each hit that may be similar to one of some documents, else None."""
+        scheme, criteria, others = self.aim.documents.scheme, self.aim.criteria, list(map(self.aim.own, hits))
+        if criteria.distance is not None or scheme.minhash is None:
+            return list(others)
+        ours, theirs = (own_fields.read_all(scheme, scheme.id, objects) for objects in (some, others))
+        near = np.zeros(len(theirs.places), dtype=np.bool_)
+        if ours.keyed is not None and theirs.keyed is not None:
+            for own in ours.keyed:
+                near |= are_plausible(scheme.minhash, criteria, own, theirs.keyed)
+        places = {place for place, is_near in zip(theirs.places, near.tolist(), strict=True) if is_near}
+        return [own if place in places else None for place, own in enumerate(others)]
+
+    def _shrunken(self) -> set[str]:
+        """Find the groups that fewer documents name than their sizes say."""
+        sizes: dict[str, int] = {}
+        found: Counter[str] = Counter()
+        for index in self.aim.since:
+            for hits in self._read(index, self.aim.several, [self.aim.field(name) for name in (GROUP, SIZE)]):
+                for own in map(self.aim.own, hits):
+                    sizes[own[GROUP]] = own[SIZE]
+                    found[own[GROUP]] += 1
+        return {name for name, size in sizes.items() if found[name] != size}
+
+    def _read_all(self, query: Json) -> Iterator[list[Json]]:
+        for index in self.aim.since:
+            yield from self._read(index, query, self.aim.source)
+
+    def _read(self, index: str, query: Json, source: list[str]) -> Iterator[list[Json]]:
+        reading = Reading(index, query, source, None, self.aim.patience, once=True)
+        with ExitStack() as stack:
+            stack.callback(self.engine.leave, reading.close(), BRIEFLY)
+            while hits := run(reading.next(), self.engine):
+                yield hits
+
+    def _count(self, index: str, query: Json) -> int:
+        count: int = run(retry(Count(index, query), self.aim.patience), self.engine)
+        return count
+
+
+def _all(*queries: Any) -> Json:
+    return {"bool": {"filter": list(queries)}}
