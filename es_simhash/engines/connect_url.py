@@ -77,8 +77,10 @@ async def connect_to_async(server: Server, distribution: Distribution | None) ->
     engine = _async_engine(server, guess)
     try:
         found = (await engine.perform(GetInfo())).distribution
-    except EngineError as error:
+    except BaseException as error:  # a task that is cancelled here leaves no connection open
         await engine.close()
+        if not isinstance(error, EngineError):
+            raise
         return _async_engine(server, _revealed_by(error))
     if found == guess:
         return engine

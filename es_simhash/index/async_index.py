@@ -277,18 +277,17 @@ class AsyncIndex:
         self, ids: Iterable[str] = (), *, texts: Iterable[str] = (), options: EraseOptions | None = None
     ) -> Copies:
         """See `Index.copies`."""
-        from es_simhash.live.erase.options import EraseOptions
         from es_simhash.live.erase.run import find_copies
 
         behind = await self._run(self._plans.indices_behind())
-        plan = find_copies(self.name, behind, list(ids), list(texts), options or EraseOptions())
+        plan = find_copies(self.name, behind, ids, texts, options)
         return await self._in_thread(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
     async def erase(self, copies: Copies, *, everything: bool = False, on_progress: OnErased | None = None) -> Erased:
         """See `Index.erase`."""
         from es_simhash.live.erase.run import erase
 
-        plan = erase(await self._run(self._plans.indices_behind()), copies, everything, on_progress)
+        plan = erase(self.name, await self._run(self._plans.indices_behind()), copies, everything, on_progress)
         return await self._in_thread(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
     async def _in_thread(self, work: Callable[[Engine, Stop], Result]) -> Result:

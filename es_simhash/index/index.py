@@ -305,11 +305,10 @@ class Index:
 
         Documents without a fingerprint, or with that of another scheme, are found by their words. Nothing is changed.
         """
-        from es_simhash.live.erase.options import EraseOptions
         from es_simhash.live.erase.run import find_copies
 
         behind = self._run(self._plans.indices_behind())
-        return self._run(find_copies(self.name, behind, list(ids), list(texts), options or EraseOptions()))
+        return self._run(find_copies(self.name, behind, ids, texts, options))
 
     def erase(self, copies: Copies, *, everything: bool = False, on_progress: OnErased | None = None) -> Erased:
         """Delete copies in the versions that were found, and look again until no round finds any to delete.
@@ -319,7 +318,7 @@ class Index:
         """
         from es_simhash.live.erase.run import erase
 
-        return self._run(erase(self._run(self._plans.indices_behind()), copies, everything, on_progress))
+        return self._run(erase(self.name, self._run(self._plans.indices_behind()), copies, everything, on_progress))
 
     def pipeline(self, *, install: bool = False, default: bool = False) -> IngestPipeline:
         """Return the ingest pipeline with which the server fingerprints the documents written to the index.

@@ -76,6 +76,7 @@ VERBS = {
     "load": Verb(f"load INDEX news.jsonl {EACH_FIELD}", False, "filled"),
     "group --write": Verb("group INDEX --write", True, "filled"),
     "group": Verb("group INDEX --output groups.jsonl --state state"),
+    "erase": Verb("erase INDEX --id 7 --yes --report report.json"),
     "find": Verb("find INDEX --id 7"),
     "check": Verb("check INDEX news.jsonl"),
     "evaluate": Verb("evaluate --index INDEX --labels labels.jsonl --report page.html"),
@@ -90,7 +91,7 @@ DONE = {
 }
 INPUTS = {"news.jsonl", "labels.jsonl"}
 # What a command may have written by then, whole or line by line; an index of the embedded engine, too.
-OUTPUTS = {"groups.jsonl", "page.html", "scheme.json", "rejected.jsonl", "state", "engine"}
+OUTPUTS = {"groups.jsonl", "page.html", "report.json", "scheme.json", "rejected.jsonl", "state", "engine"}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -250,6 +251,10 @@ async def write_groups(index: AsyncIndex) -> None:
         await index.write_groups(grouped)
 
 
+async def erase(index: AsyncIndex) -> None:
+    await index.erase(await index.copies(["7"]), everything=True)
+
+
 class Work(NamedTuple):
     """Something to do on an index, as a `Verb` is."""
 
@@ -266,6 +271,7 @@ WORK = {
     "remove": Work(lambda index: index.remove_fields()),
     "group": Work(group),
     "write groups": Work(write_groups),
+    "erase": Work(erase),
     "add": Work(lambda index: index.add(DOCUMENTS), False),
 }
 

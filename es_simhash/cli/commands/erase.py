@@ -49,7 +49,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
     help="Delete the copies that are still in this file.",
 )
 @click.option("--yes", is_flag=True, help="Delete all copies, without asking.")
-@output_file("--report", "report_file", help="Write what was deleted to this file: as JSON if its name ends so.")
+@output_file("--report", "report_file", help="Write what was deleted to this file; as JSON if it is named so.")
 @patience_option
 @index_options
 def command(
@@ -86,15 +86,13 @@ def command(
         opened = Index(index, engine, **known)
         copies = opened.copies(ids, texts=texts, options=EraseOptions(**given))
         if confirmed is not None:
-            copies = copies.confirmed_by(text_in(confirmed).splitlines())
+            copies = copies.confirmed_by(text_in(confirmed).split("\n"))
         show_copies(output, copies)
         if list_file is not None:
             write_list(copies, list_file)
             output.note(f"Nothing was deleted. Edit {list_file}, and give it to --confirmed.")
             return FINE
-        if not (copies or yes or confirmed):
-            return FINE
-        if not (yes or confirmed or _is_confirmed(output, copies)):
+        if not (yes or confirmed or (copies and _is_confirmed(output, copies))):
             return FINE
         erased = _erase(output, opened, copies, yes, report_file)
     show_erased(output, erased, report_file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
@@ -36,8 +36,8 @@ class Source:
     """
 
     name: str
-    text: str
-    document: Json
+    text: str = field(repr=False)
+    document: Json = field(repr=False)
     place: Place | None = None
 
     @property
@@ -71,7 +71,7 @@ class Copy:
     copy_in_source: float
     fingerprint: str
     sha256: str
-    text: str
+    text: str = field(repr=False)
 
     @property
     def place(self) -> Place:

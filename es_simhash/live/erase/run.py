@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
+from es_simhash.errors import InputError
 from es_simhash.live.erase.copies import Copies, Copy, Place
 from es_simhash.live.erase.hunt import Hunt
 from es_simhash.live.erase.login import login
@@ -27,9 +28,10 @@ _ROUNDS = 50
 
 
 def find_copies(
-    index: str, behind: IndicesBehind, ids: Sequence[str], texts: Sequence[str], options: EraseOptions
+    index: str, behind: IndicesBehind, ids: Iterable[str], texts: Iterable[str], options: EraseOptions | None
 ) -> Plan[Copies]:
     """Find all copies of the documents with these ids, and of texts, in the indices behind a name."""
+    options = options or EraseOptions()
     yield from retry(Refresh(index), options.patience)
     sources = yield from read_sources(index, behind, ids, texts, options)
     hunt, tenants = Hunt(index, behind, sources, options), Tenants.of(behind)
@@ -44,9 +46,11 @@ def find_copies(
 
 
 def erase(
-    behind: IndicesBehind, copies: Copies, everything: bool, on_progress: OnProgress | None = None
+    index: str, behind: IndicesBehind, copies: Copies, everything: bool, on_progress: OnProgress | None = None
 ) -> Plan[Erased]:
     """Delete copies as they were reviewed; with ``everything``, also those that appear or change meanwhile."""
+    if copies.index != index:
+        raise InputError(f"These copies were found in {copies.index!r}, not in {index!r}. Erase them there.")
     by = yield from login()
     found = copies.sources, copies.options, copies.within
     report = Erased(copies.index, by, now(), *found, incomplete=list(copies.incomplete))
@@ -121,9 +125,9 @@ class _Erasing:
 
     def _note(self, copy: Copy, result: ActionResult) -> None:
         if result.error is None and result.status != HTTPStatus.NOT_FOUND:
-            self._done.add(copy.place)
             confirmed = self._confirmed.get(copy.place)
-            appeared = confirmed is None or confirmed.version != copy.version
+            appeared = copy.place in self._done or confirmed is None or confirmed.version != copy.version
+            self._done.add(copy.place)
             self.report.deleted.append(Deleted(copy, self.report.rounds, now(), appeared))
         elif result.status == HTTPStatus.CONFLICT:
             self.report.conflicts += 1

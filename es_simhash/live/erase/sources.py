@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
@@ -20,9 +20,10 @@ _AT_ONCE, _MOST = 100, 10_000
 
 
 def read_sources(
-    index: str, behind: IndicesBehind, ids: Sequence[str], texts: Sequence[str], options: EraseOptions
+    index: str, behind: IndicesBehind, ids: Iterable[str], texts: Iterable[str], options: EraseOptions
 ) -> Plan[tuple[Source, ...]]:
     """Return the texts that are given, and those of all documents with these ids, in whichever index they are."""
+    ids, texts = ([each] if isinstance(each, str) else list(dict.fromkeys(each)) for each in (ids, texts))
     if not ids and not texts:
         raise InputError("Nothing was named to erase. Give the id of a document, or a text.")
     tenants, documents = Tenants.of(behind), behind.documents
@@ -31,7 +32,7 @@ def read_sources(
     sources = [Source(f"text {number}", text, given) for number, text in enumerate(texts, 1)]
     paths = sorted({path for own in documents.values() for path in own.fields} | set(tenants.paths))
     for start in range(0, len(ids), _AT_ONCE):
-        some = list(ids[start : start + _AT_ONCE])
+        some = ids[start : start + _AT_ONCE]
         body = {"query": {"ids": {"values": some}}, "size": _MOST, "_source": paths}
         hits: list[Json] = (yield from retry(Search(index, body), options.patience))["hits"]["hits"]
         for id_ in some:

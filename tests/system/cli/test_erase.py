@@ -77,6 +77,14 @@ def test_an_edited_list_says_what_to_delete(folder: Path) -> None:
     assert STORM[:20] not in report
 
 
+def test_ids_may_hold_any_character(folder: Path) -> None:
+    strange = json.dumps({"_id": "a\u2028b\x85", "body": TEXTS["1"]})
+    run("load", "news", "-", "--format", "jsonl", cwd=folder, stdin=strange)
+    run("erase", "news", "--id", "1", "--output", "copies.jsonl", cwd=folder)
+    run("erase", "news", "--id", "1", "--confirmed", "copies.jsonl", cwd=folder)
+    assert left(folder) == 1
+
+
 def test_yes_deletes_all_and_the_report_is_json(folder: Path) -> None:
     found, done = lines(
         run("erase", "news", "--id", "1", "--yes", "--report", "report.json", "--json", "--quiet", cwd=folder)

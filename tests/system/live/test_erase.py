@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Event, Thread
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -17,7 +18,7 @@ from es_simhash.live.erase.copies import Copies
 from es_simhash.live.erase.options import EraseOptions
 from es_simhash.live.erase.report import Erased
 from es_simhash.live.sweep.reading import Reading
-from es_simhash.plans.operations import Bulk, CreateIndex, Refresh, UpdateAliases
+from es_simhash.plans.operations import Bulk, Count, CreateIndex, DeleteIndex, Refresh, UpdateAliases
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
@@ -28,6 +29,7 @@ from es_simhash.text.normalise import Normalisation
 from tests.support.meddling import Meddler, Overloaded, once
 from tests.support.runs import runs_of
 from tests.support.whole_indices import FIELDS, contents, create, delete, fill, servers
+from tools.nodes import Node
 
 OTHERS: dict[str, Json] = {str(number): dict(each) for number, each in enumerate(corpus(30))}
 SOURCE = OTHERS.pop("0")
@@ -159,7 +161,7 @@ def test_a_document_that_is_gone_is_erased_by_its_text(engine: Engine, index: In
 
 
 def test_several_documents_are_erased_at_once(engine: Engine, index: Index) -> None:
-    copies = index.copies(["0", "3"], texts=[text_of(OTHERS["6"])])
+    copies = index.copies(["0", "3", "0"], texts=[text_of(OTHERS["6"])])
     assert {copy.source for copy in copies} == {"0", "3", "text 1"}
     index.erase(copies)
     assert not {"0", "3", "6", *COPIES} & rest(engine, index)
@@ -219,6 +221,24 @@ def test_a_text_that_is_edited_after_the_review_is_not_deleted(engine: Engine, m
     ]
     assert contents(engine, index.name, ["equal", "near"]) == changed
     assert (erased.is_complete, erased.conflicts) == (False, 2)
+
+
+def test_a_document_that_is_written_again_is_named(engine: Engine, meddler: Meddler, index: Index) -> None:
+    before = contents(engine, index.name, ["equal"])
+    copies = index.copies("0")
+
+    def write_it_again(operation: Any, result: Any) -> Any:
+        if isinstance(operation, Bulk) and sum(isinstance(each, Bulk) for each in meddler.seen) == 1:
+            fill(engine, index.name, before)
+        return result
+
+    meddler.after = write_it_again
+    erased = index.erase(copies)
+    assert [(each.copy.id, each.appeared) for each in erased.deleted if each.copy.id == "equal"] == [
+        ("equal", False),
+        ("equal", True),
+    ]
+    assert rest(engine, index) == {*OTHERS, *NOT_COPIES}
 
 
 def test_another_field_that_is_edited_does_not_keep_a_copy(engine: Engine, meddler: Meddler, index: Index) -> None:
@@ -348,6 +368,17 @@ def test_documents_behind_an_alias_and_with_routing_values_are_deleted(
 
 
 @servers
+def test_a_closed_index_behind_a_pattern_is_named(engine: Engine, kind: str, request: Any, index: Index) -> None:
+    node: Node = request.getfixturevalue(f"{kind}_node")
+    engine.perform(CreateIndex(f"{index.name}-closed", {}))
+    assert node.request("POST", f"/{index.name}-closed/_close").status == 200
+    copies = Index(f"{index.name}*", engine).copies(["0"])
+    assert copies.incomplete == (f"the index '{index.name}-closed' is closed",)
+    assert Index(f"{index.name}*", engine).erase(copies).incomplete == list(copies.incomplete)
+    engine.perform(DeleteIndex(f"{index.name}-closed"))
+
+
+@servers
 def test_documents_that_a_filter_of_an_alias_hides_stay(engine: Engine, index: Index, names: Callable[[], str]) -> None:
     alias = f"{names()}-alias"
     some = {"add": {"index": index.name, "alias": alias, "filter": {"ids": {"values": ["0", "equal", "3"]}}}}
@@ -356,6 +387,38 @@ def test_documents_that_a_filter_of_an_alias_hides_stay(engine: Engine, index: I
     assert rest(engine, index) == {*OTHERS, *NOT_COPIES, *COPIES} - {"equal"}
     with pytest.raises(InputError, match="filter"):
         Index(alias, engine).copies(["3"], options=EraseOptions(scan=True))
+
+
+@pytest.fixture
+def stream(opensearch_node: Node) -> Iterator[str]:
+    """A data stream with two backing indices, each with a document, a copy and another one."""
+    name = f"erased-stream-{uuid4().hex[:10]}"
+    mapping = {"properties": {"body": {"type": "text"}}}
+    template = {"settings": {"number_of_replicas": 0}, "mappings": mapping}
+    body = {"index_patterns": [name], "data_stream": {}, "template": template, "priority": 500}
+    assert opensearch_node.request("PUT", f"/_index_template/{name}", body).status == 200
+    for day in ("01", "02"):
+        for text in (BODY, edited(SOURCE, 3)["body"], OTHERS["3"]["body"]):
+            event = {"@timestamp": f"2026-03-{day}T08:00:00Z", "body": text}
+            opensearch_node.request("POST", f"/{name}/_doc?refresh=true", event)
+        opensearch_node.request("POST", f"/{name}/_rollover")
+    yield name
+    opensearch_node.request("DELETE", f"/_data_stream/{name}")
+    opensearch_node.request("DELETE", f"/_index_template/{name}")
+
+
+def test_copies_in_a_data_stream_are_deleted_in_the_indices_behind_it(opensearch_node: Node, stream: str) -> None:
+    index = Index(stream, opensearch_node.url, fields=["body"])
+    erased = index.erase(index.copies(texts=[BODY]))
+    assert erased.is_complete
+    assert sorted((each.copy.index[-1], each.copy.kind) for each in erased.deleted) == [
+        ("1", "equal"),
+        ("1", "near"),
+        ("2", "equal"),
+        ("2", "near"),
+    ]
+    assert index.engine.perform(Count(stream, {"match_all": {}})) == 2
+    index.close()
 
 
 def test_an_index_without_fingerprints_is_searched_by_the_fields_that_are_named(
@@ -398,6 +461,11 @@ def test_a_missing_an_empty_and_no_document_are_errors_that_say_so(index: Index)
         index.copies(["empty"])
     with pytest.raises(InputError, match="Nothing was named"):
         index.copies()
+
+
+def test_copies_of_another_index_are_refused(engine: Engine, index: Index) -> None:
+    with pytest.raises(InputError, match="Erase them there"):
+        Index(f"{index.name}*", engine).erase(index.copies(["0"]))
 
 
 def test_a_list_for_another_text_is_refused(index: Index) -> None:
