@@ -65,6 +65,7 @@ SECTIONS = {
     "backfill": Section(CLIENTS, SERVERS),
     "pipeline": Section(CLIENTS, SERVERS),
     "grouping": Section(("opensearch-py",), ("opensearch",)),
+    "scopes": Section(("opensearch-py",), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch"), peers=tuple(PEERS)),
     "key_join": Section(("duckdb",), page=DESIGN_PAGE),
     "embedded": Section(("tantivy",), page=DESIGN_PAGE),

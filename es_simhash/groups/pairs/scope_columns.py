@@ -7,12 +7,12 @@ probability of 10**-21.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain, repeat
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,11 +30,12 @@ Places = npt.NDArray[np.integer[Any]]
 # Values of other documents are hashed once as well, if there are not too many.
 _REMEMBERED = 1 << 16
 _HASH_BYTES = 16
-
-# The hash of the values that must agree, that of all that must differ, and those of each of these.
-_Hashes: TypeAlias = tuple[bytes, bytes, tuple[bytes, ...]]
-_UNKNOWN: _Hashes = (bytes(_HASH_BYTES), bytes(_HASH_BYTES), ())
 _VALUES_AT_ONCE = 1 << 17
+
+_Row = TypeVar("_Row")
+# The hash of all values that must differ, and those of each of them.
+_Differing: TypeAlias = tuple[bytes, tuple[bytes, ...]]
+_NONE: _Differing = (bytes(_HASH_BYTES), ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,31 +56,37 @@ class ScopeRows:
     @classmethod
     def of(cls, found: Sequence[ScopeValues | None]) -> ScopeRows:
         """Hash the values of documents; None stands for a document that lacks one."""
-        dates = [each.date or 0 if each else 0 for each in found]
-        return cls._of([_hashes(*each[:2]) if each else _UNKNOWN for each in found], dates)
+        within = [_agreeing(each.within) if each else None for each in found]
+        across = [_differing(each.across) if each else None for each in found]
+        return cls._of(within, across, [each.date or 0 if each else None for each in found])
 
     @classmethod
     def read(cls, scope: Scope, documents: Sequence[Mapping[str, Any]]) -> ScopeRows:
         """Read the values of documents; where all are plain strings, as most are, this takes a tenth of the time."""
-        columns = [[document.get(path) for document in documents] for path in (*scope.within, *scope.across)]
-        moments = [document.get(scope.date) for document in documents] if scope.date else []
-        if any("." in path for path in scope.paths) or not (_are(columns, str) and _are([moments], str, int, float)):
+        within, across, moments = (
+            [[document.get(path) for document in documents] for path in paths]
+            for paths in (scope.within, scope.across, [scope.date] if scope.date else [])
+        )
+        is_plain = _are(within, str) and _are(across, str) and _are(moments, str, int, float)
+        if not is_plain or any("." in path for path in scope.paths):
             return cls.of([scope.values_of(document) for document in documents])
-        keys = zip(*columns, strict=True) if columns else repeat((), len(documents))
-        hashes = [_plain_hashes(len(scope.within), key) for key in keys]
-        return cls._of(hashes, list(map(milliseconds_of, moments)) if scope.date else [0] * len(documents))
+        count = len(documents)
+        dates: list[int | None] = list(map(milliseconds_of, moments[0])) if moments else [0] * count
+        return cls._of(_by_row(_one_agreeing, within, count), _by_row(_one_differing, across, count), dates)
 
     @classmethod
-    def _of(cls, hashes: Sequence[_Hashes], dates: Sequence[int | None]) -> ScopeRows:
-        within, sets, across = zip(*hashes, strict=True) if hashes else ((), (), ())
-        known = [each is not _UNKNOWN and date is not None for each, date in zip(hashes, dates, strict=True)]
+    def _of(
+        cls, within: Sequence[bytes | None], across: Sequence[_Differing | None], dates: Sequence[int | None]
+    ) -> ScopeRows:
+        rows = zip(within, across, dates, strict=True)
+        sets, values = zip(*(each or _NONE for each in across), strict=True) if across else ((), ())
         return cls(
-            np.array(known, dtype=np.bool_),
-            _words(within),
+            np.array([None not in row for row in rows], dtype=np.bool_),
+            _words([each or bytes(_HASH_BYTES) for each in within]),
             _words(sets)[:, 0].astype(np.uint32),
-            np.array(list(map(len, across)), dtype=np.int64),
-            _words(list(chain.from_iterable(across))),
-            np.array([date or 0 for date in dates], dtype=np.int64),
+            np.array(list(map(len, values)), dtype=np.int64),
+            _words(list(chain.from_iterable(values))),
+            np.array([each or 0 for each in dates], dtype=np.int64),
         )
 
     @classmethod
@@ -93,23 +100,39 @@ def _are(columns: Sequence[Sequence[Any]], *kinds: type) -> bool:
     return all(set(map(type, values)) <= {*kinds, type(None)} for values in columns)
 
 
-@lru_cache(_REMEMBERED)
-def _plain_hashes(count: int, values: tuple[str | None, ...]) -> _Hashes:
-    """Hash the values of a document that has one in each field, ``count`` of them to agree in, or lacks some."""
-    if None in values:
-        return _UNKNOWN
-    within, across = values[:count], values[count:]
-    return _hashes(tuple((str(each),) for each in within), tuple(frozenset([str(each)]) for each in across))
+def _by_row(
+    hashes: Callable[[tuple[str, ...]], _Row], columns: Sequence[Sequence[Any]], count: int
+) -> list[_Row | None]:
+    """Hash the values of each document, but not of one that lacks some."""
+    rows = zip(*columns, strict=True) if columns else repeat((), count)
+    return [None if None in row else hashes(row) for row in rows]
 
 
 @lru_cache(_REMEMBERED)
-def _hashes(within: tuple[tuple[str, ...], ...], across: tuple[frozenset[str], ...]) -> _Hashes:
-    """Hash what must agree, all that must differ, and each value of it together with the number of its field.
+def _one_agreeing(values: tuple[str, ...]) -> bytes:
+    """Hash the values of a document that has one in each field."""
+    return _agreeing(tuple((value,) for value in values))
+
+
+@lru_cache(_REMEMBERED)
+def _one_differing(values: tuple[str, ...]) -> _Differing:
+    return _differing(tuple(frozenset([value]) for value in values))
+
+
+@lru_cache(_REMEMBERED)
+def _agreeing(values: tuple[tuple[str, ...], ...]) -> bytes:
+    """Hash what must agree."""
+    return _hash(values)
+
+
+@lru_cache(_REMEMBERED)
+def _differing(values: tuple[frozenset[str], ...]) -> _Differing:
+    """Hash all that must differ, and each value of it together with the number of its field.
 
     So two documents differ in all fields if they share no hash.
     """
-    named = [(number, value) for number, each in enumerate(across) for value in sorted(each)]
-    return _hash(within), _hash(named), tuple(map(_hash, named))
+    named = [(number, value) for number, each in enumerate(values) for value in sorted(each)]
+    return _hash(named), tuple(map(_hash, named))
 
 
 def _hash(value: Any) -> bytes:

@@ -241,13 +241,8 @@ def _values(rows: ScopeRows) -> list[Any]:
 
 def test_what_is_hashed_alike_is_compared_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents of tenants whose hashes begin alike are neighbours, and no pairs."""
-    whole = scope_columns._plain_hashes
-
-    def alike(count: int, values: tuple[str, ...]) -> tuple[bytes, bytes, tuple[bytes, ...]]:
-        within, sets, across = whole(count, values)
-        return bytes(8) + within[:8], sets, across
-
-    monkeypatch.setattr(scope_columns, "_plain_hashes", alike)
+    whole = scope_columns._one_agreeing
+    monkeypatch.setattr(scope_columns, "_one_agreeing", lambda values: bytes(8) + whole(values)[:8])
     texts = ["some words of a story", "Some words of a story", "SOME words of a story"]
     known = [(f"{tenant}{place}", text, {"tenant": tenant}) for place, text in enumerate(texts) for tenant in "ab"]
     with Deduplicator(PLAIN, scope=Scope(("tenant",)), threads=1, **BY_DISTANCE).run(known) as found:
