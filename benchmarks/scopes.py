@@ -45,7 +45,7 @@ SCOPES: dict[str, Scope | None] = {
 
 @dataclass(frozen=True)
 class Owned:
-    """Fingerprints with templates, and to whom each document belongs, by its place."""
+    """Fingerprints with templates, and the tenant, source and time of each document, by its place."""
 
     million: Million
     tenants: npt.NDArray[np.int64]
