@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
 from es_simhash.plans.distinct.pages import DistinctPage
-from es_simhash.plans.operations import Search
+from es_simhash.plans.operations import Action, Bulk, Search
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.rule import Near, are_near, clauses
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.testing.corpus import corpus, edited
@@ -38,6 +40,14 @@ def documents(count: int = 24) -> dict[str, Json]:
 TEXTS = documents()
 
 
+SHORT: Json = {"title": "", "body": "Hi", "lang": "en"}
+EMPTY: Json = {"title": "", "body": " ", "lang": "en"}
+FOREIGN: Json = {**TEXTS["0"], **Documents(Scheme.preset("strict"), FIELDS).add_fields(TEXTS["0"])}
+FOREIGN["dedup"] = {name: FOREIGN["dedup"][name] for name in ("scheme", "content", "status")}
+# Each of them is shown, whatever else is.
+APART: dict[str, Json] = {"short": SHORT, "empty": EMPTY, "no fingerprint": TEXTS["0"], "another scheme": FOREIGN}
+
+
 def filled(
     engine: Engine, name: str, texts: dict[str, Json] = TEXTS, mappings: Json | None = None, **known: Any
 ) -> Index:
@@ -45,6 +55,14 @@ def filled(
     settings = {"number_of_shards": 1, "number_of_replicas": 0, "refresh_interval": "-1"}
     index.init(create={"settings": settings} | ({"mappings": mappings} if mappings else {}))
     assert not index.add([{"_id": id_, "_source": each} for id_, each in texts.items()], refresh=True).refused
+    return index
+
+
+def with_apart(index: Index, more: Json | None = None) -> Index:
+    """Add the documents that cannot be compared, with some more fields."""
+    index.add([{"_id": each, "_source": {**APART[each], **(more or {})}} for each in ("short", "empty")])
+    bare = [Action("index", each, {**APART[each], **(more or {})}) for each in ("no fingerprint", "another scheme")]
+    assert not any(each.error for each in index.engine.perform(Bulk(index.name, bare, True)))
     return index
 
 
@@ -86,6 +104,8 @@ def by_texts(
     criteria = Criteria.of(scheme, verification=verification)
 
     def is_near(a: Json, b: Json) -> bool:
+        if APART.keys() & {a["_id"], b["_id"]}:
+            return False
         measured = verifier.measures([own.text_of(document_of(each)) for each in (a, b)], np.array([[0], [1]]))
         return bool(are_near(clauses(criteria, Near(None, measured)))[0])
 

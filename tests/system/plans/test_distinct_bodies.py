@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,18 @@ from es_simhash.index import Index
 from es_simhash.plans.distinct.list_end import with_end
 from es_simhash.plans.distinct.pages import DistinctPage
 from es_simhash.plans.operations import GetInfo, Operation, PutSettings, Search
-from tests.support.distinct import ALL, TEXTS, by_fingerprints, by_texts, filled, folded_by_hand, ranked, shown
+from tests.support.distinct import (
+    ALL,
+    APART,
+    TEXTS,
+    by_fingerprints,
+    by_texts,
+    filled,
+    folded_by_hand,
+    ranked,
+    shown,
+    with_apart,
+)
 from tests.support.whole_indices import ENGINES
 
 servers = pytest.mark.parametrize("engine", ENGINES[1:], indirect=True)
@@ -49,7 +61,8 @@ def of_bodies(engine: Engine, name: str) -> Index:
     has_vectors = engine.perform(GetInfo()).distribution == "elasticsearch"
     vector = VECTOR if has_vectors else {"type": "object", "enabled": False}
     mappings = {"properties": {**MAPPINGS["properties"], "vector": vector}}
-    return filled(engine, name, {id_: with_more(id_, each) for id_, each in TEXTS.items()}, mappings)
+    documents = {id_: with_more(id_, each) for id_, each in TEXTS.items()}
+    return with_apart(filled(engine, name, documents, mappings), {"vector": [1, 0, 0.5, 0], "lang": "xx"})
 
 
 ENGLISH: Json = {"term": {"lang": "en"}}
@@ -182,7 +195,7 @@ def check(index: Index, body: Json) -> None:
     assert shown(whole) == expected
     kept = [hit for hit in hits if hit["_id"] in expected]
     assert [each.hit for each in whole] == kept
-    assert (whole.read, whole.apart) == (len(hits), {})
+    assert (whole.read, whole.apart) == (len(hits), Counter(hit["_id"] for hit in hits if hit["_id"] in APART))
     found = pages(index, {**body, "size": 4}, window=7)
     assert [each.hit for page in found for each in page] == kept
     assert (found[-1].at_end, found[-1].limit) == (whole.at_end, whole.limit)

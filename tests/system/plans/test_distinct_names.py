@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk, UpdateAliases
-from es_simhash.scheme.scheme import Scheme
-from tests.support.distinct import ALL, FIELDS, TEXTS, by_texts, filled, folded_by_hand, ranked
+from tests.support.distinct import ALL, APART, FIELDS, TEXTS, by_texts, filled, folded_by_hand, ranked, with_apart
 from tests.support.rest_engines import engine_over, new_name
 from tests.support.whole_indices import ENGINES
 from tools.nodes import Node
@@ -24,13 +22,6 @@ HALF = len(IDS) // 2
 # Equal ids stand for different documents.
 FIRST = {id_: TEXTS[id_] for id_ in IDS[:HALF]}
 SECOND = {id_: TEXTS[other] for id_, other in zip(IDS[:HALF], IDS[HALF:], strict=False)}
-SHORT: Json = {"title": "", "body": "Hi", "lang": "en"}
-EMPTY: Json = {"title": "", "body": " ", "lang": "en"}
-FOREIGN = {**TEXTS["0"], **Documents(Scheme.preset("strict"), FIELDS).add_fields(TEXTS["0"])}
-FOREIGN["dedup"] = {name: FOREIGN["dedup"][name] for name in ("scheme", "content", "status")}
-# Each of them stays, in each index.
-APART = {"short": SHORT, "empty": EMPTY, "no fingerprint": TEXTS["0"], "another scheme": FOREIGN}
-
 BODIES: list[Json] = [
     {"query": {"match": {"body": "the of"}}},
     {"query": {"bool": {"should": [{"match": {"title": "of"}}, {"term": {"lang": "xx"}}, {"match_all": {}}]}}},
@@ -42,18 +33,11 @@ def name_of(hit: Any) -> str:
     return f"{hit['_index']} {hit['_id']}"
 
 
-def fill(engine: Engine, name: str, documents: dict[str, Json]) -> None:
-    index = filled(engine, name, documents)
-    index.add([{"_id": each, "_source": APART[each]} for each in ("short", "empty")])
-    bare = [Action("index", each, APART[each]) for each in ("no fingerprint", "another scheme")]
-    assert not any(each.error for each in engine.perform(Bulk(name, bare, refresh=True)))
-
-
 @pytest.fixture(scope="module")
 def several(engine: Engine, names: Callable[[], str]) -> tuple[str, str]:
     first, second = names(), names()
-    fill(engine, first, FIRST)
-    fill(engine, second, SECOND)
+    for name, documents in ((first, FIRST), (second, SECOND)):
+        with_apart(filled(engine, name, documents))
     return first, second
 
 
@@ -62,12 +46,7 @@ def check(index: Index, body: Json) -> None:
     hits = ranked(index, body)
     # The rarity of words is that of all that the name stands for.
     compared = [hit["_source"] for hit in ranked(index, ALL) if hit["_id"] not in APART]
-    by_hand = by_texts(index, lambda hit: hit["_source"], compared)
-
-    def is_near(a: Json, b: Json) -> bool:
-        return not APART.keys() & {a["_id"], b["_id"]} and by_hand(a, b)
-
-    expected = folded_by_hand(hits, is_near, name_of)
+    expected = folded_by_hand(hits, by_texts(index, lambda hit: hit["_source"], compared), name_of)
     assert 2 < len(expected) < len(hits)
     whole = index.search({**body, "size": 1000}, distinct=True)
     assert {name_of(each.hit): [f"{one.index} {one.id}" for one in each.similar] for each in whole} == expected
