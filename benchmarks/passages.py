@@ -4,7 +4,7 @@
 {frame} words; and {pairs} planted pairs a kind and language. 1% to 5% of the words that both have are replaced,
 inserted or deleted, except in chunks. What contains the inner text is searched for, and what the outer one contains.
 MinHash is the preset `default` with `measure="containment"`; `more_like_this` finds what is among its first ten hits.
-Elasticsearch.
+Passages have {english} words, and {others} in Chinese and Japanese. Elasticsearch.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from benchmarks.measuring import Latency, in_turns
 from benchmarks.nodes import SETTINGS, Json, Server, running
 from benchmarks.quoted import FRAME, FRAMES, Language, Maker, Pair, languages
 from benchmarks.tables import Table
-from es_simhash import Documents, Index, Matches, Scheme
+from es_simhash import Documents, Index, Matches, Passages, Scheme
 from es_simhash.plans.find_options import Relation
 
 DOCUMENTS, WORDS, PAIRS, QUERIES, ROUNDS, TURNS = 30_000, 400, 60, 60, 3, 7
 TOP = 10
-PRESETS = ("default", "passages")
+PLAIN = "default"
+ENGLISH, OTHERS = Passages().words, 10
 RELATIONS: tuple[Relation, ...] = ("containing", "contained")
-__doc__ = __doc__.format(documents=DOCUMENTS, frames=FRAMES, frame=FRAME, pairs=PAIRS)
+__doc__ = __doc__.format(documents=DOCUMENTS, frames=FRAMES, frame=FRAME, pairs=PAIRS, english=ENGLISH, others=OTHERS)
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,24 @@ def on_server(server: Server, share: float) -> Iterator[Table]:
         maker = Maker(language)
         texts = [language.text(maker.words(WORDS)) for _ in range(max(int(DOCUMENTS * share) // 3, 200))]
         planted = list(_planted(language, maker, max(int(PAIRS * share), 5)))
-        indices = {name: _filled(server, f"{name}-{language.name}".lower(), name, texts, planted) for name in PRESETS}
+        schemes = _schemes(language)
+        indices = {
+            name: _filled(server, f"{name}-{language.name}".lower(), scheme, texts, planted)
+            for name, scheme in schemes.items()
+        }
         yield _found(server, language, indices, planted)
-        costs.add(*_cost(server, language, indices, texts))
+        costs.add(*_cost(server, language, schemes, indices, texts))
         if not latencies:
             latencies = _latencies(server, indices, planted)
         for index in indices.values():
             server.delete(index.name)
     yield costs
     yield _searches(latencies)
+
+
+def _schemes(language: Language) -> dict[str, Scheme]:
+    words = ENGLISH if language.gap else OTHERS
+    return {PLAIN: Scheme(), "passages": Scheme(passages=Passages(words=words))}
 
 
 def _planted(language: Language, maker: Maker, count: int) -> Iterator[Planted]:
@@ -72,8 +82,8 @@ def _planted(language: Language, maker: Maker, count: int) -> Iterator[Planted]:
             yield Planted(kind, language.text(pair.inner), language.text(pair.outer), f"{place}-{number}")
 
 
-def _filled(server: Server, name: str, preset: str, texts: Sequence[str], planted: Sequence[Planted]) -> Index:
-    index = Index(name, server.client, scheme=preset, fields=["body"])
+def _filled(server: Server, name: str, scheme: Scheme, texts: Sequence[str], planted: Sequence[Planted]) -> Index:
+    index = Index(name, server.client, scheme=scheme, fields=["body"])
     index.init(create={"settings": {"index": SETTINGS}, "mappings": {"properties": {"body": {"type": "text"}}}})
     bodies = {str(number): text for number, text in enumerate(texts)}
     bodies |= {f"{each.id}-{side}": text for each in planted for side, text in _sides(each)}
@@ -95,8 +105,8 @@ def _found(server: Server, language: Language, indices: dict[str, Index], plante
     for kind in dict.fromkeys(each.kind for each in planted):
         pairs = [each for each in planted if each.kind == kind]
         found = {name: [_searched(indices["passages"], each, name) for each in pairs] for name in RELATIONS}
-        by_minhash = [mean(_by_minhash(indices["default"], each, name) for each in pairs) for name in RELATIONS]
-        alike = [mean(_alike(server, indices["default"].name, each, name) for each in pairs) for name in RELATIONS]
+        by_minhash = [mean(_by_minhash(indices[PLAIN], each, name) for each in pairs) for name in RELATIONS]
+        alike = [mean(_alike(server, indices[PLAIN].name, each, name) for each in pairs) for name in RELATIONS]
         recalls = [mean(is_found for is_found, _ in found[name]) for name in RELATIONS]
         candidates = [mean(matches.candidates for _, matches in found[name]) for name in RELATIONS]
         shares = [f"{recall:.3f}" for recall in (*recalls, *by_minhash, *alike)]
@@ -133,18 +143,20 @@ _COST_COLUMNS = ("", "bytes a document, default", "passages", "keys a document",
                  "throughput")  # fmt: skip
 
 
-def _cost(server: Server, language: Language, indices: dict[str, Index], texts: Sequence[str]) -> list[str]:
+def _cost(
+    server: Server, language: Language, schemes: dict[str, Scheme], indices: dict[str, Index], texts: Sequence[str]
+) -> list[str]:
     """Return the size of the indices by document, and the time in which the fields are made, in turns."""
     some = [{"_id": str(number), "body": text} for number, text in enumerate(texts[:1000])]
-    times: dict[str, list[float]] = {name: [] for name in PRESETS}
+    times: dict[str, list[float]] = {name: [] for name in schemes}
     for _ in range(TURNS):
-        for name in PRESETS:
-            times[name].append(_cpu(Documents(Scheme.preset(name), ["body"]), some))
-    made = Documents(Scheme.preset("passages"), ["body"]).add_fields_to_all(some)
+        for name, scheme in schemes.items():
+            times[name].append(_cpu(Documents(scheme, ["body"]), some))
+    made = Documents(schemes["passages"], ["body"]).add_fields_to_all(some)
     keys = mean(len(each["dedup"]["passages"].split()) for each in made)
-    count = server.http("GET", f"/{indices['default'].name}/_count")["count"]
-    sizes = [server.size(indices[name].name) / count for name in PRESETS]
-    quickest = [min(times[name]) / len(some) * 1e6 for name in PRESETS]
+    count = server.http("GET", f"/{indices[PLAIN].name}/_count")["count"]
+    sizes = [server.size(index.name) / count for index in indices.values()]
+    quickest = [min(each) / len(some) * 1e6 for each in times.values()]
     ratio = f"{quickest[0] / quickest[1]:.2f}"
     return [language.name, *(f"{size:,.0f}" for size in sizes), f"{keys:.0f}", *(f"{q:.0f}" for q in quickest), ratio]
 
@@ -159,7 +171,7 @@ def _cpu(documents: Documents, texts: Sequence[Json]) -> float:
 def _latencies(server: Server, indices: dict[str, Index], planted: Sequence[Planted]) -> dict[str, Latency]:
     """Search for passages of 100 words, and for texts of 1,000, in turns."""
     chosen = [each for each in planted if each.kind.startswith("passages")][:QUERIES]
-    default, passages = indices["default"], indices["passages"]
+    default, passages = indices[PLAIN], indices["passages"]
     ways: dict[str, Callable[[Planted], object]] = {
         "near-duplicates of 100 words": lambda each: default.find(each.inner),
         "what contains 100 words": lambda each: passages.find(each.inner, relation="containing"),
