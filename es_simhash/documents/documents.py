@@ -129,19 +129,20 @@ class Documents:
                 slot.fields = fields
         return list(results(tasks, first))
 
-    def tasks(self, actions: Iterable[Document]) -> list[Task]:
-        """Return actions in progress: their texts are fingerprinted, and may get groups before their results."""
-        tasks = [Task(self._target, action) for action in actions]
-        slots = _with_texts(tasks)
-        places = iter(slots)
-        for batch in self.batches([slot.text or "" for _, slot in slots]):
-            if isinstance(batch, InputError):
-                task, _ = next(places)
-                task.problem = batch.problem
-                continue
-            for (_, slot), fingerprint, fields in zip(islice(places, len(batch[1])), *batch, strict=True):
-                slot.fingerprint, slot.fields = fingerprint, fields
-        return tasks
+
+def tasks_of(documents: Documents, actions: Iterable[Document]) -> list[Task]:
+    """Return actions in progress: their texts are fingerprinted, and may get groups before their results."""
+    tasks = [Task(documents._target, action) for action in actions]
+    slots = _with_texts(tasks)
+    places = iter(slots)
+    for batch in documents.batches([slot.text or "" for _, slot in slots]):
+        if isinstance(batch, InputError):
+            task, _ = next(places)
+            task.problem = batch.problem
+            continue
+        for (_, slot), fingerprint, fields in zip(islice(places, len(batch[1])), *batch, strict=True):
+            slot.fingerprint, slot.fields = fingerprint, fields
+    return tasks
 
 
 def _with_texts(tasks: Sequence[Task]) -> list[tuple[Task, Slot]]:

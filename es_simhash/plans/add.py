@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document
-from es_simhash.documents.documents import Documents, kept, results
+from es_simhash.documents.documents import Documents, kept, results, tasks_of
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.online_groups import give_groups
@@ -113,7 +113,7 @@ class Writer:
         terms = self.grouping
         if terms is None:
             return self.documents.actions(actions, reject)
-        tasks = self.documents.tasks(actions)
+        tasks = tasks_of(self.documents, actions)
         yield from retry_all(lambda: give_groups(terms, tasks), self.patience)
         return kept(results(tasks), reject)
 
