@@ -128,7 +128,8 @@ class FindRequest:
         """Return what a match is under a scheme."""
         verification = self.verification(settings)
         if self.relation is not None:
-            return Criteria(None, similarity_of(self.similarity or "near", "containment"))
+            least = "near" if self.similarity is None else self.similarity
+            return Criteria(None, similarity_of(least, "containment"))
         if self.candidates == "more_like_this" and self.by is None and self.distance is None:
             # Texts are compared, which needs no MinHash.
             assert verification

@@ -59,8 +59,10 @@ class _Words:
     def of(cls, settings: Settings, text: str) -> _Words:
         own = compared_text(settings, text)
         spans = word_spans(batch([own]))
-        words = [settings.normalisation(word) for word in spans.strings()]
-        return cls(own.encode("utf-16-le"), spans.starts, spans.ends, hash_tokens(words))
+        words = spans.strings()
+        normalised = {word: settings.normalisation(word) for word in set(words)}
+        hashes = hash_tokens([normalised[word] for word in words])
+        return cls(own.encode("utf-16-le"), spans.starts, spans.ends, hashes)
 
     def passage(self, first: int, length: int) -> str:
         """Return the beginning of a passage."""

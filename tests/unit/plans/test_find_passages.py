@@ -72,6 +72,8 @@ def test_the_minimum_is_a_containment_by_number_or_level(index: Index) -> None:
     assert not index.find(text, relation="containing", similarity="copies")
     assert len(index.find(text, relation="containing", similarity=0.85)) == 2
     assert not index.find(text, relation="containing", similarity=0.86)
+    with pytest.raises(SchemeError, match="above 0"):
+        index.find(text, relation="containing", similarity=0)
 
 
 def test_matches_carry_no_similarity_and_no_verdict_but_what_was_asked_for(index: Index) -> None:
