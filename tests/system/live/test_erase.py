@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from threading import Event, Thread
 from typing import Any
@@ -14,11 +15,21 @@ from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import FormatError, InputError, MappingError, MissingError, TextError
 from es_simhash.index import Index
+from es_simhash.live.erase import hunt
 from es_simhash.live.erase.copies import Copies
 from es_simhash.live.erase.options import EraseOptions
 from es_simhash.live.erase.report import Erased
 from es_simhash.live.sweep.reading import Reading
-from es_simhash.plans.operations import Bulk, Count, CreateIndex, DeleteIndex, Refresh, UpdateAliases
+from es_simhash.plans.operations import (
+    Bulk,
+    Count,
+    CreateIndex,
+    DeleteIndex,
+    GetDocuments,
+    PutSettings,
+    Refresh,
+    UpdateAliases,
+)
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
@@ -181,6 +192,41 @@ def test_every_document_can_be_compared(engine: Engine, meddler: Meddler, index:
     assert [copy.id for copy in index.copies(["0"])] == ["0"]
     assert index.erase(index.copies(["0"], options=EraseOptions(scan=True))).is_complete
     assert rest(engine, index) == {*OTHERS, *NOT_COPIES}
+
+
+def test_hundreds_of_copies_are_found_at_once(engine: Engine, index: Index) -> None:
+    many = {f"many {number}": edited(SOURCE, number % 4, seed=number) for number in range(450)}
+    fill(engine, index.name, many)
+    copies = index.copies(["0"])
+    assert ({copy.id for copy in copies}, copies.incomplete) == ({"0", *COPIES, *many}, ())
+    assert len(index.erase(copies).deleted) == len(copies)
+    assert rest(engine, index) == {*OTHERS, *NOT_COPIES}
+
+
+def test_more_copies_than_searches_return_are_named_and_erased_in_rounds(
+    engine: Engine, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hunt, "_FIRST_LIST", 2)
+    monkeypatch.setattr(hunt, "_LONGEST", 5)
+    fill(engine, index.name, {f"many {number}": SOURCE for number in range(30)})
+    copies = index.copies(["0"])
+    assert copies.incomplete == ("more than 5 copies match a search: repeat the command, or scan",)
+    assert len(copies) < 31
+    erased = index.erase(copies, everything=True)
+    assert (erased.is_complete, erased.incomplete) == (True, list(copies.incomplete))
+    # Lists as short as these do not show all others.
+    assert not {f"many {number}" for number in range(30)} & rest(engine, index)
+
+
+def test_what_was_compared_is_read_again_only_if_it_changes(engine: Engine, meddler: Meddler, index: Index) -> None:
+    copies = index.copies(["0"])
+    meddler.seen.clear()
+    meddler.before = once(Bulk, lambda _: fill(engine, index.name, {"3": {**OTHERS["3"], "number": 1}}))
+    index.erase(copies)
+    read = Counter(id_ for each in meddler.seen if isinstance(each, GetDocuments) for id_ in each.ids)
+    # Confirmed ones are looked at in every round until they are deleted.
+    assert {id_ for id_, times in read.items() if times > 1 and id_ != "0"} <= {"3"}
+    assert len(read) > 10
 
 
 # --- while others write
@@ -364,6 +410,22 @@ def test_documents_behind_an_alias_and_with_routing_values_are_deleted(
     erased = Index(alias, engine).erase(Index(alias, engine).copies(["0"]))
     assert {each.copy.index for each in erased.deleted} == {index.name}
     assert [each.copy.routing for each in erased.deleted if each.copy.id == "routed"] == ["elsewhere"]
+    assert rest(engine, index) == {*OTHERS, *NOT_COPIES}
+
+
+@servers
+def test_an_index_that_is_read_only_keeps_its_copies_and_the_others_are_erased(
+    engine: Engine, index: Index, names: Callable[[], str]
+) -> None:
+    frozen = names()
+    create(engine, frozen)
+    fill(engine, frozen, {"1": SOURCE})
+    engine.perform(PutSettings(frozen, {"index.blocks.write": True}))
+    both = Index(f"{index.name},{frozen}", engine)
+    erased = both.erase(both.copies(["0"]), everything=True)
+    assert [(each.copy.index, each.copy.id, each.reason) for each in erased.left] == [(frozen, "1", "refused")]
+    assert "block" in erased.left[0].detail
+    assert BODY[:20] not in erased.left[0].detail
     assert rest(engine, index) == {*OTHERS, *NOT_COPIES}
 
 
