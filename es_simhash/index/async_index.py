@@ -196,6 +196,7 @@ class AsyncIndex:
         on_reject: OnReject | None = None,
     ) -> Progress:
         """See `Index.backfill`."""
+        from es_simhash.groups.of_index.reconciling import reconcile
         from es_simhash.live.backfill.run import Backfill
 
         documents = await self.documents()
@@ -203,6 +204,8 @@ class AsyncIndex:
             lambda engine, stop: Backfill(engine, self.name, documents, options, stop=stop).run(on_progress, on_reject)
         )
         self._plans.learnt(progress.learnt)
+        patience = options.patience if options else PATIENCE
+        await self._in_thread(lambda engine, stop: reconcile(engine, self.name, documents, patience, stop))
         return progress
 
     async def reindex(

@@ -215,15 +215,17 @@ class Index:
         on_progress: OnProgress | None = None,
         on_reject: OnReject | None = None,
     ) -> Progress:
-        """Fingerprint the documents that are in the index.
+        """Fingerprint the documents that are in the index; where they get groups as they come, group them in the end.
 
         Documents with a current fingerprint are left alone, so run it again to continue a run that was stopped.
         Rejected documents are counted, and handed to ``on_reject``.
         """
+        from es_simhash.groups.of_index.reconciling import reconcile
         from es_simhash.live.backfill.run import Backfill
 
         progress = Backfill(self.engine, self.name, self.documents, options).run(on_progress, on_reject)
         self._plans.learnt(progress.learnt)
+        reconcile(self.engine, self.name, self.documents, options.patience if options else PATIENCE)
         return progress
 
     def reindex(

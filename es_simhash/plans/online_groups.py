@@ -210,7 +210,7 @@ class _Assignment:
             self._begun[matches[0].index, matches[0].id] = name
             return self._join(each, name, matches[0])
         name = self._new_name(each)
-        # Nothing is near an empty text, so that its group stays as it is.
+        # Nothing is near an empty text: its group is settled.
         each.take(of_member(name, 1 if checked.in_index.status == "empty" else None, True))
         return name
 

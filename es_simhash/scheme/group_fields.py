@@ -45,6 +45,11 @@ def of_member(
     return {name: value for name, value in found.items() if value is not None}
 
 
+def of_empty(index: str, id_: str, content: str) -> Json:
+    """Return the fields of a document with an empty text: nothing is near it, so that its group stays as it is."""
+    return of_member(new_name(index, id_, content), 1, True)
+
+
 def stored_in(own: Json) -> Json:
     """Return the fields of a group in our object of a document."""
     return {name: own[name] for name in NAMES if own.get(name) is not None}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.environment import STATE_HOME
+from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import filter_option, index_argument, index_options, wanted_documents
 from es_simhash.cli.options.places import is_server
@@ -23,6 +24,7 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents
     from es_simhash.engines.base import Engine
+    from es_simhash.index import Index
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.backfill.totals_file import TotalsFile
     from es_simhash.live.sweep.survey import Survey
@@ -62,6 +64,7 @@ def command(
     Example: es-simhash backfill articles --field title --field body
     """
     from es_simhash.documents.files import RejectFile
+    from es_simhash.index import Index
     from es_simhash.live.backfill.run import Backfill
 
     options = _options(given)
@@ -92,6 +95,7 @@ def command(
                         f"The settings of {index} may not be restored. Run the command again: it restores them first."
                     )
         report.end(progress, rejects)
+        _group(output, Index(index, engine, prefix=known["prefix"]), options.patience)
     output.rejected(rejected.count, rejects)
     return SOME_FAILED if rejected.count or progress.left_out or progress.unsettled else FINE
 
@@ -102,6 +106,18 @@ def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:
 
     for part in survey.parts:
         Index(part.index, engine, **known).init()
+
+
+def _group(output: Output, index: Index, patience: float) -> None:
+    """Group what has no group, where the policy of the index says so."""
+    from es_simhash.groups.of_index.reconciling import reconcile
+
+    with saying_if_interrupted(
+        lambda: f"Not all is grouped. Run: es-simhash group {index.name} --incremental --write."
+    ):
+        written = reconcile(index.engine, index.name, index.documents, patience)
+    if written is not None:
+        output.note(f"Groups of {counted(written.written, 'document')} were written.")
 
 
 def _options(given: dict[str, Any]) -> BackfillOptions:

@@ -13,6 +13,7 @@ from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.operations import Action, Plan, TextHit, TextSource
+from es_simhash.scheme.group_fields import of_empty
 from es_simhash.scheme.own_fields import DEFERRED, content_hash
 
 
@@ -94,7 +95,10 @@ class Fingerprinting:
             if isinstance(fields, InputError):
                 prepared.rejected.append(document.rejected(fields.problem))
             else:
-                prepared.updates.append((document, document.update(documents, fields)))
+                # All others are grouped in the end.
+                gets_group = documents.policy.groups == "online" and fields["status"] == "empty"
+                own = of_empty(document.index, document.id, fields["content"]) if gets_group else {}
+                prepared.updates.append((document, document.update(documents, fields | own)))
                 done.append((fields["content"], document))
         self.lowest.add(done)
         return prepared

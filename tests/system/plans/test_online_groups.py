@@ -217,6 +217,24 @@ def test_no_group_has_documents_out_of_scope(engine: Engine, names: Callable[[],
     assert groups(index, *documents, "none") == sets("x0", "x1 y0 y1", "none")
 
 
+def test_a_backfill_groups_what_it_has_fingerprinted(engine: Engine, names: Callable[[], str]) -> None:
+    index = made(engine, names)
+    documents = {"a": TEXTS[0], "b": near(0, 1), "c": TEXTS[1], "empty": {"title": ""}}
+    engine.perform(Bulk(index.name, [Action("index", id_, each) for id_, each in documents.items()], refresh=True))
+    index.backfill()
+    assert groups(index, *"abc") == sets("a b", "c")
+    assert [own(index, id_)[id_]["group_size"] for id_ in ("a", "b", "c", "empty")] == [2, 2, 1, 1]
+    index.add([{"_op_type": "update", "_id": "b", "doc": {"body": TEXTS[1]["body"]}}])
+    assert "group" not in own(index, "b")["b"]
+    index.backfill()
+    assert own(index, "a")["a"]["group_size"] == 1
+    assert own(index, "b")["b"]["group"] != own(index, "a")["a"]["group"]
+    plain = made(engine, names, Policy())
+    add(plain, {"a": TEXTS[0]})
+    plain.backfill()
+    assert own(plain, "a") == {"a": {}}
+
+
 # --- what the next run puts right
 
 
