@@ -119,27 +119,26 @@ class NearRow:
 class Leaders:
     """Which rows are folded under which: each under the first before it that leads, and that it is near.
 
-    The rows before ``start`` lead, and so do those that are folded under none. ``pairs`` are those of a row from
-    ``start`` on and one before it that may be near. Fingerprints are compared at once. Texts are compared in rounds, as
-    few as possible: a row that is folded leads no other, so nothing is compared with it.
+    The rows before ``start`` lead, and so do those that are folded under none. Fingerprints are compared at once. Texts
+    are compared in rounds, as few as possible: a row that is folded leads no other, so nothing is compared with it.
     """
 
     def __init__(self, rule: FoldingRule, columns: Columns, start: int) -> None:
         self._rule = rule
         self._columns = columns
-        self.pairs, self._distances, estimated = _plausible(rule, columns, start)
+        self._pairs, self._distances, estimated = _plausible(rule, columns, start)
         self._measures = PairMeasures.of_similarities(estimated)
         self._found = clauses(rule.by_fingerprints, Near(self._distances, self._measures))
-        self._is_exact = _have_texts(rule, columns, self.pairs)
+        self._is_exact = _have_texts(rule, columns, self._pairs)
 
     def row_of(self, count: int, rows: Iterable[int]) -> int | None:
-        """Return which of these rows is at the latest the leading one of this number; None if that is not known."""
-        near_none = sorted(set(rows) - set(self.pairs[0].tolist()))
+        """Return the row up to which ``count`` of these rows are near none, and so lead; None if too few are."""
+        near_none = sorted(set(rows) - set(self._pairs[0].tolist()))
         return near_none[count - 1] if 0 < count <= len(near_none) else None
 
     def of(self, may_lead: Callable[[int, int], bool]) -> dict[int, NearRow]:
         """Return what each row is folded under; ``may_lead`` says whether a row may be folded under one before it."""
-        firsts, others = self.pairs.tolist()
+        firsts, others = self._pairs.tolist()
         waiting: dict[int, list[int]] = defaultdict(list)
         for place, (row, other) in enumerate(zip(firsts, others, strict=True)):
             if may_lead(row, other):
@@ -169,7 +168,7 @@ class Leaders:
             return []
         assert self._rule.verifier
         assert self._rule.by_texts
-        rows, ends = np.unique(self.pairs[:, places], return_inverse=True)
+        rows, ends = np.unique(self._pairs[:, places], return_inverse=True)
         texts = [self._columns.texts[row] or "" for row in rows.tolist()]
         measured = self._rule.verifier.measures(texts, ends.reshape(2, -1), self._rule.by_texts.least)
         self._measures.similarities[places] = measured.similarities
