@@ -54,4 +54,5 @@ def _arrow_type(documents: Documents) -> Any:
 
 
 def _is_list(documents: Documents, name: str) -> bool:
-    return documents.scheme.layout.keys == "keyword" and name in {"blocks", "bands", FIELD}
+    keys = documents.scheme.layout.keys
+    return (keys == "keyword" and name in {"blocks", "bands"}) or (keys != "text" and name == FIELD)

@@ -24,7 +24,7 @@ from es_simhash.groups.pairs.result import Counts, Duplicates
 from es_simhash.index import Index
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, SimHash
+from es_simhash.scheme.settings import Layout, Passages, SimHash
 from es_simhash.scheme.verdict.rule import CLAUSES
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import rarity_of
@@ -292,7 +292,8 @@ def test_the_fields_added_are_those_of_documents(spark: SparkSession, layout: La
         ("short", None, None, 3),
         (None, None, None, None),
     ]
-    documents = Documents(replace(SCHEME, layout=layout), ["title", "tags", "more.body"])
+    scheme = replace(SCHEME, layout=layout, passages=Passages())
+    documents = Documents(scheme, ["title", "tags", "more.body"])
     added = add_fields(spark.createDataFrame(rows, kind), documents)
     assert added.columns == ["title", "tags", "more", "kept as it is", "dedup"]
     for row in added.collect():
