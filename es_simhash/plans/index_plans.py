@@ -41,6 +41,8 @@ from es_simhash.plans.open_index import (
 )
 from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
+from es_simhash.plans.scope_fields import check_scope
+from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_fields import check_text_fields
@@ -50,6 +52,7 @@ from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope, combined
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.text.idf import IdfTable
 
@@ -101,7 +104,7 @@ class IndexPlans:
         )
         self._opened: OpenedIndex | None = None
         self._preview: Documents | None = None
-        self._previewed: Mapping[str, Json] = {}
+        self._filters: dict[Scope, ScopeFilters] = {}
         self._rarity = IndexRarity()
         self._experience = SearchExperience()
         self._terms: SearchTerms | None = None
@@ -114,6 +117,7 @@ class IndexPlans:
                 "Name the fields with its texts, as in Index(name, fields=['title', 'body'])."
             )
         self._opened = self._preview = None
+        self._filters.clear()
         documents = Documents(self._scheme, self._expected.fields, self._expected.prefix)
         return (yield from init(self.name, documents, create, dry_run, policy))
 
@@ -201,7 +205,7 @@ class IndexPlans:
         """Explain why two documents are near-duplicates, or why they are not."""
         from es_simhash.plans.explain.explain_pair import explain_pair
 
-        terms = self._terms_of((yield from self.documents()), options)
+        terms = yield from self._terms_of((yield from self.documents()), options)
         return (yield from explain_pair(terms, ids))
 
     def find(self, kind: str, item: Any, options: FindRequest) -> Plan[Matches]:
@@ -219,7 +223,7 @@ class IndexPlans:
     def find_many(self, kind: str, items: Sequence[Any], options: FindRequest, first: int = 0) -> Plan[list[Matches]]:
         """Find the near-duplicates of each item; ``first`` is the position of the first."""
         documents = yield from self._documents_for(options)
-        terms = self._terms_of(documents, options)
+        terms = yield from self._terms_of(documents, options)
         terms.check_scope_values(is_text=kind == "text")
         if kind == "id":
             wanted = yield from query_documents_by_id(self.name, documents, items, terms.scope_paths)
@@ -232,14 +236,14 @@ class IndexPlans:
     def search(self, body: Json, request: PageRequest) -> Plan[DistinctPage]:
         """Return a page of a search's hits."""
         documents = yield from self.documents()
-        terms = self._terms_of(documents, request.near)
+        terms = yield from self._terms_of(documents, request.near)
         asked = SearchBody(body, documents, request.window, request.with_texts, request.by_groups, terms.scope_paths)
         return (yield from search_page(terms, asked, request))
 
     def warm_up(self) -> Plan[None]:
         """Do all that the first search has to do before it can compare texts."""
         documents, options = (yield from self.documents()), FindRequest()
-        terms = self._terms_of(documents, options)
+        terms = yield from self._terms_of(documents, options)
         # Of a scope, no document has these values: its fields are asked for all the same.
         yield from find_many(terms, [QueryDocument.of_text(documents, _WARMING, dict.fromkeys(terms.scope_paths, 0))])
         compare = yield from terms.verifier()
@@ -251,26 +255,39 @@ class IndexPlans:
         documents = yield from self.documents_to_write()
         grouping = None
         if documents.policy.groups == "online":
-            grouping = self._terms_of(documents, request(documents.prefix))
+            grouping = yield from self._terms_of(documents, request(documents.prefix))
         return Writer(self.name, documents, refresh, patience, grouping)
 
     def seen(self, options: FindRequest) -> Plan[SeenDocuments]:
         """Return the documents of a list that is to be checked, none so far."""
         if options.relation:
             raise InputError("New documents are checked for near-duplicates only. Find what contains them one by one.")
-        terms = self._terms_of((yield from self.documents()), options)
+        terms = yield from self._terms_of((yield from self.documents()), options)
         terms.check_scope_values(is_text=False)
         return SeenDocuments(terms)
 
-    def _terms_of(self, documents: Documents, options: FindRequest) -> SearchTerms:
+    def _terms_of(self, documents: Documents, options: FindRequest) -> Plan[SearchTerms]:
         """Return what searches go by: nearly always the last, with all that was derived from it."""
         last = self._terms
         if last is None or last.documents is not documents or last.rarity is not self._rarity:
             last = None
         if last is None or last.options != options:
-            mappings = self._previewed if self._opened is None else self._opened.mappings
-            last = self._terms = SearchTerms(self.name, documents, options, self._rarity, self._experience, mappings)
+            scope = combined(documents.policy.scope, options.scope)
+            filters = (yield from self._filters_of(documents, scope)) if scope else None
+            last = self._terms = SearchTerms(self.name, documents, options, self._rarity, self._experience, filters)
         return last
+
+    def _filters_of(self, documents: Documents, scope: Scope) -> Plan[ScopeFilters]:
+        """Return what the server filters by; a scope whose fields cannot be read from documents is refused."""
+        if scope not in self._filters:
+            mappings: Mapping[str, Json] = yield GetMappings(self.name)
+            if self._opened is not None:
+                # In an index without fields nothing is found.
+                entries = mapping.entries(mappings, documents.prefix)
+                mappings = {name: mappings[name] for name, entry in entries.items() if entry}
+            check_scope(mappings, scope)
+            self._filters[scope] = ScopeFilters(mappings, scope)
+        return self._filters[scope]
 
     def _documents_for(self, options: FindRequest) -> Plan[Documents]:
         """Return the documents to search; without fields in the index, the caller's description has to do."""
@@ -279,9 +296,9 @@ class IndexPlans:
         if self._preview is None:
             documents = yield from self.wanted_documents()
             # A login that cannot read the mapping would not know the policy.
-            self._previewed = yield GetMappings(self.name)
-            entries = mapping.entries(self._previewed, documents.prefix)
+            mappings = yield GetMappings(self.name)
+            entries = mapping.entries(mappings, documents.prefix)
             policy = agreed_policy({name: entry for name, entry in entries.items() if entry})
-            yield from check_text_fields(self._previewed, documents)
+            yield from check_text_fields(mappings, documents)
             self._preview = replace(documents, policy=policy)
         return self._preview

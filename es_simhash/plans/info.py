@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json, splits
@@ -68,13 +69,13 @@ def describe(index: str, opened: OpenedIndex) -> Plan[Info]:
         statuses,
         noted_rarity(mappings, documents),
         documents.policy,
-        (yield from _unscoped(index, opened)),
+        (yield from _unscoped(index, opened, mappings)),
     )
 
 
-def _unscoped(index: str, opened: OpenedIndex) -> Plan[int | None]:
-    scope, mappings = opened.documents.policy.scope, opened.mappings.values()
-    if scope is None or not all(_is_searched(mapping, path) for mapping in mappings for path in scope.paths):
+def _unscoped(index: str, opened: OpenedIndex, mappings: Mapping[str, Json]) -> Plan[int | None]:
+    scope = opened.documents.policy.scope
+    if scope is None or not all(_is_searched(each, path) for each in mappings.values() for path in scope.paths):
         return None
     have = {"bool": {"filter": [{"exists": {"field": path}} for path in scope.paths]}}
     without: int = yield Count(index, {"bool": {"must_not": [have]}})
@@ -83,7 +84,8 @@ def _unscoped(index: str, opened: OpenedIndex) -> Plan[int | None]:
 
 def _is_searched(mapping: Json, path: str) -> bool:
     """Return whether the engine knows which documents have a field: it may leave what is new unmapped."""
-    if field_at(mapping, path).get("type"):
-        return True
+    if kind := field_at(mapping, path).get("type"):
+        # Of a constant, documents may or may not have a value.
+        return bool(kind != "constant_keyword")
     above = [mapping, *(field_at(mapping, name) for name, _ in splits(path))]
     return not any(str(each.get(setting)).lower() == "false" for each in above for setting in ("dynamic", "enabled"))

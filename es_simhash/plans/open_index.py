@@ -43,13 +43,12 @@ class ExpectedIndex:
 class OpenedIndex:
     """How the documents of an index are fingerprinted, and the indices behind its name ``without_fields``.
 
-    ``learnt`` is how rare features are, if that is noted. ``mappings`` are those of the indices with fields.
+    ``learnt`` is how rare features are, if that is noted.
     """
 
     documents: Documents
     without_fields: list[str]
     learnt: LearntRarity | None
-    mappings: Mapping[str, Json]
 
 
 def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
@@ -66,8 +65,7 @@ def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
         yield from check_open(index)
         raise no_fields(without[0] if without else index, expected.prefix)
     documents = _agreed({name: entry for name, entry in entries.items() if entry}, expected)
-    with_fields = {name: mappings[name] for name, entry in entries.items() if entry}
-    return OpenedIndex(documents, without, noted_rarity(mappings, documents), with_fields)
+    return OpenedIndex(documents, without, noted_rarity(mappings, documents))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.hit_surroundings import PairsInScope
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
-from es_simhash.plans.scope_fields import check_scope
 from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.scheme.query import Criteria
@@ -29,7 +28,7 @@ from es_simhash.text.idf import IdfTable
 class SearchTerms:
     """An ``index`` and its documents, how near-duplicates are found, and what is known from earlier searches.
 
-    ``mappings`` are those of the indices behind the name, as far as they are known.
+    ``scope_filters`` are those of the scope, as far as the server can filter by it.
     """
 
     index: str
@@ -37,20 +36,12 @@ class SearchTerms:
     options: FindRequest
     rarity: IndexRarity = field(default_factory=IndexRarity)
     experience: SearchExperience = field(default_factory=SearchExperience)
-    mappings: Mapping[str, Json] = field(default_factory=dict)
+    scope_filters: ScopeFilters | None = None
 
     @cached_property
     def scope(self) -> Scope | None:
         """Which pairs of documents count: by the policy of the index, and by the options."""
-        scope = combined(self.documents.policy.scope, self.options.scope)
-        if scope:
-            check_scope(self.mappings, scope)
-        return scope
-
-    @cached_property
-    def scope_filters(self) -> ScopeFilters | None:
-        """The filters of the scope."""
-        return ScopeFilters(self.mappings, self.scope) if self.scope else None
+        return combined(self.documents.policy.scope, self.options.scope)
 
     @property
     def scope_paths(self) -> tuple[str, ...]:

@@ -184,3 +184,20 @@ def test_the_command_line_changes_what_is_named_and_keeps_the_rest(tmp_path: Pat
     refused = run("init", "news", "--field", "body", "--no-scope", "--within", "a", cwd=tmp_path, code=2)
     assert "--no-scope" in refused.err
     run("init", "news", "--field", "body", "--window", "72h", cwd=tmp_path, code=2)
+
+
+def test_mappings_are_read_once_for_a_scope_and_foreign_ones_make_no_difference(engine: Engine, name: str) -> None:
+    text = corpus(1)[0]["body"]
+    raw: Json = {"type": "text", "fields": {"raw": {"type": "keyword"}}}
+    create = {"mappings": {"properties": {"tenant": {"type": "keyword"}}}}
+    index = Index(f"{name}-ours", engine, fields=["body"])
+    index.init(create=create, policy=TENANT)
+    index.add([{"_id": str(i), "body": text, "tenant": tenant} for i, tenant in enumerate("aab")], refresh=True)
+    engine.perform(CreateIndex(f"{name}-theirs", {"mappings": {"properties": {"tenant": {"properties": {"x": raw}}}}}))
+    meddler = Meddler(engine)
+    both = Index(f"{name}-*", meddler)
+    for tenant, expected in (("a", ["0", "1"]), ("b", ["2"])):
+        found = both.find(text, scope_values={"tenant": tenant}, max_candidates=2, estimate=True)
+        assert ([match.id for match in found], found.candidates) == (expected, len(expected))
+    asked = [each for each in meddler.seen if isinstance(each, GetMappings)]
+    assert len(asked) == 2  # once to open the index, and once for the scope
