@@ -137,7 +137,9 @@ class Task:
         prefix, kept = self.target.prefix, slot.document.get(self.target.prefix)
         if kept is None or kept == []:
             kept = {}
-        kept = _without(self.target.own, check_mapping(kept, f"has, where the fields belong in {prefix!r}, a value"))
+        # A group that is given replaces all fields of another.
+        replaced = self.target.own.union(group_fields.NAMES) if slot.group else self.target.own
+        kept = _without(replaced, check_mapping(kept, f"has, where the fields belong in {prefix!r}, a value"))
         fields = {**slot.emptied, **kept, **(slot.fields or {}), **slot.group}
         return {**_without(self.target.replaced, slot.document), prefix: fields}
 

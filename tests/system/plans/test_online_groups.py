@@ -149,6 +149,16 @@ def test_another_text_leaves_the_group(index: Index) -> None:
     assert [fields["group_size"] for fields in own(index, *"abcd").values()] == [1, 1, 2, 2]
 
 
+def test_a_document_that_was_read_and_changed_brings_no_group_with_it(index: Index) -> None:
+    add(index, {"a": TEXTS[0], "b": near(0, 1)})
+    reconcile(index)
+    [read] = index.engine.perform(GetDocuments(index.name, ["b"]))
+    add(index, {"b": {**read["_source"], **TEXTS[1]}})
+    assert own(index, "b")["b"].keys() == {"group", "is_canonical"}
+    reconcile(index)
+    assert {id_: fields["group_size"] for id_, fields in own(index, "a", "b").items()} == {"a": 1, "b": 1}
+
+
 def test_a_document_that_stands_for_its_group_does_so_after_a_small_change(index: Index) -> None:
     add(index, {"a": TEXTS[0], "b": near(0, 1)})
     add(index, {"a": near(0, 2)})
