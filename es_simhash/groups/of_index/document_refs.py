@@ -91,6 +91,7 @@ class DocumentRefs:
         self._groups = Strings(spools)
         self._with_fields: list[int] = []
         self._settled: list[int] = []
+        self._provisional: list[int] = []
         self._count = 0
 
     def __len__(self) -> int:
@@ -105,6 +106,8 @@ class DocumentRefs:
                 self._with_fields.append(self._count + place)
                 if is_settled(group):
                     self._settled.append(self._count + place)
+                elif GROUP in group:
+                    self._provisional.append(self._count + place)
         self._names.extend(encoded(refs.names))
         self._routings.extend(encoded(refs.routings))
         self._versions.append(refs.versions)
@@ -143,11 +146,12 @@ class DocumentRefs:
     def changed_after(self, first: int, changes: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Return which documents from a position on are in no group, and were added or changed after these changes.
 
-        If the engine does not number changes, these are all documents in no group. A provisional one is none.
+        If the engine does not number changes, these are all documents in no group. Those in a provisional group are
+        new in any case.
         """
         numbers = np.concatenate([np.empty(0), *(rows[:, 0] for rows in self._versions.columns(0, 1))])
         new = (numbers == _NO_VERSION) | (numbers > min(changes, default=_NO_VERSION))
-        new[self._settled] = False
+        new[self._settled], new[self._provisional] = False, True
         return new[first:]
 
 

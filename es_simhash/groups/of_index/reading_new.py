@@ -2,8 +2,8 @@
 
 What is read:
 
-- the new documents: those in no settled group and, where the engine numbers changes, only those changed since groups
-  were written;
+- the new documents: those in a provisional group, and those in none, where the engine numbers changes only those
+  changed since groups were written;
 - old ones that share a key with a new one: its candidates;
 - where surroundings count, old ones that share a key with a candidate that may be similar: they are around it;
 - all members of the groups met so far, of the groups that have lost one, and of those whose names new ones would get.
@@ -74,18 +74,18 @@ class Aim:
 
     def new(self, index: str) -> Json:
         """Return the query for new documents of an index."""
-        changes = self.since[index]
-        return {
-            "bool": {
-                "filter": [self.query, *([changed_after(changes)] if changes else [])],
-                "must_not": [self.settled],
-            }
-        }
+        found, changes = [self.query], self.since[index]
+        if changes:
+            # A group that a run could not settle is still to be settled.
+            provisional: Json = {"exists": {"field": self.field(GROUP)}}
+            found.append({"bool": {"should": [changed_after(changes), provisional], "minimum_should_match": 1}})
+        return {"bool": {"filter": found, "must_not": [self.settled]}}
 
     def is_new(self, hit: Json) -> bool:
         """Return whether a hit is what `new` finds."""
-        changes = self.since[hit["_index"]]
-        return not is_settled(self.own(hit)) and not (changes and hit["_seq_no"] <= min(changes))
+        own, changes = self.own(hit), self.since[hit["_index"]]
+        is_old = bool(changes) and hit["_seq_no"] <= min(changes) and own.get(GROUP) is None
+        return not is_settled(own) and not is_old
 
     def own(self, hit: Json) -> Json:
         """Return our fields of a hit."""

@@ -42,3 +42,16 @@ def test_pages_are_put_together_and_read_again() -> None:
             assert len(refs) == 3
             assert refs.take([0, 1, 2]) == [DocumentRef(**ref) for ref, _ in FORM]
             assert list(refs.stored_groups()) == [(1, FORM[1][1]), (2, FORM[2][1])]
+
+
+def test_what_is_in_a_provisional_group_is_new_and_joins_nothing() -> None:
+    hits = [
+        {"_index": "i", "_id": f"{i}", "_seq_no": number, "_primary_term": 1} for i, number in enumerate([1, 1, 9, 9])
+    ]
+    stored: list[Any] = [{"group": "g"}, {}, {}, {"group": "g", "group_size": 2}]
+    with Spools(1 << 20) as spools:
+        refs = DocumentRefs(spools)
+        refs.append(RefColumns.of(hits, stored))
+        refs.flush()
+        assert refs.changed_after(0, [5]).tolist() == [True, False, True, False]
+        assert [side.tolist() for side in refs.joined()] == [[3], [3]]
