@@ -40,10 +40,10 @@ class Deduplicator:
     of an index, say. If more than ``max_bucket`` documents share a key, only this many are compared. ``linkage`` makes
     groups of linked documents, as in `GroupOptions`.
 
-    The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document. Beyond that it uses
-    temporary files of ``directory``, by default the system's, which vanish however the program ends. ``threads``
-    make fingerprints and compare them: by default one per core (without the compiled kernels, as many processes make
-    them). The result depends on none of these.
+    The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document, in a scope 40. Beyond
+    that it uses temporary files of ``directory``, by default the system's, which vanish however the program ends.
+    ``threads`` make fingerprints and compare them: by default one per core (without the compiled kernels, as many
+    processes make them). The result depends on none of these.
 
     Only pairs in the ``scope`` count; a document without one of its values is in none.
     """

@@ -123,11 +123,7 @@ class Nearness:
         ones = np.full_like(rows[1:], one)
         around = self._surroundings.of_pairs(ones, rows[1:]) if self._surroundings else (0.0, 0)
         found = are_near(clauses(self._criteria, rule.Near(self._distances(rows), texts, *around)))
-        if scopes := self._store.scopes:
-            contents = self._taken(self._store.contents, rows)
-            found |= (contents[1:] == contents[:1]).all(axis=1)
-            found &= scopes.are_in_scope(ones, rows[1:])
-        return found
+        return found & self._store.scopes.are_in_scope(ones, rows[1:]) if self._store.scopes else found
 
     def interchangeable(self, positions: Sequence[int]) -> dict[int, list[int]]:
         """Group connected documents that are near the same ones, under the first of each, in the given order."""

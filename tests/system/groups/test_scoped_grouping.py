@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,27 @@ def test_a_document_that_changes_its_tenant_meanwhile_is_in_no_group(
         assert index.write_groups(grouped).lost == 1
     found = contents(engine, index.name, list("0123"))
     assert [source["dedup"].get("group_size") for source in found.values()] == [3, 3, None, 3]
+
+
+@pytest.mark.parametrize("text", [0, 1])
+@pytest.mark.parametrize("change", [{"source": "s1"}, {"at": "2026-04-01"}, {"at": None}])
+def test_what_a_document_linked_falls_apart_when_it_is_in_scope_no_more(
+    engine: Engine, meddler: Meddler, index: Index, change: Json, text: int
+) -> None:
+    """Documents of one source stay apart, also if their texts are equal."""
+    own = [{"source": source, "at": "2026-03-01"} for source in ("s1", "s2", "s1")]
+    filled(engine, index, [(str(place), COPIES[place * text], values) for place, values in enumerate(own)])
+
+    def move(_: object) -> None:
+        engine.perform(Bulk(index.name, [Action("update", "1", {"doc": change})], refresh=True))
+
+    with index.group(GroupOptions(scope=Scope((), ("source",), timedelta(days=2), "at"))) as grouped:
+        assert [len(group.members) for group in grouped] == [3]
+        meddler.before = once(Bulk, move)
+        assert index.write_groups(grouped).lost == 1
+        assert len(grouped) == 0
+    found = contents(engine, index.name, list("012"))
+    assert [source["dedup"].get("group") for source in found.values()] == [None] * 3
 
 
 @servers

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from es_simhash import Deduplicator, DocumentError, Scheme, Scope, Verification
@@ -94,19 +95,24 @@ def one_source(seed: int, count: int) -> list[Any]:
     """Documents with two texts and one value in each field; runs of the same source are long."""
     chosen = random.Random(seed)
     sources = chosen.choices(["s", "s", "s", "t", "u"], k=count)
+    days = chosen.choices(range(12), k=count)
     if chosen.random() < 0.5:
         sources.sort()
+        days.sort()
     return [
         (
             str(place),
             chosen.choice(["the same words everywhere", "other words than those"]),
-            {"tenant": chosen.choice("ab"), "source": source, "at": chosen.randrange(20) * 86_400_000 + 10**12},
+            {"tenant": chosen.choice("aab"), "source": source, "at": day * 86_400_000 + 10**12},
         )
-        for place, source in enumerate(sources)
+        for place, (source, day) in enumerate(zip(sources, days, strict=True))
     ]
 
 
-@given(st.integers(0, 10_000), st.integers(60, 300), st.sampled_from(SCOPES[:5]))
+ALL = Scope(("tenant",), ("source",), timedelta(days=3), "at")
+
+
+@given(st.integers(0, 10_000), st.integers(60, 400), st.sampled_from([*SCOPES[:5], ALL, replace(ALL, within=())]))
 @settings(deadline=None, max_examples=60)
 def test_very_many_copies_are_grouped_as_if_all_were_compared(seed: int, count: int, scope: Scope) -> None:
     known = one_source(seed, count)
@@ -183,6 +189,15 @@ def test_the_result_depends_neither_on_memory_nor_on_threads_nor_on_the_kernels(
     assert found[0] == found[1]
 
 
+def test_the_rarity_of_features_is_learnt_from_all_documents() -> None:
+    known = documents(3)
+    assert any(SCOPES[0].values_of(own) is None for _, _, own in known)
+    with Deduplicator(SCHEME).run([each[:2] for each in known]) as found:
+        rarity = found.rarity
+    with Deduplicator(SCHEME, scope=SCOPES[0]).run(known) as found:
+        assert found.rarity == rarity
+
+
 def test_a_tenant_is_deduplicated_as_if_it_were_alone() -> None:
     known = [(f"{tenant}{id_}", text, {"tenant": tenant}) for tenant in "abc" for id_, text, _ in documents(11)]
     apart = []
@@ -221,6 +236,7 @@ READ = st.fixed_dictionaries(
 
 
 @given(st.lists(READ, max_size=6), st.sampled_from(SCOPES), st.booleans())
+@example([{"at": 1e300}, {"at": -1e300}], SCOPES[2], False)
 def test_values_are_read_at_once_as_one_by_one(known: list[Any], scope: Scope, plain: bool) -> None:
     if plain:
         known = [{name: str(value) for name, value in own.items()} for own in known]
