@@ -10,10 +10,11 @@ They find too much on purpose: what decides is the exact comparison of texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, fingerprinted
+from es_simhash.plans.derived_fields import field_at
 from es_simhash.scheme import passages, query
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MAX_KEYS
@@ -26,16 +27,26 @@ _OF_WHOLE: Json = {"max_query_terms": 50, "minimum_should_match": "20%"}
 _OF_PART: Json = {"max_query_terms": 15, "minimum_should_match": "30%"}
 
 
-def queries(documents: Iterable[Documents], text: str) -> Iterator[Json]:
-    """Yield the queries for a text in indices whose documents are made in one of these ways, the surest first."""
-    ways = {(own.scheme.id, own.prefix, tuple(own.fields)): own for own in documents}
+def by_keys(documents: Iterable[Documents], text: str) -> Iterator[Json]:
+    """Yield the queries for the keys of a text in indices whose documents are made in one of these ways."""
+    ways = {(own.scheme.id, own.prefix): own for own in documents}
     for own in ways.values():
         yield from _by_keys(own, text)
         yield from _by_passages(own, text)
-    for fields in dict.fromkeys(fields for _, _, fields in ways):
+
+
+def by_words(fields: Sequence[str], text: str) -> Iterator[Json]:
+    """Yield the queries for the words of a text, and of its parts, in any of these fields."""
+    if fields:
         yield _by_words(fields, text[:_WHOLE], _OF_WHOLE)
         for part in parts(text):
             yield _by_words(fields, part, _OF_PART)
+
+
+def has_words(mapping: Json, path: str) -> bool:
+    """Return whether a field of an index can be searched for words; Elasticsearch refuses it for any other."""
+    field = field_at(mapping, path)
+    return field.get("type") in ("text", "keyword") and str(field.get("index")).lower() != "false"
 
 
 def parts(text: str) -> list[str]:
@@ -66,7 +77,7 @@ def _by_passages(documents: Documents, text: str) -> Iterator[Json]:
         yield {"bool": {"should": terms[start : start + MAX_KEYS], "minimum_should_match": 1}}
 
 
-def _by_words(fields: Iterable[str], text: str, settings: Json) -> Json:
+def _by_words(fields: Sequence[str], text: str, settings: Json) -> Json:
     chosen = {"min_term_freq": 1, "min_doc_freq": 1, "include": True, **settings}
     should = [{"more_like_this": {"fields": [field], "like": [text], **chosen}} for field in fields]
     return {"bool": {"should": should, "minimum_should_match": 1}}

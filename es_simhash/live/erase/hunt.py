@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, InputError, UnavailableError, UnreachableError
-from es_simhash.live.erase.candidates import queries
+from es_simhash.live.erase.candidates import by_keys, by_words, has_words
 from es_simhash.live.erase.copies import KINDS, Copy, Place, Source
 from es_simhash.live.erase.judging import Judge
 from es_simhash.live.erase.options import EraseOptions
@@ -37,6 +37,7 @@ class Hunt:
     options: EraseOptions
     incomplete: set[str] = field(default_factory=set)
     _known: dict[Place, tuple[tuple[int, int], Copy | None]] = field(default_factory=dict)
+    _fields_with_words: list[tuple[str, Sequence[str]]] | None = None
 
     def __post_init__(self) -> None:
         self._tenants = Tenants.of(self.behind)
@@ -55,9 +56,13 @@ class Hunt:
         # Documents with the same id in several indices often have the same text.
         for source in {(source.text, str(self._tenants.filters(source))): source for source in self.sources}.values():
             filters = self._tenants.filters(source)
-            if filters is not None:
-                wanted = queries(list(self.documents.values()), source.text)
-                yield from self._search([query.restricted(each, filters, ()) for each in wanted], found)
+            if filters is None:
+                continue
+            keys = by_keys(self.documents.values(), source.text)
+            yield from self._search(self.index, [query.restricted(each, filters, ()) for each in keys], found)
+            for name, fields in (yield from self._with_words()):
+                words = by_words(fields, source.text)
+                yield from self._search(name, [query.restricted(each, filters, ()) for each in words], found)
         if self.options.scan:
             yield from self._check_whole()
             for index in self.documents:
@@ -71,14 +76,29 @@ class Hunt:
             yield from self._read(index, [place for place in wanted if place[0] == index])
         return {place for place in wanted if place in self._known}
 
-    def _search(self, wanted: list[Json], found: dict[Place, Copy]) -> Plan[None]:
+    def _with_words(self) -> Plan[list[tuple[str, Sequence[str]]]]:
+        """Return the names of indices, each with the fields that can be searched for words in all that it names."""
+        if self._fields_with_words is None:
+            groups: dict[tuple[str, ...], list[str]] = {}
+            for index, own in self.documents.items():
+                fields = tuple(path for path in own.fields if has_words(self.behind.mappings[index], path))
+                groups.setdefault(fields, []).append(index)
+            named: list[tuple[str, Sequence[str]]] = [(",".join(names), fields) for fields, names in groups.items()]
+            if len(groups) == 1 or (yield from self._is_filtered()):
+                # By its own name, which may stand for some of the documents only.
+                first, *others = groups
+                named = [(self.index, [path for path in first if all(path in fields for fields in others)])]
+            self._fields_with_words = named
+        return self._fields_with_words
+
+    def _search(self, name: str, wanted: list[Json], found: dict[Place, Copy]) -> Plan[None]:
         """Run queries, and again for more hits where the last ones still are copies."""
         size = _FIRST_LIST
         while wanted:
             unfinished = []
             for start in range(0, len(wanted), _SEARCHES):
                 some = wanted[start : start + _SEARCHES]
-                for each, hits in zip(some, (yield from self._hits(some, size)), strict=True):
+                for each, hits in zip(some, (yield from self._hits(name, some, size)), strict=True):
                     yield from self._compare(hits, found)
                     if len(hits) == size and any(_place(hit) in found for hit in hits[size // 2 :]):
                         unfinished.append(each)
@@ -87,17 +107,17 @@ class Hunt:
                 return
             wanted, size = unfinished, min(size * _GROWTH, _LONGEST)
 
-    def _hits(self, wanted: Sequence[Json], size: int) -> Plan[list[list[Json]]]:
+    def _hits(self, name: str, wanted: Sequence[Json], size: int) -> Plan[list[list[Json]]]:
         bodies = [{"query": each, **_asked(size)} for each in wanted]
         try:
-            replies = yield from retry(MultiSearch(self.index, bodies), self.options.patience)
+            replies = yield from retry(MultiSearch(name, bodies), self.options.patience)
         except (UnreachableError, UnavailableError):
             raise
         except EngineError:
             # One of the fields cannot be searched for words, say.
             replies = []
             for body in bodies:
-                reply = yield from attempt(Search(self.index, body))
+                reply = yield from attempt(Search(name, body))
                 if reply is None:
                     # Not why: the reason may quote the text.
                     self.incomplete.add("the engine refuses some of the searches: scan")
@@ -134,10 +154,14 @@ class Hunt:
     def _parts(self, documents: Documents) -> list[str]:
         return [*documents.fields, *self._tenants.paths, documents.prefix]
 
+    def _is_filtered(self) -> Plan[bool]:
+        """Return whether the name is an alias that stands for some of the documents only."""
+        aliases = (yield from attempt(GetAliases(self.index))) or {}
+        return any("filter" in found.get(self.index, {}) for found in aliases.values())
+
     def _check_whole(self) -> Plan[None]:
         """Refuse to read indices as a whole where the name stands for some of their documents."""
-        aliases = (yield from attempt(GetAliases(self.index))) or {}
-        if any("filter" in found.get(self.index, {}) for found in aliases.values()):
+        if (yield from self._is_filtered()):
             raise InputError(
                 f"The alias {self.index!r} has a filter, which a scan would not heed. Name the index, or do not scan."
             )

@@ -12,7 +12,7 @@ from es_simhash.live.erase.hunt import Hunt
 from es_simhash.live.erase.login import login
 from es_simhash.live.erase.options import EraseOptions
 from es_simhash.live.erase.report import Deleted, Erased, Left, Reason
-from es_simhash.live.erase.sources import read_sources
+from es_simhash.live.erase.sources import read_sources, without_words
 from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.learning import now
 from es_simhash.plans.bulk import RequestSize, send
@@ -35,7 +35,7 @@ def find_copies(
     yield from retry(Refresh(index), options.patience)
     sources = yield from read_sources(index, behind, ids, texts, options)
     hunt, tenants = Hunt(index, behind, sources, options), Tenants.of(behind)
-    hunt.incomplete |= {*(yield from tenants.unknown(index))}
+    hunt.incomplete |= {*(yield from tenants.unknown(index)), *(yield from without_words(behind))}
     hunt.incomplete |= {f"the index {name!r} is closed" for name in (yield from closed_ones(index))}
     found = yield from hunt.round(source.place for source in sources if source.place)
     if options.keep_original:

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError, MissingError, TextError
+from es_simhash.live.erase.candidates import has_words
 from es_simhash.live.erase.copies import Source
 from es_simhash.live.erase.options import EraseOptions
 from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.open_index import IndicesBehind
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Plan, Search
+from es_simhash.plans.operation_retry import attempt, retry
+from es_simhash.plans.operations import Count, Plan, Search
+from es_simhash.plans.text_fields import fields_in_no_document, no_text
 from es_simhash.scheme.scheme import Scheme
 
 _AT_ONCE, _MOST = 100, 10_000
@@ -45,6 +47,21 @@ def read_sources(
     for source in sources:
         _check_text(next(iter(documents.values())).scheme, source)
     return tuple(sources)
+
+
+def without_words(behind: IndicesBehind) -> Plan[list[str]]:
+    """Name the indices without texts in the source fields, and fields with texts whose words cannot be searched for."""
+    found = []
+    for index, documents in behind.documents.items():
+        if not (yield from attempt(Count(index, {"match_all": {}}))):
+            continue
+        missing = (yield from attempt(fields_in_no_document(index, documents.fields))) or []
+        if len(missing) == len(documents.fields):
+            found.append(no_text(index, documents.fields))
+        for path in documents.fields:
+            if path not in missing and not has_words(behind.mappings[index], path):
+                found.append(f"the words of {path} are not indexed as text in {index!r}: scan")
+    return found
 
 
 def _source_of(documents: Mapping[str, Documents], hit: Json) -> Source:

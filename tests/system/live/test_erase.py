@@ -390,8 +390,10 @@ def test_copies_in_all_indices_behind_a_name_are_deleted_where_they_are(
     strict.init()
     strict.add([{"_id": "0", **SOURCE}, {"_id": "3", **OTHERS["3"]}], refresh=True)
     engine.perform(CreateIndex(plain, {}))
-    fill(engine, plain, {"1": {"body": BODY, "title": SOURCE["title"]}, "2": OTHERS["6"]})
+    # One of the fields is in none of its documents, which must not keep words from being searched for elsewhere.
+    fill(engine, plain, {"1": {"body": text_of(SOURCE)}, "2": {"body": text_of(OTHERS["6"])}})
     copies = Index(f"{index.name},{other},{plain}", engine).copies(["0"])
+    assert copies.incomplete == ()
     places = {(copy.index, copy.id) for copy in copies}
     assert places == {*((index.name, id_) for id_ in ("0", *COPIES)), (other, "0"), (plain, "1")}
     Index(f"{index.name},{other},{plain}", engine).erase(copies)
@@ -507,10 +509,23 @@ def test_texts_that_are_not_indexed_are_found_by_their_keys(engine: Engine, name
         index.init()
         documents = {"0": SOURCE, **OTHERS, **{id_: each for id_, (_, each) in COPIES.items()}}
         index.add([{"_id": id_, **each} for id_, each in documents.items()], refresh=True)
-        found[scheme.passages is None] = {copy.id for copy in index.copies(["0"])}
+        copies = index.copies(["0"])
+        found[scheme.passages is None] = {copy.id for copy in copies}
+        assert copies.incomplete[0] == f"the words of body are not indexed as text in {name!r}: scan"
         assert {copy.id for copy in index.copies(["0"], options=EraseOptions(scan=True))} == {"0", *COPIES}
     assert {"0", "equal", "near"} <= found[True]
     assert found[True] < found[False] >= {"0", *COPIES} - {"sentence"}
+
+
+def test_an_index_without_texts_in_the_fields_is_named(engine: Engine, names: Callable[[], str]) -> None:
+    name = names()
+    engine.perform(CreateIndex(name, {}))
+    misspelt = Index(name, engine, fields=["bodi"])
+    assert misspelt.copies(texts=[BODY]).incomplete == ()
+    fill(engine, name, {"0": SOURCE})
+    assert misspelt.copies(texts=[BODY]).incomplete == (f"No document of the index {name!r} has text in bodi",)
+    with pytest.raises(TextError, match="no letters"):
+        misspelt.copies(["0"])
 
 
 # --- what cannot be erased

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from es_simhash.documents.documents import Documents
-from es_simhash.live.erase.candidates import parts, queries
+from es_simhash.live.erase.candidates import by_keys, by_words, has_words, parts
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Passages
 from es_simhash.testing.corpus import corpus
@@ -39,28 +39,47 @@ def test_a_short_text_has_no_parts() -> None:
     assert len(parts("x" * 151)) > 1
 
 
-def test_a_text_is_searched_for_by_all_keys_and_by_words_of_each_field() -> None:
-    first, *others = queries([Documents(Scheme(), ["title", "body"])], TEXT)
-    assert first["bool"]["should"][0]["bool"]["minimum_should_match"] == 1
-    assert terms(first) == {"dedup.blocks", "dedup.bands"}
-    assert len(others) == 1 + len(parts(TEXT))
-    for query in others:
+def test_a_text_is_searched_for_by_all_its_keys() -> None:
+    [query] = by_keys([Documents(Scheme(), ["title", "body"])], TEXT)
+    assert query["bool"]["should"][0]["bool"]["minimum_should_match"] == 1
+    assert terms(query) == {"dedup.blocks", "dedup.bands"}
+
+
+def test_a_text_and_its_parts_are_searched_for_in_each_field() -> None:
+    found = list(by_words(["title", "body"], TEXT))
+    assert len(found) == 1 + len(parts(TEXT))
+    for query in found:
         fields = [clause["more_like_this"]["fields"] for clause in query["bool"]["should"]]
         assert fields == [["title"], ["body"]]
+    assert list(by_words([], TEXT)) == []
 
 
 def test_schemes_are_asked_once_each_and_those_with_passages_by_their_keys() -> None:
     plain = Documents(Scheme(), ["body"])
-    both = list(queries([plain, plain, Documents(replace(Scheme(), passages=Passages()), ["body"], "other")], TEXT))
-    assert [terms(query) for query in both[:3]] == [
+    both = list(by_keys([plain, plain, Documents(replace(Scheme(), passages=Passages()), ["body"], "other")], TEXT))
+    assert [terms(query) for query in both] == [
         {"dedup.blocks", "dedup.bands"},
         {"other.blocks", "other.bands"},
         {"other.passages"},
     ]
-    assert len(both) == 3 + 1 + len(parts(TEXT))
+
+
+@pytest.mark.parametrize(
+    ("field", "has"),
+    [
+        ({"type": "text"}, True),
+        ({"type": "keyword"}, True),
+        ({"type": "text", "index": False}, False),
+        ({"type": "long"}, False),
+        ({}, False),
+    ],
+)
+def test_words_are_searched_for_where_a_field_has_them(field: dict[str, Any], has: bool) -> None:
+    assert has_words({"properties": {"inner": {"properties": {"body": field}}}}, "inner.body") is has
+    assert not has_words({}, "inner.body")
 
 
 @pytest.mark.parametrize("preset", ["strict", "short", "default"])
 def test_a_scheme_is_searched_by_the_keys_that_it_has(preset: str) -> None:
-    [first, *_] = queries([Documents(Scheme.preset(preset), ["body"])], TEXT)
+    [first, *_] = by_keys([Documents(Scheme.preset(preset), ["body"])], TEXT)
     assert terms(first) >= {"dedup.blocks"}
