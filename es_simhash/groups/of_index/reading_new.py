@@ -135,6 +135,7 @@ class NewDocuments:
     _seen: set[tuple[str, str]] = field(default_factory=set)
     _asked: set[tuple[str, str]] = field(default_factory=set)
     _groups: set[str] = field(default_factory=set)
+    _alone: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.members = {index: self._count(index, self.aim.several) for index in self.aim.since}
@@ -170,8 +171,8 @@ class NewDocuments:
         number, firsts = 0, list(self._new | self._seen)
         while firsts:
             names = {name_of(first, number): first for first in firsts}
-            yield from self._members_of(sorted(names.keys() - self._groups))
-            firsts = [names[name] for name in names.keys() & self._groups]
+            yield from self._members_of(sorted(names.keys() - self._groups - self._alone))
+            firsts = [names[name] for name in names.keys() & (self._groups | self._alone)]
             number += 1
 
     def _old_around(self, some: Sequence[Json]) -> Iterator[list[Json]]:
@@ -196,7 +197,9 @@ class NewDocuments:
             if key not in self._seen and not self.aim.is_new(hit):
                 self._seen.add(key)
                 unseen.append(hit)
-                self._groups.update(self._group_of(hit))
+                # A group of one has no other members.
+                is_alone = self.aim.own(hit).get(SIZE) == 1
+                (self._alone if is_alone else self._groups).update(self._group_of(hit))
         return unseen
 
     def _group_of(self, hit: Json) -> list[str]:
