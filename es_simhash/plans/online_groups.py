@@ -251,16 +251,18 @@ class _Assignment:
                     first.take(of_member(name, None, True))
 
     def _written(self, index: str, ids: Sequence[str], names: Sequence[str]) -> Plan[set[str]]:
-        """Write the groups of documents that are still as they were found; return the names of those written."""
+        """Write the groups of documents that are still as they were found; return the names of those that have them."""
         prefix, begun = self._terms.documents.prefix, list[str]()
         replies: list[Json] = yield GetDocuments(index, ids, [f"{prefix}.{name}" for name in ("content", GROUP)])
-        actions = []
+        actions, done = [], set[str]()
         for name, id_, reply in zip(names, ids, replies, strict=True):
             own = (reply.get("_source") or {}).get(prefix) or {}
-            if own.get(GROUP) is None and new_name(index, id_, str(own.get("content"))) == name:
+            if own.get(GROUP) == name:  # another writer has just done so
+                done.add(name)
+            elif own.get(GROUP) is None and new_name(index, id_, str(own.get("content"))) == name:
                 version = {"if_seq_no": reply["_seq_no"], "if_primary_term": reply["_primary_term"]}
                 part = {"doc": {prefix: of_member(name, None, True)}}
                 actions.append(Action("update", id_, part, index, version))
                 begun.append(name)
         results = (yield Bulk(index, actions)) if actions else []
-        return {name for name, result in zip(begun, results, strict=True) if result.error is None}
+        return done | {name for name, result in zip(begun, results, strict=True) if result.error is None}

@@ -218,6 +218,27 @@ def test_if_it_changes_meanwhile_the_first_new_one_does(engine: Engine, names: C
     assert canonical(plain, "a", "b") == {"a"}
 
 
+def test_two_writers_may_give_it_the_same_group(engine: Engine, names: Callable[[], str]) -> None:
+    plain = made(engine, names, Policy())
+    add(plain, {"old": TEXTS[0]}, refresh=True)
+    plain.init(policy=ONLINE)
+    meddler = Meddler(engine)
+    other = Index(plain.name, engine)
+    searched = False
+
+    def after(operation: Operation[Any], result: Any) -> Any:
+        nonlocal searched
+        if isinstance(operation, Search | MultiSearch) and not searched and "dedup" in str(operation):
+            searched = True
+            add(other, {"b": near(0, 2)})
+        return result
+
+    meddler.after = after
+    add(Index(plain.name, meddler), {"a": near(0, 1)})
+    assert groups(plain, "old", "a", "b") == sets("old a b")
+    assert canonical(plain, "old", "a", "b") == {"old"}
+
+
 def test_no_group_has_documents_out_of_scope(engine: Engine, names: Callable[[], str]) -> None:
     index = made(engine, names, Policy(Scope(("tenant",)), "online"))
     documents = {f"{tenant}{k}": {**TEXTS[0], "tenant": tenant} for k in range(2) for tenant in "xy"}
