@@ -114,7 +114,8 @@ def _group_as_json(group: DocumentGroup) -> dict[str, Any]:
 def marked(language: Language, before: str, after: str) -> str:
     """Return the second text with ``[-removed-]`` and ``{+added+}`` parts; long equal parts are cut."""
     first, second = language.units(before), language.units(after)
-    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    # Units have the spaces behind them, which make no difference.
+    matcher = SequenceMatcher(None, [unit.strip() for unit in first], [unit.strip() for unit in second], autojunk=False)
     around = _AROUND[bool(language.gap)]
     parts = []
     for operation, i, j, k, m in matcher.get_opcodes():

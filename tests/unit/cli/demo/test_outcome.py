@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from es_simhash.cli.demo import outcome
@@ -99,6 +99,7 @@ def test_characters_that_differ_are_marked_where_no_spaces_are_written() -> None
     assert marked(language("zh"), "昨夜海岸来了风暴。", "昨夜海岸起了大风暴。") == "昨夜海岸[-来-]{+起+}了{+大+}风暴。"
 
 
+@example("a a", "a  a")
 @given(st.text("ab ", max_size=30).map(str.strip), st.text("ab ", max_size=30).map(str.strip))
 def test_nothing_is_marked_exactly_where_nothing_differs(before: str, after: str) -> None:
     shown = marked(language("en"), before, after)
