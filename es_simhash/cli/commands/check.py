@@ -18,6 +18,7 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument
+    from es_simhash.plans.add import Written
     from es_simhash.plans.check import Checked
 
 
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 @index_argument
 @input_options
 @click.option("--new", "new_only", is_flag=True, help="Print only new documents, which have no near-duplicates.")
+@click.option("--write", is_flag=True, help="Write the documents that are printed to INDEX, once all are checked.")
 @find_options
 @index_options
 def command(
     index: str,
     files: Files,
     new_only: bool,
+    write: bool,
     wanted: dict[str, Any],
     known: dict[str, Any],
     target: Target,
@@ -38,18 +41,23 @@ def command(
 ) -> int:
     """List which documents of FILEs have near-duplicates in INDEX, or earlier in the files.
 
-    Nothing is written to the index.
+    Nothing is written to the index without --write.
 
-    Example: es-simhash check articles new.jsonl --new --json
+    Example: es-simhash check articles new.jsonl --new --write
     """
+    from es_simhash.cli.jobs.load import Loader, make_visible
     from es_simhash.index import Index
     from es_simhash.plans.find_options import MOST_CANDIDATES
 
-    new = total = cut_off = unscoped = 0
+    new = total = cut_off = unscoped = done = 0
     under_way: dict[int, FileDocument] = {}
+    kept: list[FileDocument] = []
     with (
         saying_if_interrupted(
-            lambda: f"{counted(total, 'document was', 'documents were')} checked. Nothing was written to {index}."
+            lambda: (
+                f"{counted(total, 'document was', 'documents were')} checked. "
+                f"{counted(done, 'document was', 'documents were') if done else 'Nothing was'} written to {index}."
+            )
         ),
         target.opened(output) as engine,
         files.opened(output, "Checking") as (found, rejects, advance),
@@ -62,13 +70,26 @@ def command(
             **wanted,
         )
         for checked in checking:
-            del under_way[checked.position]
+            document = under_way.pop(checked.position)
             total, new, cut_off = total + 1, new + checked.is_new, cut_off + (not checked.in_index.complete)
             unscoped += bool(checked.missing)
             if checked.is_new or not new_only:
                 _show(output, checked)
+                if write:
+                    kept.append(document)
             advance(total, rejects.count)
+        if write:
+            # Those written before the others are checked would be found twice: in the index, and earlier in the files.
+
+            def note_written(now: Written) -> None:
+                nonlocal done
+                done = now.done
+
+            Loader(opened, rejects, note_written).load(kept)
+            make_visible(opened, output)
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.")
+    if write:
+        output.note(f"{counted(done, 'document')} written to {index}.")
     if unscoped:
         output.note(
             f"{counted(unscoped, 'document')} had no value in a field of the scope: new, since in scope with no other."

@@ -52,7 +52,7 @@ def command(
     Example: es-simhash load articles news.jsonl.gz --field title --field body --id-field url
     """
     from es_simhash._core.prefetch import in_a_moment
-    from es_simhash.cli.jobs.load import DryRun, Loader
+    from es_simhash.cli.jobs.load import DryRun, Loader, make_visible
     from es_simhash.index import Index
 
     op_type: Literal["index", "create"] = "create" if create_only else "index"
@@ -69,7 +69,7 @@ def command(
             refresh = partial(in_a_moment, opened.refresh) if is_server(target.place) else opened.refresh
             with _reporting_failure(loader, index, refresh):
                 loader.load(found)
-                _refresh(opened, output)
+                make_visible(opened, output)
             learnt = _learnt(engine, opened, loader)
     done = loader.written.done
     output.warn(loader.absent.warning)
@@ -89,21 +89,6 @@ def _learnt(engine: Engine, index: Index, loader: Loader) -> Learnt:
     from es_simhash.live.learning import learn_once, now
 
     return run(learn_once(index.name, index.documents, now(), loader.patience, loader.lowest), engine)
-
-
-def _refresh(index: Index, output: Output) -> None:
-    """Make the documents visible to searches; if a server cannot, they are written all the same."""
-    from es_simhash.errors import EngineError, WritesLostError
-
-    try:
-        index.refresh()
-    except WritesLostError:
-        raise
-    except EngineError as error:
-        output.warn(
-            f"{error} The documents counted below are written; searches find them after the next refresh, "
-            "which most indices do within seconds (index.refresh_interval)."
-        )
 
 
 @contextmanager

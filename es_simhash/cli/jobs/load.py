@@ -11,10 +11,12 @@ from es_simhash._core.environment import PATIENCE
 from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.jobs.file_texts import AbsentFields
+from es_simhash.cli.show.output import Output
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject, Rejected
+from es_simhash.errors import EngineError, WritesLostError
 from es_simhash.index import Index
 from es_simhash.live.learning import LowestContents
 from es_simhash.live.sweep.document_ref import DocumentRef
@@ -91,3 +93,16 @@ class Loader:
         self._under_way.clear()
         self.written = written
         self.on_progress(written)
+
+
+def make_visible(index: Index, output: Output) -> None:
+    """Make the documents visible to searches; if a server cannot, they are written all the same."""
+    try:
+        index.refresh()
+    except WritesLostError:
+        raise
+    except EngineError as error:
+        output.warn(
+            f"{error} The documents counted below are written; searches find them after the next refresh, "
+            "which most indices do within seconds (index.refresh_interval)."
+        )

@@ -287,6 +287,24 @@ def test_only_new_documents_can_be_listed(loaded: Path, news: Path) -> None:
     assert "4\tin the index\tcopy" in run("check", "news", "mixed.jsonl", cwd=loaded).out
 
 
+def test_the_documents_that_check_prints_are_written_on_request(loaded: Path, news: Path) -> None:
+    fresh = {"id": "fresh", **corpus(3, seed=9)[0]}
+    known = {**json.loads(news.read_text(encoding="utf-8").splitlines()[0]), "id": "known"}
+    (loaded / "mixed.jsonl").write_text("".join(json.dumps(each) + "\n" for each in (fresh, known)), encoding="utf-8")
+
+    def count() -> int:
+        return int(json.loads(run("info", "news", "--json", cwd=loaded).out)["documents"])
+
+    before = count()
+    done = run("check", "news", "mixed.jsonl", "--new", "--write", cwd=loaded)
+    assert done.out == "fresh\tnew\n"
+    assert "1 document written to news." in done.err
+    assert count() == before + 1
+    done = run("check", "news", "mixed.jsonl", "--write", cwd=loaded)
+    assert "2 documents written to news." in done.err
+    assert count() == before + 2
+
+
 def test_commands_without_an_index(tmp_path: Path) -> None:
     [stored] = lines(run("fingerprint", "some text of a certain length", "--json", cwd=tmp_path))
     assert set(stored) == {"simhash", "blocks", "bands", "content", "scheme", "status"}

@@ -28,6 +28,7 @@ LINES = {
     "find": f"find {INDEX} --id 1",
     "search": f"search {INDEX} --query storm --distinct --paged",
     "check": f"check {INDEX} new.jsonl",
+    "check --write": f"check {INDEX} new.jsonl --new --write",
     "explain": f"explain {INDEX} 1 2",
     "info": f"info {INDEX}",
     "dashboard": f"dashboard {INDEX} --output dashboard.ndjson",
