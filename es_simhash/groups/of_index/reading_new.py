@@ -6,6 +6,8 @@ What is read:
   changed since groups were written;
 - old ones that share a key with a new one: its candidates;
 - where surroundings count, old ones that share a key with a candidate that may be similar: they are around it;
+- of a scope, groups of which a document was changed since: if its members no longer agree, they are compared as new
+  ones, so what is around them is read as well;
 - all members of the groups met so far, of the groups that have lost one, and of those whose names new ones would get.
 
 So groups are read whole or not at all, and those that are not read stay as they are: what is written is what a run that
@@ -16,10 +18,11 @@ of documents in groups of several is not the one that was noted.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -39,6 +42,7 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.group_fields import GROUP, SIZE, is_settled
 from es_simhash.scheme.query import Criteria, clause
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.plausible import are_plausible
 
 # Reading everything is faster than looking for the candidates of more than this share.
@@ -54,6 +58,7 @@ class Aim:
 
     documents: Documents
     criteria: Criteria
+    scope: Scope | None
     query: Json
     since: Mapping[str, Sequence[int]]
     patience: float
@@ -80,6 +85,16 @@ class Aim:
             provisional: Json = {"exists": {"field": self.field(GROUP)}}
             found.append({"bool": {"should": [changed_after(changes), provisional], "minimum_should_match": 1}})
         return {"bool": {"filter": found, "must_not": [self.settled]}}
+
+    def changed(self, index: str) -> Json:
+        """Return the query for documents of an index in groups of several that were changed since, by whomever."""
+        return _all(self.several, changed_after(self.since[index]))
+
+    def are_apart(self, members: Sequence[Json]) -> bool:
+        """Return whether members of a group no longer have the same values, or lack one."""
+        assert self.scope
+        values = [self.scope.values_of(hit.get("_source") or {}) for hit in members]
+        return None in values or len({each.within for each in values if each}) > 1
 
     def is_new(self, hit: Json) -> bool:
         """Return whether a hit is what `new` finds."""
@@ -117,7 +132,7 @@ class Aim:
     def source(self) -> list[str]:
         """The fields to read."""
         blocks = [self.field(name) for name in own_fields.names(self.documents.scheme) if name.startswith("block")]
-        return list(dict.fromkeys([*stored_fingerprints.paths(self.documents), *blocks]))
+        return list(dict.fromkeys([*stored_fingerprints.paths(self.documents, self.scope), *blocks]))
 
 
 @dataclass
@@ -136,6 +151,7 @@ class NewDocuments:
     _asked: set[tuple[str, str]] = field(default_factory=set)
     _groups: set[str] = field(default_factory=set)
     _alone: set[str] = field(default_factory=set)
+    _whole: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.members = {index: self._count(index, self.aim.several) for index in self.aim.since}
@@ -143,7 +159,10 @@ class NewDocuments:
 
     def are_few(self) -> bool:
         """Return whether it is faster to read these alone."""
-        return sum(self._count(index, self.aim.new(index)) for index in self.aim.since) <= MOST_NEW * self.total
+        found = sum(self._count(index, self.aim.new(index)) for index in self.aim.since)
+        if self.aim.scope:
+            found += sum(self._count(index, self.aim.changed(index)) for index in self.aim.since)
+        return found <= MOST_NEW * self.total
 
     def pages(self, noted: Mapping[str, int]) -> Iterator[tuple[list[Json], bool]]:
         """Yield hits, and whether they are new; ``noted`` counts the documents that were in groups of several."""
@@ -154,24 +173,44 @@ class NewDocuments:
                 self._groups.update(name for hit in hits for name in self._group_of(hit))
                 for _, some in chunks(map(self.aim.own, hits), self.aim.at_once):
                     yield from ((old, False) for old in self._old_around(some))
+        if self.aim.scope:
+            yield from ((old, False) for old in self._moved())
         if self.members != noted:
             self._groups |= self._shrunken()
-        yield from ((old, False) for old in self._members_of(sorted(self._groups)))
+        yield from ((old, False) for old in self._members_of(self._groups))
         yield from ((old, False) for old in self._namesakes())
 
-    def _members_of(self, groups: Sequence[str]) -> Iterator[list[Json]]:
+    def _members_of(self, groups: Iterable[str]) -> Iterator[list[Json]]:
         """Yield the members of some groups that were not met yet."""
-        for _, names in chunks(groups, _GROUPS):
+        for members in self._whole_groups(groups):
+            yield self._unseen(members)
+
+    def _whole_groups(self, groups: Iterable[str]) -> Iterator[list[Json]]:
+        """Yield all members of some groups, unless these were read whole before; a group comes at once."""
+        for _, names in chunks(sorted(set(groups) - self._whole), _GROUPS):
+            self._whole.update(names)
             query = _all(self.aim.query, self.aim.settled, {"terms": {self.aim.field(GROUP): names}})
-            for hits in self._read_all(query):
-                yield self._unseen(hits)
+            yield [hit for hits in self._read_all(query) for hit in hits]
+
+    def _moved(self) -> Iterator[list[Json]]:
+        """Yield the groups of documents that were changed, and what is around members that no longer agree."""
+        field = [self.aim.field(GROUP)]
+        pages = chain.from_iterable(self._read(index, self.aim.changed(index), field) for index in self.aim.since)
+        for members in self._whole_groups({name for hits in pages for hit in hits for name in self._group_of(hit)}):
+            yield self._unseen(members)
+            groups: dict[str, list[Json]] = defaultdict(list)
+            for hit in members:
+                groups[self.aim.own(hit)[GROUP]].append(hit)
+            apart = [self.aim.own(hit) for group in groups.values() if self.aim.are_apart(group) for hit in group]
+            for _, some in chunks(apart, self.aim.at_once):
+                yield from self._old_around(some)
 
     def _namesakes(self) -> Iterator[list[Json]]:
         """Yield the members of groups with the names that new groups would get: they keep these."""
         number, firsts = 0, list(self._new | self._seen)
         while firsts:
             names = {name_of(first, number): first for first in firsts}
-            yield from self._members_of(sorted(names.keys() - self._groups - self._alone))
+            yield from self._members_of(names.keys() - self._groups - self._alone)
             firsts = [names[name] for name in names.keys() & (self._groups | self._alone)]
             number += 1
 

@@ -154,8 +154,11 @@ class _Grouping:
     def _needs_all(self, written: Mapping[str, Json]) -> bool:
         """Return whether what is new does not show which old documents it may change."""
         options, criteria, scheme = self._options, self._criteria, self._documents.scheme
-        # These count all documents of a key, or all features; those of a scope may have changed.
-        if options.max_bucket or options.common or options.state or self._scope:
+        # These count all documents of a key, or all features.
+        if options.max_bucket or options.common or options.state:
+            return True
+        # Nothing shows which documents' values have changed.
+        if self._scope and not all(note["changes"] for note in written.values()):
             return True
         if criteria.similarity is not None:
             if self._rarity is None and is_by_rarity(scheme, criteria.verification):
@@ -171,14 +174,14 @@ class _Grouping:
         self._indices = {name: self._made_visible(name) for name in written}
         since = {name: note["changes"] for name, note in written.items()}
         new = NewDocuments(
-            self._engine, Aim(self._documents, self._criteria, self._query, since, self._options.patience)
+            self._engine, Aim(self._documents, self._criteria, self._scope, self._query, since, self._options.patience)
         )
         if not new.are_few():
             return False
         self._part = ReadPart(new.members, all(note["singles"] for note in written.values()), new.total)
         found: dict[bool, list[FingerprintRows]] = {False: [], True: []}
         for hits, are_new in new.pages({name: note["members"] for name, note in written.items()}):
-            found[are_new].append(stored_fingerprints.rows(self._documents, self._store.settings, hits))
+            found[are_new].append(stored_fingerprints.rows(self._documents, self._store.settings, hits, self._scope))
         # Old documents come first, as in an index: the first of several with the same text is the one compared.
         for are_new, pages in found.items():
             for rows in pages:

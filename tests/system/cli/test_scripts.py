@@ -73,7 +73,7 @@ def test_a_walk(tmp_path: Path, place: str, index: str, own: str) -> None:
             assert done.err.strip().endswith("Use a server, or leave the scripts out.")
         return
     installed = do("--install")
-    assert list(installed) == ["distance", "within", "score", "nearest", "find"]
+    assert list(installed) == ["distance", "within", "score", "nearest", "find", "distinct"]
     assert set(list(installed.values())[:3]) == {"installed"}
     there = [name for name, state in installed.items() if state == "installed"]
     assert do("--remove") == dict.fromkeys(there, "removed")

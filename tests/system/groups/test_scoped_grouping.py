@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
-from es_simhash import GroupOptions, Index, Scheme, Scope
+from es_simhash import GroupOptions, Index, Policy, Scheme, Scope
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
+from es_simhash.groups.of_index import reading_new
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, OpenReader
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.meddling import Meddler, once
@@ -31,6 +35,7 @@ MAPPING: Json = {
     }
 }
 STORY = corpus(1)[0]["body"]
+POOL = [edited(text, count, seed=seed)["body"] for seed, text in enumerate(corpus(4)) for count in (1, 3, 6)]
 COPIES = [edited(corpus(1)[0], 1, seed=seed)["body"] for seed in range(4)]
 
 
@@ -135,6 +140,51 @@ def test_an_incremental_run_takes_apart_what_no_longer_agrees(engine: Engine, in
         }
     with index.group(GroupOptions(scope=None, incremental=True)) as grouped:
         assert grouped.new is None  # those groups were of another scope
+
+
+@servers
+@pytest.mark.parametrize("how", [NEAR, {"estimate": True}], ids=["simhash", "minhash"])
+@pytest.mark.parametrize("seed", range(3))
+def test_an_incremental_run_reads_what_may_change_in_a_scope(
+    engine: Engine, names: Callable[[], str], how: Json, seed: int
+) -> None:
+    """It leaves what a run that reads everything does, also where documents change their tenants."""
+    part, whole = (Index(names(), engine, fields=["body"]) for _ in range(2))
+    for index in (part, whole):
+        engine.perform(CreateIndex(index.name, {"mappings": MAPPING}))
+        index.init(policy=Policy(TENANT))
+    rng, ids = random.Random(seed), [f"{number:02}" for number in range(40)]
+
+    def changed(count: int) -> tuple[list[tuple[str, str, Json]], list[Action]]:
+        written = [(rng.choice(ids), rng.choice(POOL), {"tenant": rng.choice("ab")}) for _ in range(count)]
+        moved = rng.sample(ids, count)
+        updates = [Action("update", id_, {"doc": {"tenant": rng.choice(["a", "b", None])}}) for id_ in moved]
+        return written, updates
+
+    for number in range(4):
+        written, updates = changed(4) if number else ([(id_, rng.choice(POOL), {"tenant": "a"}) for id_ in ids], [])
+        outcomes = []
+        for index, most in ((part, 1.0), (whole, -1.0)):
+            filled(engine, index, written)
+            engine.perform(Bulk(index.name, updates, refresh=True))
+            with (
+                patch.object(reading_new, "MOST_NEW", most),
+                index.group(GroupOptions(incremental=True, **how)) as found,
+            ):
+                assert (found.part is not None) == (number > 0 and index is part)
+                index.write_groups(found)
+            own = {id_: source["dedup"] for id_, source in contents(engine, index.name, ids).items()}
+            outcomes.append((_members(own), {id_: each.get("group_size") for id_, each in own.items()}))
+        assert outcomes[0] == outcomes[1]
+
+
+def _members(stored: dict[str, Json]) -> set[tuple[str, ...]]:
+    """Return the members of each group, the canonical one first."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for id_ in sorted(stored, key=lambda each: (not stored[each].get("is_canonical"), each)):
+        if "group" in stored[id_]:
+            groups[stored[id_]["group"]].append(id_)
+    return set(map(tuple, groups.values()))
 
 
 def test_what_was_read_before_a_stop_keeps_its_scope(
