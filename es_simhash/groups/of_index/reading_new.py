@@ -6,8 +6,8 @@ What is read:
   changed since groups were written;
 - old ones that share a key with a new one: its candidates;
 - where surroundings count, old ones that share a key with a candidate that may be similar: they are around it;
-- of a scope, groups of which a document was changed since: if its members no longer agree, they are compared as new
-  ones, so what is around them is read as well;
+- of a scope, groups that have a document changed since: if its members no longer agree, they are compared as new ones,
+  so what is around them is read as well;
 - all members of the groups met so far, of the groups that have lost one, and of those whose names new ones would get.
 
 So groups are read whole or not at all, and those that are not read stay as they are: what is written is what a run that
