@@ -21,6 +21,9 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod es_simhash_native {
+    use numpy::{PyArray1, PyArrayMethods};
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::fields::Fields;
     #[pymodule_export]
@@ -54,4 +57,11 @@ mod es_simhash_native {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __interface__: &str = "a19836efacf7";
+
+    /// Load numpy's interface with the module: in the first call of a kernel, an interruption would make that panic.
+    #[pymodule_init]
+    fn load_numpy(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        PyArray1::<u8>::zeros(module.py(), 0, false).try_readonly()?;
+        Ok(())
+    }
 }

@@ -112,3 +112,15 @@ def test_all_work_without_the_interpreter_goes_one_way() -> None:
     sources = (ROOT / "native" / "binding" / "src").rglob("*.rs")
     letting_go = {path.name for path in sources if re.search(r"\.(detach|allow_threads)\(", path.read_text("utf-8"))}
     assert letting_go == {"work.rs"}
+
+
+def test_what_a_kernel_needs_of_numpy_is_loaded_with_the_module() -> None:
+    """An interruption while a first call loaded it would end in a panic."""
+    program = """
+import numpy, es_simhash_native
+del numpy._core.multiarray._ARRAY_API
+nothing = numpy.zeros((0, 2), numpy.uint8)
+print(len(es_simhash_native.agreements(nothing, numpy.zeros(0, numpy.uint32), numpy.zeros(0, numpy.uint32), 8)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.stdout, done.stderr) == ("0\n", "")
