@@ -118,7 +118,8 @@ def test_what_a_kernel_needs_of_numpy_is_loaded_with_the_module() -> None:
     """An interruption while a first call loaded it would end in a panic."""
     program = """
 import numpy, es_simhash_native
-del numpy._core.multiarray._ARRAY_API
+core = numpy.core if numpy.__version__ < "2" else numpy._core
+del core.multiarray._ARRAY_API
 nothing = numpy.zeros((0, 2), numpy.uint8)
 print(len(es_simhash_native.agreements(nothing, numpy.zeros(0, numpy.uint32), numpy.zeros(0, numpy.uint32), 8)))
 """
