@@ -75,3 +75,8 @@ def _copies(mapping: Json, above: str = "") -> Iterator[tuple[str, str]]:
         for each in [target] if isinstance(target, str) else target:
             yield f"{above}{name}", each
         yield from _copies(field, f"{above}{name}.")
+
+
+def is_searchable(field: Json) -> bool:
+    """Return whether documents can be found by a field of a mapping."""
+    return str(field.get("index")).lower() != "false"

@@ -33,11 +33,6 @@ class ExpectedIndex:
     idf: IdfTable | None = None
     functions: Functions | None = None
 
-    @property
-    def documents(self) -> Documents | None:
-        """The documents, if the caller alone knows enough of them."""
-        return Documents(self.scheme, self.fields, self.prefix) if self.scheme and self.fields else None
-
 
 @dataclass(frozen=True)
 class OpenedIndex:

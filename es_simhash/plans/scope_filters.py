@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from es_simhash._core.json_paths import Json, splits
-from es_simhash.plans.derived_fields import derived, field_at
+from es_simhash.plans.derived_fields import derived, field_at, is_searchable
 from es_simhash.scheme.scope import Scope, ScopeValues
 
 # Longer values may not be in the index, whatever ignore_above says.
@@ -110,7 +110,7 @@ def _iso(milliseconds: int) -> str:
 def _has_dates(field: Json) -> bool:
     """Return whether a field holds all dates that documents have there."""
     is_default = "format" not in field and str(field.get("ignore_malformed")).lower() != "true"
-    return field.get("type") in ("date", "date_nanos") and is_default and _is_searchable(field)
+    return field.get("type") in ("date", "date_nanos") and is_default and is_searchable(field)
 
 
 def _field_finding(mapped: _Mapped, path: str, text: str, exactly: bool) -> str | None:
@@ -127,7 +127,7 @@ def _field_finding(mapped: _Mapped, path: str, text: str, exactly: bool) -> str 
 def _finds(field: Json, text: str, exactly: bool) -> bool:
     """Return whether a field finds documents by a value."""
     kind = field.get("type")
-    if not _is_searchable(field):
+    if not is_searchable(field):
         return False
     if kind in ("keyword", "constant_keyword"):
         longest = min(int(field.get("ignore_above", _LONGEST)), _LONGEST)
@@ -141,7 +141,3 @@ def _finds(field: Json, text: str, exactly: bool) -> bool:
     # A number may be held rounded, so documents with another one may be found.
     most = _WHOLE_NUMBERS.get(str(kind), -1)
     return not exactly and bool(_NUMBER.fullmatch(text)) and abs(int(text)) <= most
-
-
-def _is_searchable(field: Json) -> bool:
-    return str(field.get("index")).lower() != "false"

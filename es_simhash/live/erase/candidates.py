@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, fingerprinted
-from es_simhash.plans.derived_fields import field_at
+from es_simhash.plans.derived_fields import field_at, is_searchable
 from es_simhash.scheme import passages, query
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MAX_KEYS
@@ -46,7 +46,7 @@ def by_words(fields: Sequence[str], text: str) -> Iterator[Json]:
 def has_words(mapping: Json, path: str) -> bool:
     """Return whether a field of an index can be searched for words; Elasticsearch refuses it for any other."""
     field = field_at(mapping, path)
-    return field.get("type") in ("text", "keyword") and str(field.get("index")).lower() != "false"
+    return field.get("type") in ("text", "keyword") and is_searchable(field)
 
 
 def parts(text: str) -> list[str]:
