@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.measuring import peak
@@ -84,24 +84,26 @@ def _find(server: Server, million: Million) -> float:
     return (time.perf_counter() - start) / len(ids)
 
 
-def _alone(url: str, path: str) -> None:
-    """Group the index into a file; print seconds of reading, seconds of the rest, and megabytes."""
-    index = Index(INDEX, Server("opensearch", url).client)
-    index.engine.perform(Refresh(INDEX))
-    read = start = time.perf_counter()
+def group_into(path: str, index: Index, options: GroupOptions, clock: Callable[[], float]) -> list[float]:
+    """Group an index into a file; return seconds of reading, seconds of the rest, megabytes, and pairs compared."""
+    index.engine.perform(Refresh(index.name))
+    read = start = clock()
 
     def reading(done: int) -> None:
         nonlocal read
-        read = time.perf_counter()
+        read = clock()
 
-    with (
-        index.group(GroupOptions(estimate=True), on_progress=reading) as grouped,
-        Path(path).open("w", encoding="ascii") as out,
-    ):
+    with index.group(options, on_progress=reading) as grouped, Path(path).open("w", encoding="ascii") as out:
+        compared = grouped.counts.compared
         for group in grouped:
             out.write(json.dumps([member.id for member in group.members]) + "\n")
-    end = time.perf_counter()
-    print(json.dumps([read - start, end - read, peak() / 1024]))
+    return [read - start, clock() - read, peak() / 1024, compared]
+
+
+def _alone(url: str, path: str) -> None:
+    """Group the index in a process of its own, and print what that takes."""
+    index = Index(INDEX, Server("opensearch", url).client)
+    print(json.dumps(group_into(path, index, GroupOptions(estimate=True), time.perf_counter)[:3]))
 
 
 if __name__ == "__main__":

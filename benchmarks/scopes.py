@@ -21,13 +21,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.measuring import peak
+from benchmarks.grouping import group_into
 from benchmarks.million import BATCH, SCHEME, Million, lines_of, mapping_of_keys
 from benchmarks.nodes import SETTINGS, Json, Server, running
 from benchmarks.tables import Table
 from es_simhash import Index, Scope
 from es_simhash.groups.of_index.options import GroupOptions
-from es_simhash.plans.operations import Refresh
 
 INDEX = "scopes"
 COUNT, TENANTS, SOURCES, TEMPLATES, ROUNDS = 1_000_000, 1_000, 50, 200, 3
@@ -133,22 +132,9 @@ def _add(table: Table, name: str, measured: list[float], whole: float, owned: Ow
 
 
 def _alone(url: str, name: str, path: str) -> None:
-    """Group the index into a file; print CPU seconds of reading, those of the rest, megabytes, and pairs compared."""
+    """Group the index in a process of its own, and print what that takes of the processor."""
     index = Index(INDEX, Server("opensearch", url).client)
-    index.engine.perform(Refresh(INDEX))
-    read = start = time.process_time()
-
-    def reading(done: int) -> None:
-        nonlocal read
-        read = time.process_time()
-
-    options = GroupOptions(estimate=True, scope=SCOPES[name])
-    with index.group(options, on_progress=reading) as grouped, Path(path).open("w", encoding="ascii") as out:
-        compared = grouped.counts.compared
-        for group in grouped:
-            out.write(json.dumps([member.id for member in group.members]) + "\n")
-    end = time.process_time()
-    print(json.dumps([read - start, end - read, peak() / 1024, compared]))
+    print(json.dumps(group_into(path, index, GroupOptions(estimate=True, scope=SCOPES[name]), time.process_time)))
 
 
 if __name__ == "__main__":
