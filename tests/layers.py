@@ -4,7 +4,8 @@ from __future__ import annotations
 
 # These do no I/O, but for `documents/files`.
 PURE = ("_core", "text", "sketches", "scheme", "documents", "plans")
-LAYERS = ("errors", "_version", *PURE, "engines", "live", "groups", "quality", "spark", "index", "cli", "testing")
+IMPURE = ("engines", "telemetry", "live", "groups", "quality", "spark", "index", "cli", "testing")
+LAYERS = ("errors", "_version", *PURE, *IMPURE)
 
 if __name__ == "__main__":  # what `make coverage` measures
     print(",".join(f"es_simhash/{name}/*" for name in PURE))
