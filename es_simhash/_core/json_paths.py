@@ -1,4 +1,7 @@
-"""JSON objects, and dotted paths into them: ``a.b`` is ``b`` in the object ``a``, or a field named ``a.b``."""
+"""JSON objects, dotted paths into them, and truth values that may be text.
+
+The path ``a.b`` is ``b`` in the object ``a``, or a field named ``a.b``.
+"""
 
 from __future__ import annotations
 
@@ -48,3 +51,13 @@ def sets_value_at(value: Any, path: str) -> bool:
     if not path or not isinstance(value, Mapping):
         return True
     return any(sets_value_at(value[name], rest) for name, rest in splits(path) if name in value)
+
+
+def is_true(value: object) -> bool:
+    """Return whether a setting is true: servers return settings, and keep mappings, as truth values or as text."""
+    return str(value).lower() == "true"
+
+
+def is_false(value: object) -> bool:
+    """Return whether a setting is false, as a truth value or as text; one that is not given is not."""
+    return str(value).lower() == "false"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+from es_simhash._core.json_paths import is_true
 from es_simhash.errors import IndexStateError
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import GetResource, GetSettings, Plan
@@ -21,7 +22,7 @@ def check_open(index: str) -> Plan[None]:
     """Raise if an index behind the name is closed, as far as the login may see that."""
     settings = yield from attempt(GetSettings(index))
     for name, found in (settings or {}).items():
-        if str(found.get(CLOSED)).lower() == "true":
+        if is_true(found.get(CLOSED)):
             raise closed_index(name)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from es_simhash._core.json_paths import Json, splits
+from es_simhash._core.json_paths import Json, is_false, splits
 
 
 @dataclass(frozen=True)
@@ -79,4 +79,4 @@ def _copies(mapping: Json, above: str = "") -> Iterator[tuple[str, str]]:
 
 def is_searchable(field: Json) -> bool:
     """Return whether documents can be found by a field of a mapping."""
-    return str(field.get("index")).lower() != "false"
+    return not is_false(field.get("index"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from es_simhash._core.json_paths import Json, splits
+from es_simhash._core.json_paths import Json, is_false, splits
 from es_simhash.plans.derived_fields import field_at
 from es_simhash.plans.index_rarity import fingerprinted, noted_rarity
 from es_simhash.plans.open_index import OpenedIndex
@@ -88,4 +88,4 @@ def _is_searched(mapping: Json, path: str) -> bool:
         # Of a constant, documents may or may not have a value.
         return bool(kind != "constant_keyword")
     above = [mapping, *(field_at(mapping, name) for name, _ in splits(path))]
-    return not any(str(each.get(setting)).lower() == "false" for each in above for setting in ("dynamic", "enabled"))
+    return not any(is_false(each.get(setting)) for each in above for setting in ("dynamic", "enabled"))

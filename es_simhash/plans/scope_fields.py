@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, is_false
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.errors import MappingError
 from es_simhash.plans.derived_fields import derived, field_at
@@ -28,7 +28,7 @@ def _problem(mapping: Json, path: str, is_date: bool) -> str | None:
     nested: Any = None
     for name in reversed(path.split(".")):
         nested = {name: nested}
-    if str(source.get("enabled")).lower() == "false" or kept.part_of(nested) != nested:
+    if is_false(source.get("enabled")) or kept.part_of(nested) != nested:
         return "its _source leaves it out. Name another field, or reindex with it."
     if is_date and "epoch_second" in str(field_at(mapping, path).get("format")):
         return "it holds seconds, where milliseconds or ISO 8601 are read. Name another field of dates."

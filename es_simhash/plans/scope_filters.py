@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
-from es_simhash._core.json_paths import Json, splits
+from es_simhash._core.json_paths import Json, is_true, splits
 from es_simhash.plans.derived_fields import derived, field_at, is_searchable
 from es_simhash.scheme.scope import Scope, ScopeValues
 
@@ -109,7 +109,7 @@ def _iso(milliseconds: int) -> str:
 
 def _has_dates(field: Json) -> bool:
     """Return whether a field holds all dates that documents have there."""
-    is_default = "format" not in field and str(field.get("ignore_malformed")).lower() != "true"
+    is_default = "format" not in field and not is_true(field.get("ignore_malformed"))
     return field.get("type") in ("date", "date_nanos") and is_default and is_searchable(field)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, is_false
 from es_simhash.errors import InputError, MappingError, SchemeMismatchError
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.policy import Policy
@@ -71,7 +71,7 @@ def merge(index: str, present: Json, wanted: Json) -> Change:
     Everything else in the mapping, and in its ``_meta``, stays.
     """
     [prefix] = wanted["properties"]
-    if _is_false(present.get("subobjects")):
+    if is_false(present.get("subobjects")):
         raise MappingError(
             f"The index {index!r} is mapped with subobjects: false, so it cannot hold the object {prefix!r}. "
             "Add the fields to an index with sub-objects, or reindex into one."
@@ -180,7 +180,7 @@ def _properties_there(index: str, present: Json, prefix: str) -> Json:
             f"The index {index!r} has a field {prefix!r} of type {there['type']}, where an object is needed. "
             "Choose another prefix (--prefix)."
         )
-    if _is_false(there.get("enabled")):
+    if is_false(there.get("enabled")):
         raise MappingError(
             f"The index {index!r} does not parse the object {prefix!r} (enabled: false). "
             "Choose another prefix (--prefix)."
@@ -216,17 +216,13 @@ def _check_field(index: str, name: str, there: Json, wanted: Json) -> None:
             problem = f"{key}: {there.get(key, 'the default')}, where {key}: {wanted[key]} is needed"
             break
     else:
-        if _is_false(there.get("index")) and not _is_false(wanted.get("index")):
+        if is_false(there.get("index")) and not is_false(wanted.get("index")):
             problem = "index: false, where it must be searchable"
     if problem:
         raise MappingError(
             f"The index {index!r} has a field {name!r} with {problem}. "
             "Choose another prefix (--prefix), or reindex without that field."
         )
-
-
-def _is_false(value: Any) -> bool:
-    return str(value).lower() == "false"
 
 
 def number_of_fields(mapping: Any) -> int:

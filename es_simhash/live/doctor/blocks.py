@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, is_true
 from es_simhash.live.doctor.facts import Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.closed_indices import CLOSED
@@ -18,7 +18,7 @@ def check_cluster(facts: Facts) -> Iterator[Finding]:
     """Check the blocks of the whole cluster."""
     blocks: Json = facts.cluster.get("blocks") or {}
     for name in ("read_only", "read_only_allow_delete"):
-        if str(blocks.get(name)).lower() == "true":
+        if is_true(blocks.get(name)):
             yield Finding(
                 "read-only",
                 "stop",

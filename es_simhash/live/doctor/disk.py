@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, is_false
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.scheme import own_fields
@@ -63,7 +63,7 @@ class Watermarks:
     @classmethod
     def of(cls, disk: Json, total: int) -> Watermarks:
         """Compute the watermarks of a disk of ``total`` bytes from the settings ``cluster.routing.allocation.disk``."""
-        if str(disk.get("threshold_enabled", "true")).lower() == "false":
+        if is_false(disk.get("threshold_enabled")):
             return cls(0, 0)
         marks: Json = disk.get("watermark") or {}
         return cls(_to_stay_free("high", marks, total), _to_stay_free("flood_stage", marks, total))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, is_true
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.documents.painless.stored_scripts import readable_simhash
 from es_simhash.errors import EngineError, ScriptError
@@ -71,7 +71,7 @@ class IndexFacts:
 
     def is_set(self, setting: str) -> bool:
         """Return whether a setting is true."""
-        return str(self.settings.get(setting)).lower() == "true"
+        return is_true(self.settings.get(setting))
 
     def change(self, documents: Documents) -> Change | EngineError:
         """Return the change that adds the fields to the mapping, or the error that prevents it."""

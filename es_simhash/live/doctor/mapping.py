@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, is_false
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, SchemeMismatchError
 from es_simhash.live.doctor.facts import Facts, IndexFacts
@@ -23,7 +23,7 @@ def check_mapping(there: IndexFacts, documents: Documents) -> Iterator[Finding]:
     """Check that the mapping has the fields, or can take them, and that no document has something else there."""
     if there.foreign:
         yield of_error("foreign-values", there.foreign, there.name)
-    if str(there.mapping.get("subobjects")).lower() == "false":
+    if is_false(there.mapping.get("subobjects")):
         yield Finding(
             "subobjects",
             "stop",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, is_false
 from es_simhash.live.doctor.facts import Due, IndexFacts, index_facts
 from es_simhash.live.doctor.finding import Finding, accepting
 from es_simhash.plans.operations import Plan
@@ -32,7 +32,7 @@ def _losses(there: IndexFacts) -> Iterator[Finding]:
     kept: Json = there.mapping.get("_source") or {}
     mode = kept.get("mode") or there.settings.get("index.mapping.source.mode") or ""
     name = there.name
-    if str(kept.get("enabled")).lower() == "false" or mode == "disabled":
+    if is_false(kept.get("enabled")) or mode == "disabled":
         yield Finding(
             "source-disabled",
             "stop",

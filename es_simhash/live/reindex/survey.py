@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, is_false
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import IndexStateError, InputError, MappingError, MissingError
 from es_simhash.live.doctor.rights import check_rights_in_new
@@ -125,7 +125,7 @@ def _source(source: str) -> Plan[tuple[str, Json]]:
         )
     [(name, there)] = mappings.items()
     kept = there.get("_source") or {}
-    if str(kept.get("enabled", True)).lower() == "false" or kept.get("includes") or kept.get("excludes"):
+    if is_false(kept.get("enabled")) or kept.get("includes") or kept.get("excludes"):
         raise MappingError(
             f"The index {name!r} does not keep whole documents (_source in its mapping), so no copy is complete. "
             "Load the documents from their origin."

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, is_false
 from es_simhash.engines.embedded.mapping import values
 from es_simhash.engines.embedded.mapping.analyzers import ANALYZERS
 from es_simhash.errors import MappingError
@@ -27,7 +27,7 @@ _FIXED = {"index": True, "analyzer": "standard", "enabled": True}
 
 def is_object(definition: Json) -> bool:
     """Return whether a definition is an object with fields, not a field with values."""
-    return definition.get("type", "object") == "object" and not _is_false(definition.get("enabled"))
+    return definition.get("type", "object") == "object" and not is_false(definition.get("enabled"))
 
 
 def checked_mapping(body: Mapping[str, Any]) -> Json:
@@ -81,7 +81,7 @@ def _checked_definition(path: str, definition: object) -> Json:
     kind = definition.get("type", "object")
     if kind == "object":
         _check_keys(f"The object {path!r}", definition, _OBJECT)
-        if _is_false(definition.get("enabled")):
+        if is_false(definition.get("enabled")):
             return {"type": "object", "enabled": False}
         return _checked_object(path, definition)
     if kind in KNOWN_TYPES:
@@ -127,10 +127,6 @@ def _check_keys(what: str, body: object, known: tuple[str, ...]) -> None:
             f"{what} has {sorted(unknown, key=str)!r}, which the embedded engine does not support. "
             f"Leave it out; supported: {', '.join(known)}."
         )
-
-
-def _is_false(value: object) -> bool:
-    return str(value).lower() == "false"
 
 
 def merged_mapping(present: Json, new: Json) -> Json:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, is_true
 from es_simhash.engines.embedded.mapping import definitions, values
 
 
@@ -107,7 +107,7 @@ def _field(path: str, definition: Json, source: str | None = None) -> Field:
         path,
         source,
         kind,
-        kind in definitions.KNOWN_TYPES and str(definition.get("index", True)).lower() == "true",
+        kind in definitions.KNOWN_TYPES and is_true(definition.get("index", True)),
         definition.get("analyzer", "standard") if kind == "text" else None,
         definition.get("ignore_above"),
         tuple(_field(f"{path}.{name}", sub, source) for name, sub in definition.get("fields", {}).items()),
