@@ -76,7 +76,7 @@ def dashboard_picture(subject: Subject, ask: Ask, theme: str = "light") -> str:
 def main() -> None:
     """Load the demo's documents into a server, group them, and draw the dashboard in each theme."""
     documents = subprocess.run(
-        [sys.executable, str(ROOT / "docker" / "documents.py")], capture_output=True, check=True, encoding="utf-8"
+        [sys.executable, str(ROOT / "compose" / "documents.py")], capture_output=True, check=True, encoding="utf-8"
     ).stdout
     with start_node("opensearch") as node, Index("demo", node.url, fields=("title", "body")) as index:
         index.init()

@@ -20,6 +20,12 @@ _COUNTS: Json = {"format": ",d", "tickMinStep": 1, "tickCount": 5}
 # Vega-Lite makes text black on any page; this grey has a contrast of 4 : 1 on light and dark pages.
 _TEXT = "#7b808a"
 _A_DAY = 86_400_000
+# Before numbers that a server may have counted too low or too high.
+_ABOUT = "≈ "
+# The most duplicates in a group of each column but the last.
+_SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
+# The rows of an answer are those of the chart, in their order.
+_AS_ANSWERED: tuple[Json, ...] = ({"window": [{"op": "row_number", "as": "rank"}]}, {"calculate": "''", "as": "about"})
 # The width of document titles beside their bars in pixels, and their longest length in tooltips.
 _TITLES = 280
 _LONGEST_TITLE = 200
@@ -49,39 +55,60 @@ def over_time(subject: Subject) -> Json:
 
 
 def sizes(subject: Subject) -> Json:
-    """Draw a column for each range of sizes."""
-    data = _data(subject, searches.sizes(subject), "aggregations.groups.sizes.buckets")
-    return _columns(data, "key", "documents in a group", "groups")
+    """Draw a column for each range of duplicates in a group.
+
+    Groups that are not counted one by one have at most as many as the smallest that is, and are put into its column.
+    """
+    greatest = [{"op": "max", "field": name, "as": name} for name in ("others", "number", "error", "least")]
+    transform: list[Json] = [
+        {"flatten": ["groups.buckets"], "as": ["group"]},
+        {"calculate": " + ".join(f"(datum.group.doc_count > {most})" for most in _SIZES), "as": "rank"},
+        {"calculate": "datum.groups.sum_other_doc_count", "as": "others"},
+        {"calculate": "datum.groups.doc_count_error_upper_bound", "as": "error"},
+        {"calculate": "datum.number.value", "as": "number"},
+        {"joinaggregate": [{"op": "min", "field": "rank", "as": "least"}]},
+        {"aggregate": [{"op": "count", "as": "doc_count"}, *greatest], "groupby": ["rank"]},
+        {"impute": "doc_count", "key": "rank", "keyvals": list(range(len(_SIZES) + 1)), "value": 0},
+        {"joinaggregate": [*greatest, {"op": "sum", "field": "doc_count", "as": "counted"}]},
+        {"calculate": "datum.others > 0 && datum.rank == datum.least", "as": "has_others"},
+        {
+            "calculate": "datum.doc_count + (datum.has_others ? max(datum.number - datum.counted, 0) : 0)",
+            "as": "doc_count",
+        },
+        {"calculate": f"(datum.has_others ? {_ranges_from_one()} : {_ranges()})[datum.rank]", "as": "key"},
+        {"calculate": f"datum.has_others || datum.error > 0 ? '{_ABOUT}' : ''", "as": "about"},
+    ]
+    data = _data(subject, searches.sizes(subject), "aggregations.duplicates")
+    return _columns(data, transform, "duplicates in a group", "groups")
 
 
 def similarities(subject: Subject) -> Json:
     """Draw a column for each range of similarities."""
     data = _data(subject, searches.similarities(subject), "aggregations.duplicates.bins.buckets")
-    return _columns(data, "key", "minimum similarity to the canonical document", "duplicates")
+    return _columns(data, _AS_ANSWERED, "minimum similarity to the canonical document", "duplicates")
 
 
 def distances(subject: Subject) -> Json:
     """Draw a column for each number of bits."""
     data = _data(subject, searches.distances(subject), "aggregations.duplicates.bins.buckets")
-    return _columns(data, "key", "bits that differ from the canonical document", "duplicates")
+    return _columns(data, _AS_ANSWERED, "bits that differ from the canonical document", "duplicates")
 
 
 def largest(subject: Subject) -> Json:
-    """Draw a bar for each of the largest groups, beside the title of its canonical document."""
-    group, size = _first_value(subject.field("group")), _first_value(subject.field("group_size"))
-    title = " || ".join([*map(_first_value, subject.text_fields[:1]), "datum.group"])
+    """Draw a bar for each of the groups with the most duplicates, beside the title of one of them."""
+    title = " || ".join([*map(_first_value, subject.text_fields[:1]), "datum.key"])
     transform: list[Json] = [
-        {"calculate": group, "as": "group"},
-        {"calculate": size, "as": "size"},
+        {"calculate": "datum.hit.hits.hits[0]", "as": "hit"},
         {"calculate": f"truncate(replace({title}, /\\s+/g, ' '), {_LONGEST_TITLE})", "as": "title"},
         {"window": [{"op": "row_number", "as": "rank"}]},
         # Zero-width spaces keep two groups with the same title apart.
         {"calculate": "pad(datum.title, length(datum.title) + datum.rank, '\\u200b', 'right')", "as": "label"},
+        {"calculate": f"datum.doc_count_error_upper_bound > 0 ? '{_ABOUT}' : ''", "as": "about"},
     ]
-    tooltip = [_shown("group", "group"), _shown("title", "canonical"), _counted("size", "documents")]
-    data = _data(subject, searches.largest(subject), "hits.hits")
-    axis = {**_COUNTS, "title": "documents in the group"}
-    return _bars(data, transform, ("label", "size"), axis, _format("size", ",d"), tooltip)
+    tooltip = [_shown("key", "group"), _shown("title", "a duplicate"), _counted("doc_count", "duplicates")]
+    data = _data(subject, searches.largest(subject), "aggregations.duplicates.groups.buckets")
+    axis = {**_COUNTS, "title": "duplicates in the group"}
+    return _bars(data, transform, ("label", "doc_count"), axis, f"datum.about + {_format('doc_count', ',d')}", tooltip)
 
 
 def by_field(subject: Subject) -> Json:
@@ -105,14 +132,18 @@ def by_field(subject: Subject) -> Json:
 
 def totals(subject: Subject) -> Json:
     """Show the totals, in four numbers."""
-    share = "datum.all.doc_count ? format(datum.copies.doc_count / datum.all.doc_count, '.1%') : '–'"
+    # Groups that are not counted one by one are about as many as the server says.
+    about = f"'{_ABOUT}' + {_format('copies.number.value', ',d')}"
     names = {
         "documents": _format("all.doc_count", ",d"),
-        "groups": _format("kept.doc_count", ",d"),
+        "groups": "datum.copies.groups.sum_other_doc_count"
+        f" ? {about} : format(length(datum.copies.groups.buckets), ',d')",
         "duplicates": _format("copies.doc_count", ",d"),
-        "of all are duplicates": share,
+        "of all are duplicates": "datum.all.doc_count"
+        " ? format(datum.copies.doc_count / datum.all.doc_count, '.1%') : '–'",
     }
-    transform: list[Json] = [{"calculate": expression, "as": name} for name, expression in names.items()]
+    transform: list[Json] = [{"calculate": "datum.duplicates", "as": "copies"}]
+    transform += [{"calculate": expression, "as": name} for name, expression in names.items()]
     transform.append({"fold": list(names)})
     labels = {"labelAngle": 0, "labelFontSize": 13, "labelLimit": 0}
     axis = {"title": None, **labels, "ticks": False, "domain": False}
@@ -139,24 +170,43 @@ def _chart(data: Json, **parts: Any) -> Json:
     return {"$schema": _SCHEMA, "data": data, **parts, "config": {"view": {"stroke": None}, "text": {"color": _TEXT}}}
 
 
-def _columns(data: Json, field: str, title: str, counted: str) -> Json:
-    """Draw a column for each row, in order, with its count above it."""
+def _columns(data: Json, transform: Sequence[Json], title: str, counted: str) -> Json:
+    """Draw a column for each row, by its rank, with its count above it.
+
+    The transform gives rows a ``key``, a ``rank``, a ``doc_count``, and what is written before it (``about``).
+    """
     axis = {"title": title, "labelAngle": 0, "labelOverlap": True, "ticks": False}
-    counts = {"op": "sum", "field": "doc_count"}
-    transform = [
+    counts, by_rank = {"op": "sum", "field": "doc_count"}, [{"field": "rank"}]
+    rows = [
+        *transform,
         # Empty rows before the first one that counts, and after the last.
-        {"window": [{**counts, "as": "before"}], "frame": [None, 0]},
-        {"window": [{**counts, "as": "after"}], "frame": [0, None]},
+        {"window": [{**counts, "as": "before"}], "frame": [None, 0], "sort": by_rank},
+        {"window": [{**counts, "as": "after"}], "frame": [0, None], "sort": by_rank},
         {"filter": "datum.before && datum.after"},
-        {"calculate": f"datum.doc_count ? {_format('doc_count', ',d')} : ''", "as": "label_text"},
+        {"calculate": f"datum.doc_count ? datum.about + {_format('doc_count', ',d')} : ''", "as": "label_text"},
     ]
     encoding = {
-        "x": {"field": field, "type": "ordinal", "sort": None, "axis": axis},
+        "x": {"field": "key", "type": "ordinal", "sort": {"field": "rank", "op": "min"}, "axis": axis},
         "y": _counts(counted),
-        "tooltip": [_shown(field, title), _counted("doc_count", counted)],
+        "tooltip": [_shown("key", title), _counted("doc_count", counted)],
     }
     above = {"mark": {"type": "text", "dy": -7}, "encoding": {"text": {"field": "label_text", "type": "nominal"}}}
-    return _chart(data, transform=transform, encoding=encoding, layer=[{"mark": "bar"}, above])
+    return _chart(data, transform=rows, encoding=encoding, layer=[{"mark": "bar"}, above])
+
+
+def _ranges() -> str:
+    """Return the ranges of duplicates in a group, as a list of expressions."""
+    between = [_range(least + 1, most) for least, most in zip((0, *_SIZES), _SIZES, strict=False)]
+    return json.dumps([*between, f"over {_SIZES[-1]:,}"], ensure_ascii=False)
+
+
+def _ranges_from_one() -> str:
+    """Return the same ranges with all smaller ones in each."""
+    return json.dumps([*(_range(1, most) for most in _SIZES), "any"], ensure_ascii=False)
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
 
 
 def _bars(
@@ -207,5 +257,5 @@ def _format(field: str, form: str) -> str:
 
 def _first_value(field: str) -> str:
     """Return the expression of a field's first value in a hit."""
-    values = f"datum.fields[{json.dumps(field, ensure_ascii=False)}]"
-    return f"({values} ? {values}[0] : '')"
+    values = f"datum.hit.fields[{json.dumps(field, ensure_ascii=False)}]"
+    return f"(datum.hit.fields && {values} ? {values}[0] : '')"

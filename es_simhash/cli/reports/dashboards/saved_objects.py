@@ -134,7 +134,7 @@ def _dashboard(subject: Subject, shown: Sequence[Panel]) -> Json:
     time = {"timeRestore": True, **_ALL_TIMES} if subject.date_field else {"timeRestore": False}
     attributes = {
         "title": f"Near-duplicates in {subject.name}",
-        "description": "Groups of near-duplicates, as es-simhash group --write has stored them.",
+        "description": "Groups of near-duplicates, as they are stored on the documents.",
         "hits": 0,
         "panelsJSON": _json(grid),
         "optionsJSON": _json({"useMargins": True, "hidePanelTitles": False}),

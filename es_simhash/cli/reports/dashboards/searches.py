@@ -1,7 +1,8 @@
 """The search requests behind the charts.
 
 They have no query: Kibana sets that of the page, with its filters and time range. So aggregations choose what a chart
-counts.
+counts. Groups are counted by their duplicates: ``group_size`` is missing in groups that no run of `group` has seen, and
+too small where documents have joined since.
 """
 
 from __future__ import annotations
@@ -15,10 +16,16 @@ from es_simhash.scheme.group_fields import PROPERTIES
 # The most periods, values of the other field, and groups to show.
 _PERIODS = 60
 _VALUES = 15
-_GROUPS = 12
+_LARGEST = 12
+# Each shard reads the titles of this number of its own largest groups, so that the largest of all are among them.
+_LARGEST_OF_SHARD = 100
+# The most groups whose duplicates are counted. All versions refuse answers of 65,536 buckets; shards give more, so that
+# groups spread over them are counted whole.
+_COUNTED = 10_000
+_COUNTED_OF_SHARD = 50_000
+# Above this, servers count with less precision.
+_PRECISION = 40_000
 
-# Sizes of groups: single sizes up to 5, then ranges.
-_SIZES = ((2, 2), (3, 3), (4, 4), (5, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, 1000), (1001, None))
 # Similarities are stored with four digits, as floats: this margin keeps an edge in its range.
 _ROUNDING = 0.00005
 _LEAST_SIMILARITY, _STEP = 40, 5
@@ -31,9 +38,8 @@ def over_time(subject: Subject) -> Json:
 
 
 def sizes(subject: Subject) -> Json:
-    """Count groups by size."""
-    ranges = [_range(_size_label(least, most), least, most and most + 1) for least, most in _SIZES]
-    return _aggregated(groups=_of(_groups(subject), sizes=_ranges(subject.field("group_size"), ranges)))
+    """Count the duplicates of each group."""
+    return _aggregated(duplicates=_of(_duplicates(subject), **_groups(subject)))
 
 
 def similarities(subject: Subject) -> Json:
@@ -47,15 +53,14 @@ def distances(subject: Subject) -> Json:
 
 
 def largest(subject: Subject) -> Json:
-    """Find the canonical documents of the largest groups."""
-    names = ["group", "group_size"]
-    return {
-        "size": _GROUPS,
-        "post_filter": _groups(subject),
-        "sort": [_sorted(subject, "group_size", "desc"), _sorted(subject, "group", "asc")],
-        "_source": False,
-        "fields": [*(subject.field(name) for name in names), *subject.text_fields[:1]],
-    }
+    """Find the groups with the most duplicates, each with the duplicate nearest to its canonical document."""
+    terms = {"field": subject.field("group"), "size": _LARGEST, "shard_size": _LARGEST_OF_SHARD}
+    # Documents are read for the largest groups alone, and it is shown how many duplicates a shard may have left out.
+    terms |= {"collect_mode": "breadth_first", "show_term_doc_count_error": True}
+    hit = {"size": 1, "sort": [_nearest_first(subject)], "_source": False, "fields": list(subject.text_fields[:1])}
+    return _aggregated(
+        duplicates=_of(_duplicates(subject), groups={"terms": terms, "aggs": {"hit": {"top_hits": hit}}})
+    )
 
 
 def by_field(subject: Subject) -> Json:
@@ -67,22 +72,26 @@ def by_field(subject: Subject) -> Json:
 def totals(subject: Subject) -> Json:
     """Count documents with fingerprints, groups, and duplicates."""
     fingerprinted = {"exists": {"field": subject.field("status")}}
-    return _aggregated(all=_of(fingerprinted), kept=_of(_groups(subject)), copies=_of(_duplicates(subject)))
+    return _aggregated(all=_of(fingerprinted), duplicates=_of(_duplicates(subject), **_groups(subject)))
 
 
 def _duplicates(subject: Subject) -> Json:
     return {"term": {subject.field("is_canonical"): False}}
 
 
-def _groups(subject: Subject) -> Json:
-    """Match the canonical documents of groups with several members."""
-    several = {"range": {subject.field("group_size"): {"gte": 2}}}
-    return {"bool": {"filter": [{"term": {subject.field("is_canonical"): True}}, several]}}
+def _groups(subject: Subject) -> dict[str, Json]:
+    """Count the duplicates of each of the largest groups, and the groups, in case they are more than these."""
+    field = subject.field("group")
+    return {
+        "groups": {"terms": {"field": field, "size": _COUNTED, "shard_size": _COUNTED_OF_SHARD}},
+        "number": {"cardinality": {"field": field, "precision_threshold": _PRECISION}},
+    }
 
 
-def _sorted(subject: Subject, name: str, order: str) -> Json:
-    """Sort by one of our fields, which some indices of a pattern may lack."""
-    return {subject.field(name): {"order": order, "unmapped_type": PROPERTIES[name]["type"]}}
+def _nearest_first(subject: Subject) -> Json:
+    order = "desc" if subject.measure == "similarity" else "asc"
+    # Some indices of a pattern may lack the field.
+    return {subject.field(subject.measure): {"order": order, "unmapped_type": PROPERTIES[subject.measure]["type"]}}
 
 
 def _nearness(subject: Subject, bins: Json) -> Json:
@@ -105,12 +114,6 @@ def _ranges(field: str, ranges: Sequence[Json]) -> Json:
 def _range(key: str, least: float | None, below: float | None) -> Json:
     bounds = {"from": least, "to": below}
     return {"key": key, **{name: bound for name, bound in bounds.items() if bound is not None}}
-
-
-def _size_label(least: int, most: int | None) -> str:
-    if most is None:
-        return f"over {least - 1:,}"
-    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
 
 
 def _similarity_ranges() -> list[Json]:

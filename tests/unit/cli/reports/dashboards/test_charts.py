@@ -3,45 +3,46 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
-import vl_convert
 
 from es_simhash.cli.reports.dashboards import charts
 from es_simhash.cli.reports.dashboards.saved_objects import panels
 from es_simhash.cli.reports.dashboards.subject import Subject
-from tools.dashboard_pictures import THEMES, drawn
+from tests.support.charts import OLDEST, marks, seen, svg
+from tools.dashboard_pictures import THEMES
 
 SUBJECT = Subject("articles", date_field="published", by_field="site", text_fields=("title", "body"))
 CHARTS = {panel.part: panel.chart for panel in panels(SUBJECT) if panel.chart}
 CHARTS["distance"] = charts.distances(SUBJECT)
-VERSIONS = ("5.8", "6.4")
+VERSIONS = (OLDEST, "6.4")
 
 EMPTY: dict[str, Any] = {
     "hits": {"hits": []},
     "aggregations": {
-        **{name: {"doc_count": 0} for name in ("all", "kept", "copies")},
+        "all": {"doc_count": 0},
         "values": {"buckets": []},
-        "groups": {"doc_count": 0, "sizes": {"buckets": []}},
-        "duplicates": {"doc_count": 0, "times": {"buckets": []}, "bins": {"buckets": []}},
+        "duplicates": {
+            "doc_count": 0,
+            "times": {"buckets": []},
+            "bins": {"buckets": []},
+            "groups": {"buckets": [], "sum_other_doc_count": 0, "doc_count_error_upper_bound": 0},
+            "number": {"value": 0},
+        },
     },
 }
 
 
+def groups(*copies: int, others: int = 0, error: int = 0, more: int = 0) -> dict[str, Any]:
+    """Groups with these numbers of duplicates, and others that were not counted one by one."""
+    buckets = [{"key": f"{number}", "doc_count": count} for number, count in enumerate(copies)]
+    found = {"buckets": buckets, "sum_other_doc_count": others, "doc_count_error_upper_bound": error}
+    return {"doc_count": sum(copies) + others, "groups": found, "number": {"value": len(copies) + more}}
+
+
 def answered(**aggregations: Any) -> dict[str, Any]:
     return {**EMPTY, "aggregations": {**EMPTY["aggregations"], **aggregations}}
-
-
-def svg(chart: dict[str, Any], answer: dict[str, Any], theme: str = "light", version: str = VERSIONS[0]) -> str:
-    made: str = vl_convert.vegalite_to_svg(drawn(chart, lambda _: answer, theme, 600, 300), vl_version=version)
-    return made
-
-
-def seen(made: str) -> list[str]:
-    """The texts of a picture."""
-    return re.findall("<text[^>]*>([^<]*)<", made)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -76,32 +77,80 @@ def test_no_text_is_black_on_black(theme: str, version: str) -> None:
 
 
 def test_numbers_are_shown_as_people_write_them() -> None:
-    counts = {"all": 12_345, "kept": 1_000, "copies": 2_469}
-    made = svg(CHARTS["totals"], answered(**{name: {"doc_count": count} for name, count in counts.items()}))
+    made = svg(CHARTS["totals"], answered(all={"doc_count": 12_345}, duplicates=groups(1_470, *[1] * 999)))
     for text in (">12,345<", ">1,000<", ">2,469<", ">20.0%<"):
         assert text in made
 
 
+def test_a_number_of_groups_that_is_not_exact_is_said_to_be_about_right() -> None:
+    answer = answered(all={"doc_count": 100_000}, duplicates=groups(3, 2, others=40_000, more=19_998))
+    assert [each for each in seen(svg(CHARTS["totals"], answer)) if "000" in each] == ["100,000", "≈ 20,000"]
+
+
+def columns(duplicates: dict[str, Any], version: str = OLDEST) -> dict[str, str]:
+    """The columns of the chart of sizes, from left to right."""
+    made = svg(CHARTS["sizes"], answered(duplicates=duplicates), version=version)
+    found = {each["duplicates in a group"]: each["groups"] for each in marks(made)}
+    order = [each for each in seen(made) if each in found]
+    return {key: found[key] for key in order}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_groups_are_counted_by_ranges_of_their_duplicates(version: str) -> None:
+    copies = [12_000, 1_001, 1_000, 101, 100, 51, 50, 21, 20, 11, 10, 6, 5, 5, 4, 3, 2, 1, 1, 1]
+    expected = {"1": 3, "2": 1, "3": 1, "4": 1, "5": 2, "6–10": 2, "11–20": 2, "21–50": 2, "51–100": 2}
+    last = {"101–1,000": 2, "over 1,000": 2}
+    assert columns(groups(*copies), version) == {key: str(count) for key, count in (expected | last).items()}
+
+
 def test_empty_ranges_are_left_out_at_the_ends_only() -> None:
-    counts = {"2–2": 0, "3–3": 7, "4–4": 0, "5–5": 9, "6–6": 0}
-    buckets = [{"key": key, "doc_count": count} for key, count in counts.items()]
-    made = svg(CHARTS["sizes"], answered(groups={"sizes": {"buckets": buckets}}))
-    assert [key for key in counts if f">{key}<" in made] == ["3–3", "4–4", "5–5"]
+    assert columns(groups(7, 7, 4, 2)) == {"2": "1", "3": "0", "4": "1", "5": "0", "6–10": "2"}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_groups_that_are_not_counted_one_by_one_are_in_the_column_of_the_smallest(version: str) -> None:
+    assert columns(groups(30, 7, 4, 3, others=900, more=400), version) == {
+        **{"1–3": "401", "4": "1", "5": "0", "6–10": "1", "11–20": "0", "21–50": "1"}
+    }
+    made = svg(CHARTS["sizes"], answered(duplicates=groups(30, 7, 4, 3, others=900, more=400)), version=version)
+    assert "≈ 401" in seen(made)
+
+
+def test_where_the_smallest_have_one_duplicate_so_have_the_others() -> None:
+    assert columns(groups(3, 1, others=8, more=8)) == {"1": "9", "2": "0", "3": "1"}
+
+
+def test_counts_that_may_be_too_low_are_said_to_be_about_right() -> None:
+    made = svg(CHARTS["sizes"], answered(duplicates=groups(4, 4, others=8, more=8, error=2)))
+    assert "≈ 2" not in seen(made)
+    assert "≈ 10" in seen(made)
+    made = svg(CHARTS["sizes"], answered(duplicates=groups(9, 4, others=8, more=8, error=2)))
+    assert "≈ 1" in seen(made)
+
+
+def bar(key: str, count: int, *, error: int = 0, **fields: list[str]) -> dict[str, Any]:
+    """One of the largest groups."""
+    hit = {"hits": {"hits": [{"_id": "1", **({"fields": fields} if fields else {})}]}}
+    return {"key": key, "doc_count": count, "doc_count_error_upper_bound": error, "hit": hit}
 
 
 def test_groups_with_the_same_title_are_two_bars() -> None:
-    hit = {"dedup.group_size": [1234], "title": ["The\n same"]}
-    hits = [{"fields": {**hit, "dedup.group": [name]}} for name in ("a", "b")]
-    made = svg(CHARTS["largest"], {**EMPTY, "hits": {"hits": hits}})
+    bars = [bar(name, 1234, title=["The\n same"]) for name in ("a", "b")]
+    made = svg(CHARTS["largest"], answered(duplicates={"groups": {"buckets": bars}}))
     assert made.count(">1,234<") == 2
     assert made.count("The same") >= 2
 
 
 def test_a_group_without_a_title_is_called_by_its_name() -> None:
-    hits = [{"fields": {"dedup.group": ["WNpn0h1mfTaT"], "dedup.group_size": [3]}}]
-    answer = {**EMPTY, "hits": {"hits": hits}}
+    answer = answered(duplicates={"groups": {"buckets": [bar("WNpn0h1mfTaT", 3)]}})
     assert "WNpn0h1mfTaT" in svg(CHARTS["largest"], answer)
     assert "WNpn0h1mfTaT" in svg(charts.largest(Subject("articles")), answer)
+
+
+def test_a_large_group_that_may_have_more_is_shown_as_about() -> None:
+    bars = [bar("a", 12, title=["A"]), bar("b", 9, error=1, title=["B"])]
+    shown = seen(svg(CHARTS["largest"], answered(duplicates={"groups": {"buckets": bars}})))
+    assert {"12", "≈ 9"} <= set(shown)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
