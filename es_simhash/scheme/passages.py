@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +22,12 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.compiled import by_fingerprinter
 from es_simhash.scheme.settings import Passages, Settings
 from es_simhash.sketches.winnowing import grams, minima
+
+if TYPE_CHECKING:
+    from es_simhash_native import Fingerprinter
 
 FIELD = "passages"
 # A search for what contains a text asks for all of its runs, if there are no more.
@@ -47,13 +52,26 @@ def words_of(settings: Settings, texts: Sequence[str]) -> tuple[Codes, Integers]
 
 def add_keys(settings: Settings, texts: Sequence[str], made: Sequence[Json]) -> None:
     """Add the keys of each text to its fields, if the scheme has passages, and the text any."""
-    passages = settings.passages
-    if passages is None:
+    if settings.passages is None:
         return
-    runs = grams(*words_of(settings, texts), passages.words)
-    for fields, keys in zip(made, _written(passages, *minima(*runs, passages.window)), strict=True):
+    for fields, keys in zip(made, keys_of_texts(settings, texts), strict=True):
         if keys:
             fields[FIELD] = keys if settings.layout.keys == "text" else keys.split()
+
+
+def keys_of_texts(settings: Settings, texts: Sequence[str]) -> list[str]:
+    """Return the keys of each text as a document has them, with spaces between them."""
+    passages = passages_of(settings)
+
+    def by_kernels(kernels: Fingerprinter) -> list[str]:
+        plain = fingerprinting.stripped(settings, texts)
+        return kernels.passages(plain, passages.words, passages.window, passages.key_bits)
+
+    made = by_fingerprinter(settings.by_words, by_kernels)
+    if made is not None:
+        return made
+    runs = grams(*words_of(settings, texts), passages.words)
+    return _written(passages, *minima(*runs, passages.window))
 
 
 def keys_in(stored: Json) -> set[str]:

@@ -3,6 +3,7 @@
 use es_simhash_kernels::scheme::condensing::Fingerprints;
 use es_simhash_kernels::scheme::features::Document;
 use es_simhash_kernels::scheme::fingerprinting::{Scratch, features, fingerprint};
+use es_simhash_kernels::scheme::passages::{self, Passages};
 use es_simhash_kernels::scheme::settings::Settings;
 use es_simhash_kernels::text::Refused;
 use es_simhash_kernels::text::hashing::Hash;
@@ -102,6 +103,18 @@ impl Fingerprinter {
         with_texts(texts, |documents| self.features_of_documents(texts.py(), documents))
     }
 
+    /// Return the keys of the passages of each text, of which words are the features; of a short one an empty text.
+    fn passages<'py>(
+        &self,
+        texts: &Bound<'py, PyList>,
+        words: usize,
+        window: usize,
+        key_bits: u32,
+    ) -> PyResult<Vec<Bound<'py, PyString>>> {
+        let passages = Passages::new(words, window, key_bits).ok_or_else(|| refused(Refused))?;
+        with_texts(texts, |documents| self.keys_of_documents(texts.py(), &passages, documents))
+    }
+
     /// Do the same for texts given as tokens.
     fn features_of_tokens<'py>(&self, lists: &Bound<'py, PyList>) -> PyResult<Batch<'py>> {
         with_tokens(lists, |documents| self.features_of_documents(lists.py(), documents))
@@ -149,6 +162,30 @@ impl Fingerprinter {
         };
         let signatures = settings.minhash.is_some().then(|| made.signatures.into_pyarray(py).reshape([count, size]));
         Ok((made.statuses.into_pyarray(py), simhashes, signatures.transpose()?))
+    }
+
+    fn keys_of_documents<'py>(
+        &self,
+        py: Python<'py>,
+        passages: &Passages,
+        documents: &[Document<'_>],
+    ) -> PyResult<Vec<Bound<'py, PyString>>> {
+        let (written, ends) = work::run(py, self.units(documents), || {
+            let (mut scratch, mut written) = (passages::Scratch::default(), Vec::new());
+            let ends = documents.iter().map(|&document| {
+                passages.append_keys(&self.settings, document, &mut scratch, &mut written).map(|()| written.len())
+            });
+            let ends = ends.collect::<Result<Vec<_>, _>>()?;
+            String::from_utf8(written).map(|written| (written, ends)).map_err(|_| Refused)
+        })?;
+        let mut start = 0;
+        let each = work::each(py, ends).map(|end| {
+            let end = end?;
+            let keys = PyString::new(py, &written[start..end]);
+            start = end;
+            Ok(keys)
+        });
+        each.collect()
     }
 
     fn features_of_documents<'py>(&self, py: Python<'py>, documents: &[Document<'_>]) -> PyResult<Batch<'py>> {

@@ -22,10 +22,10 @@ import numpy as np
 import es_simhash_native as kernels
 from es_simhash.sketches import iter_self_join
 
-def fingerprinter(minhash, n=9, hash="poly64"):
+def fingerprinter(minhash, n=9, hash="poly64", tokens=None):
     return kernels.Fingerprinter(
-        normalisation=(True, True, True), tokens=("chars", n), hash=hash, hash_bits=64, weights="tf", idf=None,
-        simhash_bits=64, minhash=minhash, floor=8,
+        normalisation=(True, True, True), tokens=tokens or ("chars", n), hash=hash, hash_bits=64, weights="tf",
+        idf=None, simhash_bits=64, minhash=minhash, floor=8,
     )
 
 def verifier():
@@ -73,6 +73,10 @@ CALLS = {
     "hashes": (
         'made = fingerprinter(("weighted", 4096)); given = np.arange(1 << 23, dtype=np.uint64)',
         "made.condense(given, np.array([0, 1 << 23]))",
+    ),
+    "passages": (
+        'made = fingerprinter(None, tokens=("words", 1, [])); given = [text] * 100_000',
+        "made.passages(given, 6, 16, 36)",
     ),
     "features": ('made = fingerprinter(None, 200_000, "sha256"); given = [text] * 20', "made.features(given)"),
     "comparisons": (

@@ -121,25 +121,6 @@ def test_tokens_and_hash_of_the_scheme_play_no_part_but_normalisation_and_html_d
     assert keys(text, stripped) == keys(text.replace("<b>", "").replace("</b>", ""))
 
 
-@given(any_text())
-def test_the_kernels_make_the_keys_of_numpy(text: str) -> None:
-    from unittest.mock import patch
-
-    made = fields(text)
-    with (
-        patch("es_simhash._core.native.native", lambda: None),
-        patch("es_simhash.scheme.compiled.native", lambda: None),
-    ):
-        [plain] = passages_by_numpy(text)
-    assert made.get("passages", "") == plain
-
-
-def passages_by_numpy(text: str) -> list[str]:
-    into: list[dict[str, Any]] = [{}]
-    passages.add_keys(SCHEME, [text], into)
-    return [into[0].get("passages", "")]
-
-
 def test_a_query_asks_for_all_runs_of_a_short_text_and_for_the_chosen_ones_of_a_long_one() -> None:
     rng = random.Random(1)
     hashes = np.array([rng.getrandbits(63) for _ in range(200)], dtype=np.uint64)

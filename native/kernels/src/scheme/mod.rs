@@ -5,5 +5,6 @@ pub mod content;
 pub mod features;
 pub mod fields;
 pub mod fingerprinting;
+pub mod passages;
 pub mod settings;
 pub mod stored;

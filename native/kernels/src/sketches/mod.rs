@@ -11,6 +11,7 @@ pub mod one_permutation;
 pub mod repeated;
 pub mod simhash;
 pub mod weighted;
+pub mod winnowing;
 
 /// The largest number of values of a signature.
 pub const MAX_SIZE: usize = 4096;

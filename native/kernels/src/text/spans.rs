@@ -2,7 +2,7 @@
 
 use super::hashing::poly64::polynomial_at;
 use super::hashing::prefixes::Prefixes;
-use super::hashing::{Hash, Width};
+use super::hashing::{Hash, Width, short};
 use super::points::Utf8;
 use super::stop_words::StopWords;
 use super::weighted::Features;
@@ -100,15 +100,28 @@ impl Spans {
     pub fn polynomials(&self, units: &[u16], polynomials: &mut Vec<u64>) {
         let read: usize = self.iter().map(|(start, end)| end - start).sum();
         if read / READINGS <= units.len() {
-            for part in self.parts() {
-                polynomials.extend(part.map(|(start, end)| polynomial_at(units, start, end)));
-            }
-            return;
+            return self.short_polynomials(units, polynomials);
         }
         let mut prefixes = Prefixes::default();
         prefixes.prepare(units, self.iter().map(|(start, end)| end - start).max().unwrap_or_default());
         for part in self.parts() {
             polynomials.extend(part.map(|(start, end)| prefixes.polynomial(units, start, end)));
+        }
+    }
+
+    /// Do so token by token where one of those that are hashed at once is long.
+    fn short_polynomials(&self, units: &[u16], polynomials: &mut Vec<u64>) {
+        let first = polynomials.len();
+        stop::resize(polynomials, first + self.len());
+        let blocks = self.starts.chunks(short::BLOCK).zip(self.ends.chunks(short::BLOCK));
+        let mut looks = stop::Looks::after(0);
+        for (block, (starts, ends)) in polynomials[first..].chunks_mut(short::BLOCK).zip(blocks) {
+            looks.at(ends[0]);
+            if !short::polynomials(units, starts, ends, block) {
+                for ((p, &start), &end) in block.iter_mut().zip(starts).zip(ends) {
+                    *p = polynomial_at(units, start, end);
+                }
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod poly64;
 pub mod prefixes;
+pub mod short;
 
 mod fnv1a;
 mod jenkins;
