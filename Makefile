@@ -12,11 +12,14 @@ MUTANTS_INSTALLED := $(VENV)/.mutants-installed
 
 CLIENT8 := $(VENV)-client8
 LOWEST := $(VENV)-lowest
+# Frameworks that we have parts for, by their extras, and what more their tests need.
+FRAMEWORKS := langchain llama-index haystack
+WITH_langchain := langchain-classic
 , := ,
 LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench bench-check node-opensearch node-elasticsearch clean
+.PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min test-extras dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench bench-check node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -87,7 +90,7 @@ pytest: $(NATIVE_INSTALLED)
 	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 $(BOTH_WAYS)
 
 # Also on the servers before the current ones, and through the client of Elasticsearch 8.
-test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min
+test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min test-extras
 
 pytest-all: $(NATIVE_INSTALLED)
 	$(BIN)/python -m pytest --all-nodes
@@ -105,6 +108,18 @@ $(CLIENT8_INSTALLED): $(INSTALLED)
 pytest-spark: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[spark]'
 	$(BIN)/python -m pytest tests/system/spark/test_spark*.py
+
+# The parts for frameworks, each beside its framework in an environment of its own.
+test-extras: $(FRAMEWORKS:%=test-extra-%)
+
+$(FRAMEWORKS:%=test-extra-%): test-extra-%: $(VENV)-%/.installed
+	$(VENV)-$*/bin/mypy es_simhash/integrations/$(subst -,_,$*).py
+	ES_SIMHASH_TEST_EXTRA=$* $(VENV)-$*/bin/python -m pytest tests/system/integrations
+
+$(FRAMEWORKS:%=$(VENV)-%/.installed): $(VENV)-%/.installed: $(INSTALLED) pyproject.toml
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-$*
+	$(BIN)/uv pip install --quiet --python $(VENV)-$*/bin/python --editable '.[$*]' $(WITH_$*) --group dev
+	touch $@
 
 # The wheel and the sdist, in dist/.
 dist: $(INSTALLED)
@@ -172,4 +187,4 @@ node-elasticsearch: $(INSTALLED)
 	$(BIN)/python -m tools.nodes elasticsearch --port 9200
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers $(CLIENT8) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site mutants
+	rm -rf $(VENV) $(VENV)-peers $(CLIENT8) $(LOWEST) $(FRAMEWORKS:%=$(VENV)-%) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site mutants

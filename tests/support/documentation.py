@@ -60,7 +60,7 @@ class Page:
 
     @property
     def place(self) -> str:
-        """What its blocks run on: ``embedded``, ``servers`` (both), ``opensearch`` or ``spark``."""
+        """What its blocks run on: ``embedded``, ``servers`` (both), ``opensearch``, ``spark`` or ``frameworks``."""
         return next(iter(self.settings("runs on")), "embedded")
 
     @property

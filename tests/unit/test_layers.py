@@ -25,6 +25,7 @@ LOADED_WHEN_NEEDED = {
     "testing": {"pytest"},
     "cli": {"click"},
     "spark": {"pyspark", "pyarrow"},
+    "integrations": {"langchain_core", "llama_index", "haystack", "pydantic"},
 }
 
 

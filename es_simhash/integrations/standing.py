@@ -1,0 +1,51 @@
+"""Which of several texts stand for the others: what the parts for all frameworks share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.verification import Level
+
+# Metadata of a document that stands for others: how many were left out for it, and their ids.
+COUNT, IDS = "near_duplicates", "near_duplicate_ids"
+
+
+@lru_cache(maxsize=16)
+def deduplicator(scheme: str, similarity: float | Level | None) -> Deduplicator:
+    """Return what compares texts; ``scheme`` is a preset's name, or what `Scheme.to_json` wrote.
+
+    Each document that is left out is near the one that stands for it, not only near another that is left out.
+    """
+    chosen = Scheme.from_json(scheme) if scheme.lstrip().startswith("{") else Scheme.preset(scheme)
+    return Deduplicator(chosen, similarity=similarity, linkage="star")
+
+
+def standing(scheme: str, similarity: float | Level | None, texts: Sequence[str]) -> list[list[int]]:
+    """Return the positions of the texts that are kept, in order, each followed by those that it stands for.
+
+    The first of several near-duplicates is kept; so is each text with nothing to compare.
+    """
+    with deduplicator(scheme, similarity).run((str(place), text) for place, text in enumerate(texts)) as found:
+        firsts = found.groups.firsts.tolist()
+    kept: dict[int, list[int]] = {first: [first] for place, first in enumerate(firsts) if first == place}
+    for place, first in enumerate(firsts):
+        if first != place:
+            kept[first].append(place)
+    return list(kept.values())
+
+
+def metadata_of(documents: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return the metadata of the first of several documents, given as ids and metadata, with those it stands for.
+
+    What they stood for already counts, too.
+    """
+    (_, own), *others = documents
+    ids = [*own.get(IDS, ())]
+    for id_, metadata in others:
+        ids += [id_, *metadata.get(IDS, ())]
+    count = own.get(COUNT, 0) + sum(1 + metadata.get(COUNT, 0) for _, metadata in others)
+    return {**own, COUNT: count, IDS: ids}
