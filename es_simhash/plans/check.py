@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -60,20 +60,31 @@ class SeenDocuments:
 
     terms: SearchTerms
     count: int = 0
-    _hits: list[Json] = field(default_factory=list)
-    _texts: list[str] = field(default_factory=list)
+    _hits: dict[int, Json] = field(default_factory=dict)
+    _texts: dict[int, str] = field(default_factory=dict)
     _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
-    _gone: set[int] = field(default_factory=set)
+    _by_id: dict[str, list[int]] = field(default_factory=dict)
+    _next: int = 0
 
     def measured(
-        self, wanted: QueryDocument, fingerprint: Fingerprint, fields: Json, verifier: Verifier | None
+        self,
+        wanted: QueryDocument,
+        fingerprint: Fingerprint,
+        fields: Json,
+        verifier: Verifier | None,
+        without: Collection[str] = (),
     ) -> Measured:
-        """Compare a text with the documents so far that share its keys; the ``verifier`` compares texts."""
+        """Compare a text with the documents so far that share its keys; the ``verifier`` compares texts.
+
+        Documents whose ids are in ``without`` are left out.
+        """
         if fingerprint.status == "empty":
             return NOTHING
         scheme, prefix = self.terms.documents.scheme, self.terms.documents.prefix
         criteria = self.terms.criteria
-        sharing = self._candidates(fields, criteria)
+        sharing = [place for place in self._candidates(fields, criteria) if self._hits[place]["_id"] not in without]
+        if not sharing:
+            return NOTHING
         values = self.terms.values_of(wanted.document)
         among, unscoped = self.terms.in_scope(values, [self._hits[place] for place in sharing])
         places = [sharing[place] for place in among]
@@ -99,15 +110,23 @@ class SeenDocuments:
         id_ = str(position) if wanted.id is None else wanted.id
         if fingerprint.status == "empty":
             return
-        for term in own_fields.terms_in(stored, "block") + own_fields.terms_in(stored, "band"):
-            self._by_key.setdefault(term, []).append(len(self._hits))
+        place, self._next = self._next, self._next + 1
+        for term in _keys(stored):
+            self._by_key.setdefault(term, []).append(place)
         scoped = self._scoped.part_of(dict(wanted.document)) if self.terms.scope else {}
-        self._hits.append({"_index": "", "_id": id_, "_source": scoped | {self.terms.documents.prefix: stored}})
-        self._texts.append(wanted.text)
+        self._hits[place] = {"_index": "", "_id": id_, "_source": scoped | {self.terms.documents.prefix: stored}}
+        self._texts[place] = wanted.text
+        self._by_id.setdefault(id_, []).append(place)
 
     def forget(self, id: str) -> None:
         """Forget the documents with an id so far: a later one replaces them."""
-        self._gone.update(place for place, hit in enumerate(self._hits) if hit["_id"] == id)
+        for place in self._by_id.pop(id, ()):
+            del self._texts[place]
+            for term in _keys(self._hits.pop(place)["_source"][self.terms.documents.prefix]):
+                places = self._by_key[term]
+                places.remove(place)
+                if not places:
+                    del self._by_key[term]
 
     def _candidates(self, fields: Json, criteria: Criteria) -> list[int]:
         scheme = self.terms.documents.scheme
@@ -118,11 +137,15 @@ class SeenDocuments:
             found |= {place for place, count in shared.items() if count >= least}
         if criteria.similarity is not None:
             found |= self._shared(own_fields.terms_in(fields, "band")).keys()
-        return sorted(found - self._gone)
+        return sorted(found)
 
     def _shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
         """Count how many of the keys each document so far has."""
         return Counter(place for term in terms for place in self._by_key.get(term, ()))
+
+
+def _keys(stored: Json) -> list[tuple[str, str]]:
+    return own_fields.terms_in(stored, "block") + own_fields.terms_in(stored, "band")
 
 
 def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnReject | None = None) -> Plan[list[Checked]]:
@@ -133,7 +156,7 @@ def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnRejec
     own = seen.terms.documents
     wanted = query_documents(own, documents, seen.count, on_reject)
     seen.count += len(documents)
-    made = _fingerprinted(own, wanted, on_reject)
+    made = made_of(own, wanted, on_reject)
     return list((yield from check_fingerprinted(seen, {position: wanted[position] for position in made}, made)))
 
 
@@ -165,7 +188,7 @@ def _each_checked(
         yield Checked(position, each.id, result.matches(around), matches)
 
 
-def _fingerprinted(
+def made_of(
     documents: Documents, wanted: Mapping[int, QueryDocument], on_reject: OnReject | None
 ) -> dict[int, tuple[Fingerprint, Json]]:
     """Return the fingerprint and the fields of each text that has them, by position."""
