@@ -24,7 +24,7 @@
     │   └── WritesLostError    the embedded index could not be written, and lacks changes reported as written
     ├── WorkerError        a worker process ended before its work was done
     ├── KernelError        a compiled kernel has a mistake in it
-    ├── StorageError       temporary files cannot be written or read             (also an OSError)
+    ├── StorageError       temporary files or a gate's state cannot be used      (also an OSError)
     └── MissingExtraError  an optional library is not installed                  (also an ImportError)
 
 Every message says what happened, and to what, and ends with what to do next.
@@ -145,7 +145,7 @@ class KernelError(EsSimhashError):
 
 
 class StorageError(EsSimhashError, OSError):
-    """Temporary files cannot be written or read."""
+    """Temporary files, or the state of a gate, cannot be written or read."""
 
 
 class MissingExtraError(EsSimhashError, ImportError):

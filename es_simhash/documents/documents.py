@@ -85,8 +85,8 @@ class Documents:
 
     @cached_property
     def all_names(self) -> list[str]:
-        """The names of these fields and of those of a group."""
-        return [*self.names, *group_fields.NAMES]
+        """The names of these fields, of those of a group, and of a tag."""
+        return [*self.names, *group_fields.NAMES, *own_fields.TAG_PROPERTIES]
 
     @cached_property
     def _target(self) -> Target:

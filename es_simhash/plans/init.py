@@ -68,7 +68,7 @@ def init(
         yield from refuse_foreign(name, documents)
     if not dry_run:
         for name in bodies:
-            yield from _bring(name, wanted)
+            yield from bring(name, wanted)
     return Initialised(False, {name: change.added for name, change in changes.items()}, bodies)
 
 
@@ -91,8 +91,11 @@ def make_index(index: str, body: Json) -> Plan[dict[str, Json] | None]:
     return None
 
 
-def _bring(index: str, wanted: Json) -> Plan[None]:
-    """Add what the mapping lacks until it is complete: somebody else's change at the same time replaces our note."""
+def bring(index: str, wanted: Json) -> Plan[None]:
+    """Add what the mapping of one index lacks until it is complete.
+
+    Somebody else's change at the same time replaces our note.
+    """
     for _ in range(_ATTEMPTS):
         there = (yield GetMappings(index))[index]
         body = mapping.merge(index, there, wanted).body

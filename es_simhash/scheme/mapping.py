@@ -53,8 +53,17 @@ def with_policy(wanted: Json, policy: Policy) -> Json:
 
 def with_groups(wanted: Json) -> Json:
     """Return the mapping with the fields of groups, too."""
+    return _with_properties(wanted, group_fields.PROPERTIES)
+
+
+def with_tags(wanted: Json) -> Json:
+    """Return the mapping with the fields that a gate tags duplicates with, and those of groups."""
+    return _with_properties(with_groups(wanted), own_fields.TAG_PROPERTIES)
+
+
+def _with_properties(wanted: Json, more: Json) -> Json:
     [(prefix, own)] = wanted["properties"].items()
-    return {**wanted, "properties": {prefix: {**own, "properties": own["properties"] | group_fields.PROPERTIES}}}
+    return {**wanted, "properties": {prefix: {**own, "properties": own["properties"] | more}}}
 
 
 @dataclass(frozen=True)
@@ -192,7 +201,7 @@ def _properties_there(index: str, present: Json, prefix: str) -> Json:
 def _check_maker(index: str, present: Json, wanted: Json, there: Json) -> None:
     """Refuse foreign fields where ours belong; without our note, judge by their names."""
     [prefix] = wanted["properties"]
-    names = {*wanted["properties"][prefix]["properties"], *group_fields.NAMES}
+    names = {*wanted["properties"][prefix]["properties"], *group_fields.NAMES, *own_fields.TAG_PROPERTIES}
     paths = {prefix, *(f"{prefix}.{name}" for name in names)}
     if runtime := sorted(path for path in present.get("runtime") or {} if ".".join(path.split(".")[:2]) in paths):
         raise MappingError(

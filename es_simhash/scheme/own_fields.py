@@ -10,6 +10,7 @@ All are in one object, named by a prefix (``dedup``):
 ``content``    a hash of the text, equal for equal texts
 ``scheme``     the id of the scheme
 ``status``     ``ok``, ``short``, ``empty``; or ``deferred``: the text changed, and its fingerprint is still to be made
+``duplicate_of``  the id of the nearest document that was there before, if a gate has tagged this one as its duplicate
 
 The layout (`Layout`) stores keys as one text with spaces between them, as a list, or as ``block0``, ``block1``, …,
 ``band0``, ``band1``, … with one key each.
@@ -45,9 +46,12 @@ if TYPE_CHECKING:
 
 
 DEFERRED = "deferred"
+# Not of the fingerprint: only documents have it that a gate has tagged.
+DUPLICATE_OF = "duplicate_of"
 _HEX = re.compile("[0-9a-f]+")
 
 _KEYWORD: Json = {"type": "keyword"}
+TAG_PROPERTIES: Json = {DUPLICATE_OF: _KEYWORD}
 _SEARCHED: Json = {"type": "keyword", "doc_values": False}
 _READ: Json = {"type": "keyword", "index": False, "doc_values": False}
 _COUNTED: Json = {"type": "keyword", "index": False}

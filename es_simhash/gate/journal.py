@@ -1,0 +1,161 @@
+"""The journal of a gate: what it said yes to, on disk before the yes leaves.
+
+A file of records, appended and never changed. A record has the length of its payload and the CRC-32 of it, four bytes
+each, little-endian; the payload is a JSON list of events, deflated. Each record is written at once, so a process that
+is killed, or a machine that loses its power, leaves at most the last one torn: it is cut off when the journal is opened
+next. Nobody was answered by it. Damage anywhere else is an error.
+
+A journal that has grown to twice what is still needed is replaced by one with just that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from es_simhash._core.batched import chunks
+from es_simhash._core.json_paths import Json
+from es_simhash.errors import StorageError
+
+_HEAD = struct.Struct("<II")
+# More costs time, and saves little of a text.
+_LEVEL = 1
+# Events that are deflated together when a journal is made anew.
+_TOGETHER = 100
+# Below this, a journal is not made anew.
+_SMALL = 1 << 20
+# A payload is at most this long, and its JSON; a longer one is no payload.
+_LONGEST = 1 << 30
+# Where the system can, it leaves the times of the file out, which nobody reads.
+_sync = getattr(os, "fdatasync", os.fsync)
+
+
+class Journal:
+    """A journal that is open for appending; ``events`` are those that it had when it was opened.
+
+    Unless it ``syncs``, a record is safe from the end of the process, not from that of the machine.
+    """
+
+    def __init__(self, path: Path, syncs: bool = True) -> None:
+        self.path = path
+        self._syncs = syncs
+        self._needed = 0
+        self._file: IO[bytes] | None = None
+        try:
+            self._open()
+        except StorageError:
+            self.close()
+            raise
+        except OSError as error:
+            self.close()
+            raise _unwritable(path, error) from error
+
+    def _open(self) -> None:
+        # Without a buffer, nothing of a record that could not be written can come later.
+        self._file = self.path.open("ab", buffering=0)
+        self.size = self._needed = end_of_records(self.path)
+        if self._file.tell() > self.size:
+            self._file.truncate(self.size)
+
+    def events(self) -> Iterator[Json]:
+        """Read all events from the beginning."""
+        for payload in _payloads(self.path):
+            yield from _decoded(payload)
+
+    def append(self, events: Sequence[Json], *, durable: bool = True) -> None:
+        """Append a record; it is on disk when this returns, unless it need not be ``durable``."""
+        if not events:
+            return
+        assert self._file
+        record = _record(events)
+        try:
+            done = 0
+            while done < len(record):
+                done += self._file.write(record[done:]) or 0
+            if durable and self._syncs:
+                _sync(self._file.fileno())
+        except BaseException as error:
+            # What may have been written of it goes.
+            self._file.truncate(self.size)
+            if isinstance(error, OSError):
+                raise _unwritable(self.path, error) from error
+            raise
+        self.size += len(record)
+
+    @property
+    def is_overgrown(self) -> bool:
+        """Whether so much was appended that the journal should be made anew."""
+        return self.size > _SMALL + 2 * self._needed
+
+    def replace(self, events: Iterable[Json]) -> None:
+        """Make the journal anew, of these events alone; they may be read from this one."""
+        assert self._file
+        new = self.path.with_suffix(".new")
+        try:
+            with new.open("wb") as file:
+                for _, some in chunks(events, _TOGETHER):
+                    file.write(_record(some))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(new, self.path)
+            self._file.close()
+            self._open()
+        except OSError as error:
+            new.unlink(missing_ok=True)
+            raise _unwritable(self.path, error) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file:
+            self._file.close()
+
+
+def end_of_records(path: Path) -> int:
+    """Return where the whole records of a journal end; damage before the last one is an error."""
+    end = 0
+    for payload in _payloads(path):
+        end += _HEAD.size + len(payload)
+    return end
+
+
+def _record(events: Sequence[Json]) -> bytes:
+    text = json.dumps(list(events), ensure_ascii=False, separators=(",", ":"))
+    payload = zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
+    return _HEAD.pack(len(payload), zlib.crc32(payload)) + payload
+
+
+def _decoded(payload: bytes) -> list[Json]:
+    found: list[Json] = json.loads(zlib.decompress(payload).decode("utf-8", "surrogatepass"))
+    return found
+
+
+def _payloads(path: Path) -> Iterator[bytes]:
+    """Yield the payloads of whole records; the last may be torn."""
+    length = path.stat().st_size
+    with path.open("rb") as file:
+        while len(head := file.read(_HEAD.size)) == _HEAD.size:
+            size, checksum = _HEAD.unpack(head)
+            rest = length - file.tell()
+            if not 0 < size <= min(rest, _LONGEST):
+                return  # torn: the rest was not written, or is still empty
+            payload = file.read(size)
+            if zlib.crc32(payload) != checksum:
+                if size == rest:
+                    return
+                raise StorageError(
+                    f"The journal {str(path)!r} is damaged at byte {file.tell() - size - _HEAD.size:,}. Restore it "
+                    "from a copy; or move it away: the gate then forgets what it accepted and the index does not show."
+                )
+            yield payload
+
+
+def _unwritable(path: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"The journal {str(path)!r} cannot be written: {error.strerror}. Nothing was accepted. Make room, or correct "
+        "its permissions; the gate goes on by itself."
+    )
