@@ -4,7 +4,19 @@ from __future__ import annotations
 
 # These do no I/O, but for `documents/files`.
 PURE = ("_core", "text", "sketches", "scheme", "documents", "plans")
-IMPURE = ("engines", "telemetry", "live", "groups", "quality", "spark", "index", "gate", "integrations", "cli", "testing")
+IMPURE = (
+    "engines",
+    "telemetry",
+    "live",
+    "groups",
+    "quality",
+    "spark",
+    "index",
+    "gate",
+    "integrations",
+    "cli",
+    "testing",
+)
 LAYERS = ("errors", "_version", *PURE, *IMPURE)
 
 if __name__ == "__main__":  # what `make coverage` measures

@@ -84,7 +84,7 @@ class Accepting:
         return Decision(verdict, key, action, event, target if writes else None)
 
     def _repeated(self, id_: str, content: str) -> Verdict | None:
-        """Return the verdict on the same document, if it was accepted before: whoever asks again missed the answer."""
+        """Return the verdict on the same document, if it was accepted before: a client that asks again missed it."""
         for target in (OWN, self.options.divert_to):
             known = None if target is None else self.pending.get((target, id_))
             if known and known.content == content:

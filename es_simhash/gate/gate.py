@@ -178,7 +178,7 @@ class Gate:
             raise
 
     def _resolve_doubts(self) -> None:
-        """Ask the index for the documents of which it is not known whether they were written."""
+        """Ask the index for the documents that may have been written, or not."""
         if self._doubts_all or self._doubtful:
             self._recovery.recover(None if self._doubts_all else self._doubtful, self.options.remember)
             self._doubts_all = False

@@ -9,6 +9,8 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import id_of
 
 _ROUTING = "_routing"
+# A server refuses a whole request, with the documents of others, for the sake of one longer id.
+_MOST_BYTES = 512
 
 
 def identified(document: Any, id_: str, index: str) -> Json | str:
@@ -23,6 +25,8 @@ def identified(document: Any, id_: str, index: str) -> Json | str:
     if document.get("_index", index) != index:
         return f"This is the gate of {index!r}, not of {document['_index']!r:.80}. Leave _index out."
     named, body = id_of(document), document.get("_source")
+    if named is not None and not 0 < len(named.encode(errors="replace")) <= _MOST_BYTES:
+        return f"An id has 1 to {_MOST_BYTES} bytes, not {len(named.encode(errors='replace')):,}. Send a shorter one."
     if body is None:
         body = {name: value for name, value in document.items() if name not in ("_id", "_index", "_op_type", _ROUTING)}
     elif not isinstance(body, Mapping):

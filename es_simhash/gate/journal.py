@@ -89,7 +89,7 @@ class Journal:
 
     @property
     def is_overgrown(self) -> bool:
-        """Whether so much was appended that the journal should be made anew."""
+        """Whether the journal has grown enough to be made anew."""
         return self.size > _SMALL + 2 * self._needed
 
     def replace(self, events: Iterable[Json]) -> None:

@@ -5,7 +5,7 @@ write, the index is asked by id:
 
 - It has the document: it was written, and perhaps answered.
 - It lacks the document, and is a server: these keep what they have acknowledged, so nobody was answered, and the
-  document is forgotten. Whoever asks again is answered anew.
+  document is forgotten. A client that asks again is answered anew.
 - It lacks the document, and is embedded: that keeps only what was refreshed, so somebody may have been answered. The
   document is written again.
 """

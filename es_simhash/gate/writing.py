@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
+from es_simhash.errors import EngineError, InputError
 from es_simhash.gate.options import GateOptions
 from es_simhash.gate.pending import OWN
 from es_simhash.plans.add import Writer, Written
@@ -40,7 +41,19 @@ class Writing:
         return target in self._writers
 
     def write(self, target: str, actions: Sequence[Json]) -> dict[int, str]:
-        """Write documents; return the positions of those that the engine refuses, and why."""
+        """Write documents; return the positions of those that the engine refuses, and why.
+
+        Where it refuses a request as a whole for what is in it, the others are written without that.
+        """
         written = Written()
-        run(self._writers[target].write(actions, 0, written), self._engine)
+        try:
+            run(self._writers[target].write(actions, 0, written), self._engine)
+        except (EngineError, InputError) as error:
+            if isinstance(error, EngineError) and type(error) is not EngineError:
+                raise
+            if len(actions) == 1:
+                return {0: str(error)}
+            half = len(actions) // 2
+            first = self.write(target, actions[:half])
+            return first | {half + place: why for place, why in self.write(target, actions[half:]).items()}
         return {one.position: one.reason for one in written.rejected}

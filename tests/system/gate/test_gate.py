@@ -1,4 +1,4 @@
-"""A gate on every engine: of copies it accepts one, whoever brings them and whenever, and refuses nothing else."""
+"""A gate on every engine: of copies it accepts one, and it refuses nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from es_simhash import Index, Policy, Scope
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
-from es_simhash.errors import InputError, InUseError, StorageError, UnavailableError, UnreachableError
+from es_simhash.errors import EngineError, InputError, InUseError, StorageError, UnavailableError, UnreachableError
 from es_simhash.gate import Gate, GateOptions, Verdict
 from es_simhash.plans.operations import Bulk, Count, GetDocuments, Refresh, Search
 from es_simhash.testing.corpus import corpus, edited
@@ -168,7 +168,7 @@ def test_after_a_kill_what_was_accepted_is_remembered(index: Index, tmp_path: Pa
 
 
 def test_a_yes_whose_write_never_reached_a_server_is_forgotten_after_a_kill(index: Index, tmp_path: Path) -> None:
-    """Nobody was answered, so whoever asks first is accepted; the embedded engine's own are written again."""
+    """Nobody was answered, so the first to ask is accepted; the embedded engine's own are written again."""
     engine, killed = Meddler(index.engine), RuntimeError("killed")
 
     def kill(_: Bulk) -> None:
@@ -226,14 +226,37 @@ def test_a_reply_that_was_lost_does_not_lose_the_document(index: Index, tmp_path
     assert ids_in(index) == {"a"}
 
 
-def test_a_document_that_the_engine_refuses_is_rejected_and_forgotten(index: Index, tmp_path: Path) -> None:
+def test_a_document_that_the_engine_refuses_is_rejected_and_forgotten(
+    engine: Engine, names: Callable[[], str], tmp_path: Path
+) -> None:
+    index = Index(names(), engine, fields=["title", "body"])
+    index.init(create={"mappings": {"properties": {"number": {"type": "long"}}}})
     with gate_of(index, tmp_path / "state") as gate:
-        [odd] = gate.add([{"_id": "x" * 600, **TEXTS[0]}])
-        assert odd.kind == "rejected"
-        assert odd.written_to is None
-        assert "512" in str(odd.reason)
+        found = gate.add([document("odd", 0, number="seven"), document("b", 1)])
+        assert [(each.kind, each.accepted, each.written_to) for each in found] == [
+            ("rejected", False, None),
+            ("new", True, index.name),
+        ]
+        assert "number" in str(found[0].reason)
         assert kinds(gate.add([document("a", 0)])) == ["new"]
-        assert gate.pending == 1
+        assert gate.pending == 2
+    assert ids_in(index) == {"a", "b"}
+
+
+@servers
+def test_a_request_that_is_refused_for_one_document_is_sent_without_it(index: Index, tmp_path: Path) -> None:
+    engine = Meddler(index.engine)
+
+    def refuse(operation: Any) -> None:
+        if isinstance(operation, Bulk) and any(action.id == "odd" for action in operation.actions):
+            raise EngineError("Something about it is odd. Correct it.")
+
+    engine.before = refuse
+    with gate_of(index, tmp_path / "state", engine) as gate:
+        found = gate.add([document(id_, place) for place, id_ in enumerate(["a", "b", "odd", "c", "d"])])
+    assert kinds(found) == ["new", "new", "rejected", "new", "new"]
+    assert found[2].reason == "Something about it is odd. Correct it."
+    assert ids_in(index) == {"a", "b", "c", "d"}
 
 
 @pytest.mark.parametrize(
@@ -244,6 +267,8 @@ def test_a_document_that_the_engine_refuses_is_rejected_and_forgotten(index: Ind
         ({"_index": "other", "_id": "1"}, "Leave _index out"),
         ({"_id": "1", "_source": 5}, "Send them in _source"),
         ({"_id": "1", "title": {"a": 1}}, "source field 'title'"),
+        ({"_id": "x" * 600, **TEXTS[0]}, "1 to 512 bytes, not 600"),
+        ({"_id": "", **TEXTS[0]}, "1 to 512 bytes, not 0"),
     ],
 )
 def test_what_is_no_document_is_rejected_with_the_reason(index: Index, tmp_path: Path, sent: Any, reason: str) -> None:
@@ -294,7 +319,7 @@ def test_tagged_duplicates_name_their_original_and_are_in_its_group(index: Index
         assert b.accepted
         assert b.tags is not None
         assert b.tags["duplicate_of"] == "a"
-        # Whoever asks again for the original does not find the copy.
+        # To ask again for the original does not find the copy.
         assert kinds(gate.add([document("a", 0)])) == ["new"]
     a, b_, c = (each["dedup"] for each in stored(index, None, "a", "b", "c"))
     assert b_["duplicate_of"] == "a"
