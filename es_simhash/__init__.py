@@ -11,6 +11,7 @@ from es_simhash._version import __version__
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
+    from es_simhash.documents.arrow.frame import Frame
     from es_simhash.documents.documents import Documents
     from es_simhash.documents.rejected import Rejected
     from es_simhash.documents.without_duplicates import canonical_only, collapsed
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
 
 _NAMES = {
+    "documents.arrow.frame": "Frame",
     "documents.without_duplicates": "canonical_only collapsed",
     "documents.documents": "Documents",
     "documents.rejected": "Rejected",
@@ -100,6 +102,7 @@ __all__ = [
     "FindOptions",
     "Fingerprint",
     "Fingerprints",
+    "Frame",
     "Goal",
     "GroupOptions",
     "HashFunction",

@@ -14,6 +14,7 @@ from es_simhash._core.batched import Items, async_chunks, chunks
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import prefetched
 from es_simhash.documents.actions import Document, Slot, Target, Task
+from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import check_sources, text_of
 from es_simhash.errors import DocumentError, InputError
@@ -53,9 +54,11 @@ class Documents:
         fingerprinted: Json = action["_source"]
         return fingerprinted
 
-    def add_fields_to_all(self, documents: Iterable[Document]) -> Iterator[Json]:
+    def add_fields_to_all(self, documents: Iterable[Document] | AnyFrame) -> Iterator[Json]:
         """Yield documents with the fields of their fingerprints; documents are read as they are needed."""
-        return (action["_source"] for action in self.actions({"_source": document} for document in documents))
+        return (
+            action["_source"] for action in self.actions({"_source": document} for document in documents_of(documents))
+        )
 
     def actions(self, actions: Iterable[Document], on_reject: OnReject | None = None) -> Iterator[Json]:
         """Yield actions, as either client's ``helpers.bulk`` takes them, with the fields.

@@ -1,4 +1,4 @@
-"""The text of a document: the values of its source fields, joined.
+"""The text of a document: the values of its source fields, joined; and its id.
 
 A source field is a dotted path. ``a.b`` is read from ``{"a": {"b": …}}``, from ``{"a.b": …}``, and from every element
 of an array on the way. The strings found are joined by line feeds, in the order of the fields, of the spellings of a
@@ -41,6 +41,15 @@ def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
             "Decode it again, with the right encoding."
         ) from None
     return text
+
+
+def as_id(value: Any) -> str | None:
+    """Return a string or number as an id; None for anything else."""
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return None
 
 
 def patterns(expressions: Iterable[str]) -> list[re.Pattern[str]]:

@@ -14,6 +14,7 @@ from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
 from es_simhash.documents.actions import Document
+from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
@@ -104,7 +105,7 @@ class AsyncIndex:
 
     async def add(
         self,
-        documents: Items[Document],
+        documents: Items[Document] | AnyFrame,
         *,
         refresh: bool = False,
         patience: float = PATIENCE,
@@ -113,7 +114,7 @@ class AsyncIndex:
     ) -> Written:
         """See `Index.add`."""
         written, writer = Written(), await self._run(self._plans.writer(refresh, patience))
-        async for first, chunk in async_chunks(documents, WRITES):
+        async for first, chunk in async_chunks(documents_of(documents), WRITES):
             batch = Written()
             try:
                 await self._run(writer.write(chunk, first, batch))
@@ -151,11 +152,11 @@ class AsyncIndex:
         texts: Items[str] | None = None,
         *,
         ids: Items[str] | None = None,
-        docs: Items[Document] | None = None,
+        docs: Items[Document] | AnyFrame | None = None,
         **options: Unpack[FindOptions],
     ) -> AsyncIterator[Matches]:
         """See `Index.find_many`."""
-        kind, items = only_one(text=texts, id=ids, doc=docs)
+        kind, items = only_one(text=texts, id=ids, doc=documents_of(docs))
         chosen = FindRequest(**options)
         async for first, chunk in async_chunks(items, SEARCHES):
             for matches in await self._run(self._plans.find_many(kind, chunk, chosen, first)):
@@ -180,11 +181,15 @@ class AsyncIndex:
         return await self._run(self._plans.explain((a, b), options))
 
     async def check(
-        self, documents: Items[Document], *, on_reject: OnReject | None = None, **options: Unpack[FindOptions]
+        self,
+        documents: Items[Document] | AnyFrame,
+        *,
+        on_reject: OnReject | None = None,
+        **options: Unpack[FindOptions],
     ) -> AsyncIterator[Checked]:
         """See `Index.check`."""
         seen = await self._run(self._plans.seen(FindRequest(**options)))
-        async for _, chunk in async_chunks(documents, SEARCHES):
+        async for _, chunk in async_chunks(documents_of(documents), SEARCHES):
             for checked in await self._run(check(seen, chunk, on_reject)):
                 yield checked
 

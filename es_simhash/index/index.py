@@ -9,6 +9,7 @@ from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document
+from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
@@ -107,7 +108,7 @@ class Index:
 
     def add(
         self,
-        documents: Iterable[Document],
+        documents: Iterable[Document] | AnyFrame,
         *,
         refresh: bool = False,
         patience: float = PATIENCE,
@@ -116,16 +117,16 @@ class Index:
     ) -> Written:
         """Write documents with their fields, or carry out actions in the form that ``helpers.bulk`` takes.
 
-        A document's id is its ``_id``. As with ``helpers.bulk``, documents with fields named like metadata
-        (``version``, ``routing``, ``pipeline``) must be given in ``_source``. The result lists the rejected documents;
-        all others are written. After each batch ``on_progress`` is called with the result so far. With ``on_reject``,
-        rejected documents are handed over, and only counted in the result.
+        A document's id is its ``_id``; a frame is documents, too (see `Frame`). As with ``helpers.bulk``, documents
+        with fields named like metadata (``version``, ``routing``, ``pipeline``) must be given in ``_source``. The
+        result lists the rejected documents; all others are written. After each batch ``on_progress`` is called with the
+        result so far. With ``on_reject``, rejected documents are handed over, and only counted in the result.
 
         The call waits up to ``patience`` seconds for an engine that is away or overloaded. Documents without an ``_id``
         are not sent a second time to an engine that was away, since it may have written them.
         """
         written, writer = Written(), self._run(self._plans.writer(refresh, patience))
-        for first, chunk in chunks(documents, WRITES):
+        for first, chunk in chunks(documents_of(documents), WRITES):
             batch = Written()
             try:
                 self._run(writer.write(chunk, first, batch))
@@ -162,11 +163,11 @@ class Index:
         texts: Iterable[str] | None = None,
         *,
         ids: Iterable[str] | None = None,
-        docs: Iterable[Document] | None = None,
+        docs: Iterable[Document] | AnyFrame | None = None,
         **options: Unpack[FindOptions],
     ) -> Iterator[Matches]:
         """Find the near-duplicates of each of many, reading them as needed; an empty text has no matches."""
-        kind, items = only_one(text=texts, id=ids, doc=docs)
+        kind, items = only_one(text=texts, id=ids, doc=documents_of(docs))
         chosen = FindRequest(**options)
         for first, chunk in chunks(items, SEARCHES):
             yield from self._run(self._plans.find_many(kind, chunk, chosen, first))
@@ -198,14 +199,18 @@ class Index:
         return self._run(self._plans.explain((a, b), options))
 
     def check(
-        self, documents: Iterable[Document], *, on_reject: OnReject | None = None, **options: Unpack[FindOptions]
+        self,
+        documents: Iterable[Document] | AnyFrame,
+        *,
+        on_reject: OnReject | None = None,
+        **options: Unpack[FindOptions],
     ) -> Iterator[Checked]:
         """Find, for each new document, its near-duplicates in the index and earlier in the same list.
 
         A document that cannot be read raises a `DocumentError`, or is handed to ``on_reject``.
         """
         seen = self._run(self._plans.seen(FindRequest(**options)))
-        for _, chunk in chunks(documents, SEARCHES):
+        for _, chunk in chunks(documents_of(documents), SEARCHES):
             yield from self._run(check(seen, chunk, on_reject))
 
     def backfill(

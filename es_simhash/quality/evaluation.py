@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.arrow_tables import ArrowRows
 from es_simhash.documents.rejected import OnReject
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.deduplication_steps import Documents, Rank
@@ -20,6 +22,7 @@ from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity, by_length, by_script
 from es_simhash.quality.ceiling import SimilarPairs, similar_pairs
 from es_simhash.quality.curve import Curve, distance_curve, similarity_curve
+from es_simhash.quality.evaluation_table import COLUMNS, evaluation_html, rows_of
 from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.labels import Kind, Labels
 from es_simhash.quality.pair_outcomes import PairOutcomes, PairScores, one_bucket
@@ -68,12 +71,14 @@ class Ceiling:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(ArrowRows):
     """The results; ``ids`` are those of all documents, by whose positions pairs are given.
 
     ``texts`` has those of the documents in errors, by position. ``buckets`` are keyed by kind and name. ``clusters`` is
     None if pairs were labelled. ``wrong`` and ``missed`` are the worst errors. ``out_of_scope`` counts the duplicates
     that were missed because they are not in scope.
+
+    It is a table of Arrow, too (``to_arrow()``), with a row for each score.
     """
 
     deduplicator: Deduplicator
@@ -97,6 +102,14 @@ class Evaluation:
     def kind(self) -> Kind:
         """The kind of labels."""
         return self.truth.kind
+
+    _COLUMNS = COLUMNS
+
+    def _arrow_rows(self) -> Iterator[tuple[Any, ...]]:
+        return rows_of(self)
+
+    def _repr_html_(self) -> str:
+        return evaluation_html(self)
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from es_simhash.documents.files import FileDocument, read_documents
-from es_simhash.documents.files.data_file import as_id
+from es_simhash._core.arrow import ArrowStream
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.arrow.frame import Frame
+from es_simhash.documents.files import read_documents
 from es_simhash.documents.rejected import OnReject, Rejected
+from es_simhash.documents.sources import as_id
 from es_simhash.errors import InputError
 
 Kind: TypeAlias = Literal["clusters", "pairs"]
@@ -88,13 +91,30 @@ class Labels:
         """Label pairs of ids as duplicates or not."""
         return cls("pairs", [LabelledPair(a, b, label) for (a, b), label in pairs.items()])
 
+    @classmethod
+    def of_frame(cls, frame: ArrowStream) -> Labels:
+        """Read labels from a frame with the columns ``id`` and ``cluster``, or ``a``, ``b`` and ``label``.
+
+        Or ``cluster`` and ``ids``, a column of lists.
+        """
+        found: list[Label] = []
+        for row, record in enumerate(Frame(frame).documents()):
+            try:
+                found += _labels_of(record, Origin(line=row))
+            except _UnusableError as error:
+                raise InputError(f"Row {row} of the labels: {error}") from None
+        if len({type(label) for label in found}) != 1:
+            problem = "no labels" if not found else "labels of clusters and of pairs"
+            raise InputError(f"There are {problem} in the frame. Give one with labels of one kind.")
+        return cls(_kind(found), found)
+
 
 def read_labels(path: str, on_reject: OnReject, format: str | None = None) -> Labels:
     """Read the labels of a file; unusable records go to ``on_reject``."""
     found: list[Label] = []
     for each in read_documents(path, format=format, on_reject=on_reject):
         try:
-            labels = list(_labels_of(each))
+            labels = list(_labels_of(each.document, Origin(each.file, each.line)))
         except _UnusableError as error:
             on_reject(Rejected(file=each.file, line=each.line, reason=str(error), excerpt=str(each.document)))
             continue
@@ -108,18 +128,21 @@ def read_labels(path: str, on_reject: OnReject, format: str | None = None) -> La
             f"There are no labels in {path!r}. Give lines such as "
             '{"cluster": 1, "ids": ["a", "b"]} or {"a": "x", "b": "y", "label": 1}, or a CSV with these columns.'
         )
-    return Labels("clusters" if isinstance(found[0], Member) else "pairs", found)
+    return Labels(_kind(found), found)
+
+
+def _kind(labels: Sequence[Label]) -> Kind:
+    return "clusters" if isinstance(labels[0], Member) else "pairs"
 
 
 class _UnusableError(Exception):
     """A record is no label."""
 
 
-def _labels_of(each: FileDocument) -> Iterator[Label]:
-    record, origin = each.document, Origin(each.file, each.line)
+def _labels_of(record: Json, origin: Origin) -> Iterator[Label]:
     if "ids" in record:
         # Each cluster without a name is another one.
-        name = as_id(record.get("cluster")) or f"{each.file}:{each.line}"
+        name = as_id(record.get("cluster")) or f"{origin.file}:{origin.line}"
         if not isinstance(record["ids"], list):
             raise _UnusableError("The ids of the cluster are no list. Give a list of ids.")
         ids = [_id(value, "ids") for value in record["ids"]]

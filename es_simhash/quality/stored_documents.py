@@ -13,7 +13,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.environment import MEMORY
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.errors import InputError
-from es_simhash.groups.pairs.deduplication_steps import Document, Documents, checked
+from es_simhash.groups.pairs.deduplication_steps import Document, Documents, checked, each_document
 from es_simhash.groups.pairs.scope_columns import ScopeColumns, ScopeRows
 from es_simhash.groups.pairs.spool import Spools, Strings
 from es_simhash.scheme.scope import Scope
@@ -45,7 +45,7 @@ class StoredDocuments:
         """Store documents, as `Deduplicator.run` takes them."""
         stored = cls(memory, scope)
         try:
-            for position, document in enumerate(documents):
+            for position, document in enumerate(each_document(documents, scope)):
                 if not stored.add(*checked(document, position, scope, str)):
                     raise InputError("Several documents have the same id. Give each document an id of its own.")
         except BaseException:

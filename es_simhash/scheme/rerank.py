@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core import bit_codes
 from es_simhash._core.arrays import Integers
+from es_simhash._core.arrow_tables import ArrowRows
 from es_simhash._core.bit_codes import Codes
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
@@ -60,7 +62,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Matches(Sequence[Match]):
+class Matches(Sequence[Match], ArrowRows):
     """The near-duplicates of one text, nearest first.
 
     ``candidates`` counts the documents that were compared, without those that the server itself left out. Unless the
@@ -72,6 +74,9 @@ class Matches(Sequence[Match]):
 
     ``around`` are the surroundings of the text by which similar candidates were judged, None if they did not count;
     ``crowded`` counts the candidates that are similar, but no more than many others.
+
+    They are a table of Arrow, too (``to_arrow()``), with what they hold of the documents as JSON, and a notebook shows
+    them as one.
     """
 
     matches: tuple[Match, ...]
@@ -99,6 +104,31 @@ class Matches(Sequence[Match]):
     def __iter__(self) -> Iterator[Match]:
         """Yield each match."""
         return iter(self.matches)
+
+    _COLUMNS: ClassVar[dict[str, str]] = {
+        "index": "string",
+        "id": "string",
+        "similarity": "double",
+        "standard_error": "double",
+        "is_exact": "bool",
+        "distance": "int64",
+        "same_text": "bool",
+        "containment": "double",
+        "clause": "string",
+        "is_settled": "bool",
+        "source": "string",
+    }
+
+    def _arrow_rows(self) -> Iterator[list[Any]]:
+        for match in self.matches:
+            source = None if match.source is None else json.dumps(match.source, ensure_ascii=False)
+            known = {name: getattr(match, name) for name in self._COLUMNS}
+            yield list({**known, "source": source}.values())
+
+    def _repr_html_(self) -> str:
+        from es_simhash.scheme.matches_html import matches_html
+
+        return matches_html(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core import bit_codes
+from es_simhash._core.arrow import Texts, each_text
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.scheme import fingerprinting, json_form, mapping, query
 from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
+from es_simhash.scheme.fingerprint_batches import FingerprintBatches
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.presets import PRESETS
@@ -49,7 +51,7 @@ class Scheme(Settings):
             raise SchemeError(f"There is no preset {name!r}. Choose from: {', '.join(PRESETS)}.")
         return cls(name=name, **PRESETS[name].settings)
 
-    def with_idf(self, texts: Iterable[str], weights: Literal["idf", "tfidf"] = "idf") -> Scheme:
+    def with_idf(self, texts: Texts, weights: Literal["idf", "tfidf"] = "idf") -> Scheme:
         """Learn idf weights from a corpus, or from a sample of an index, and return the scheme with them."""
         plain = replace(self, weights="set", idf=None)
         return replace(self, weights=weights, idf=IdfTable.learn(plain.features(texts)))
@@ -60,17 +62,18 @@ class Scheme(Settings):
         """Return the fingerprint of one text."""
         return fingerprinting.fingerprint_of_text(self, text)
 
-    def fingerprints(self, texts: Iterable[str], *, threads: int = 1) -> Iterator[Fingerprint]:
-        """Yield the fingerprints of any number of texts, which are read as they are needed.
+    def fingerprints(self, texts: Texts, *, threads: int = 1) -> Iterator[Fingerprint]:
+        """Yield the fingerprints of any number of texts, or of a column of a frame, read as they are needed.
 
         With the compiled kernels, several ``threads`` make them at once. They are the same, in the same order.
         """
         for batch in self.fingerprint_batches(texts, threads=threads):
             yield from batch
 
-    def fingerprint_batches(self, texts: Iterable[str], *, threads: int = 1) -> Iterator[Fingerprints]:
-        """Yield the same as columns of arrays, in batches of whatever size is quickest."""
-        return fingerprinting.in_batches(texts, partial(fingerprinting.fingerprints_of_texts, self), threads)
+    def fingerprint_batches(self, texts: Texts, *, threads: int = 1) -> FingerprintBatches:
+        """Yield the same as columns of arrays, in batches of whatever size is quickest; or as a table of Arrow."""
+        make = partial(fingerprinting.fingerprints_of_texts, self)
+        return FingerprintBatches(fingerprinting.in_batches(each_text(texts), make, threads), self)
 
     def fingerprint_tokens(self, tokens: TokenList) -> Fingerprint:
         """Return the fingerprint of a text given as tokens, or as (token, weight) pairs for the weights "own"."""
@@ -85,9 +88,9 @@ class Scheme(Settings):
         """Yield the same as columns of arrays."""
         return fingerprinting.in_batches(lists, partial(fingerprinting.fingerprints_of_tokens, self))
 
-    def features(self, texts: Iterable[str]) -> Iterator[FeatureBatch]:
+    def features(self, texts: Texts) -> Iterator[FeatureBatch]:
         """Yield the hashed and weighted features of texts, in any order, in batches of whatever size is quickest."""
-        return fingerprinting.in_batches(texts, partial(fingerprinting.features_of_texts, self))
+        return fingerprinting.in_batches(each_text(texts), partial(fingerprinting.features_of_texts, self))
 
     def bit_sums(self, text: str) -> BitSums:
         """Return the sums of a text's SimHash; those of parts add up to those of a whole (see `simhash_of_sums`).

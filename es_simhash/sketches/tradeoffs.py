@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from es_simhash._core.bit_codes import check_bits, words_per_code
+from es_simhash._core.humanize import counted
 from es_simhash.errors import SchemeError
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
@@ -57,6 +58,11 @@ class BlockPlan:
         """The number of keys that a document stores and a query looks up."""
         return self.blocks
 
+    def _repr_html_(self) -> str:
+        wanted = f"within {counted(self.distance, 'bit')} of {self.bits}"
+        shared = f"{self.min_shared} of {self.blocks}, which a candidate shares"
+        return _plan_html(self, f"{counted(self.blocks, 'block')} of SimHash", wanted, [("keys needed", shared)])
+
 
 @dataclass(frozen=True)
 class BandPlan:
@@ -91,6 +97,11 @@ class BandPlan:
     def keys(self) -> int:
         """The number of keys that a document stores and a query looks up."""
         return self.bands
+
+    def _repr_html_(self) -> str:
+        wanted = f"a similarity of at least {self.similarity:g}"
+        name = f"{counted(self.bands, 'band')} of {counted(self.rows, 'row')} of MinHash"
+        return _plan_html(self, name, wanted, [("bits a key", f"{self.key_bits:,}")])
 
 
 def block_candidates(bits: int, blocks: int, min_shared: int, documents: int) -> float:
@@ -157,6 +168,19 @@ def plan_bands(similarity: float, recall: float, size: int, documents: int, key_
         f"A signature of {size} rows finds {band_probability(similarity, size, 1):.3f} of the pairs of "
         f"similarity {similarity} at best. Choose {larger}a lower recall than {recall}."
     )
+
+
+def _plan_html(plan: BlockPlan | BandPlan, name: str, wanted: str, more: list[tuple[str, str]]) -> str:
+    from es_simhash._core.notebook import in_notebook  # takes what shows nothing too long to load
+
+    rows = [
+        ("found are pairs of", wanted),
+        ("of these it finds", f"{plan.recall:.2%}"),
+        ("keys a document, and a query", f"{plan.keys:,}"),
+        *more,
+        (f"random candidates among {plan.documents:,} documents", f"{plan.candidates:,.3g}"),
+    ]
+    return in_notebook(name, ["", ""], rows, len(rows))
 
 
 def _bands_for(similarity: float, recall: float, rows: int, most: int) -> int | None:

@@ -9,7 +9,6 @@ from es_simhash.cli.show.groups import show_unscoped
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.quality.bootstrap import Estimate
     from es_simhash.quality.curve import Curve
     from es_simhash.quality.evaluation import Evaluation
     from es_simhash.quality.pair_outcomes import PairScores
@@ -36,27 +35,10 @@ def show(output: Output, evaluation: Evaluation) -> None:
 
 
 def _scores(output: Output, evaluation: Evaluation) -> None:
-    pairs, clusters = evaluation.pairs, evaluation.clusters
-    rows = [
-        ["precision of pairs", *_estimate(pairs.precision)],
-        ["recall of pairs", *_estimate(pairs.recall)],
-        ["F1 of pairs", *_estimate(pairs.f1)],
-    ]
-    if clusters:
-        rows += [
-            ["precision of pairs in groups", *_estimate(clusters.closure_precision)],
-            ["recall of pairs in groups", *_estimate(clusters.closure_recall)],
-            ["F1 of pairs in groups", *_estimate(clusters.closure_f1)],
-            ["adjusted Rand index", *_estimate(clusters.adjusted_rand_index)],
-            ["B-cubed precision", *_estimate(clusters.b_cubed_precision)],
-            ["B-cubed recall", *_estimate(clusters.b_cubed_recall)],
-            ["B-cubed F1", *_estimate(clusters.b_cubed_f1)],
-        ]
+    from es_simhash.quality.evaluation_table import named_scores
+
+    rows = [[name, each.value, each.low, each.high] for name, each in named_scores(evaluation).items()]
     output.table(["score", "value", "from", "to"], rows, "Scores, with intervals of 95%")
-
-
-def _estimate(estimate: Estimate) -> list[float | None]:
-    return [estimate.value, estimate.low, estimate.high]
 
 
 def _buckets(output: Output, evaluation: Evaluation) -> None:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from es_simhash._core.json_paths import Json, value_at
 from es_simhash.documents.files.records import FileDocument, JsonLine, Record, as_object, without_names
 from es_simhash.documents.rejected import OnReject, Rejected, decoded_excerpt
+from es_simhash.documents.sources import as_id
 
 Numbered: TypeAlias = "tuple[int, Record]"
 
@@ -145,15 +146,6 @@ def chosen_id(record: Json, document: Json, id_field: str | None) -> str | None:
         problem = "is missing" if value is None else "is neither a number nor a text of one or more characters"
         raise RecordError(f"The id in the field {field!r} {problem}. Name a field that every document has as its id.")
     return id
-
-
-def as_id(value: Any) -> str | None:
-    """Return a string or number as an id; None for anything else."""
-    if isinstance(value, str):
-        return value or None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
-    return None
 
 
 def routing_of(record: Json) -> str | None:

@@ -6,14 +6,12 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from es_simhash._core.arrow import one_line, rows_at_once
 from es_simhash._core.json_paths import Json
+from es_simhash.documents.arrow.values import convert_row, converts_of, raw_rows, without_nanoseconds
 from es_simhash.documents.files.compression import OnBytes
-from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
-from es_simhash.documents.files.parquet_values import convert_row, converts_of, without_nanoseconds
-from es_simhash.errors import MissingExtraError
-
-_BATCH_BYTES = 1 << 23
-_MOST_ROWS = 4096
+from es_simhash.documents.files.data_file import DataFile, Numbered
+from es_simhash.errors import DocumentError, InputError, MissingExtraError
 
 
 def parquet_module() -> Any:
@@ -31,19 +29,19 @@ def read_parquet(file: DataFile, on_bytes: OnBytes) -> Iterator[Numbered]:
         # Without the buffer a whole column of a row group would be in memory at once.
         opened = parquet_module().ParquetFile(file.path, buffer_size=1 << 20, pre_buffer=False)
     except _damage() as error:
-        file.reject(1, f"The file is not a Parquet file, or it is damaged ({_one_line(error)}). Fetch it again.")
+        file.reject(1, f"The file is not a Parquet file, or it is damaged ({one_line(error)}). Fetch it again.")
         return
     with opened:
         try:
             converts = converts_of(opened.schema_arrow)
-        except RecordError as bad:
+        except InputError as bad:
             file.reject(1, f"{bad} The file is not read.")
             return
         for row, values in _rows(file, opened, on_bytes):
             try:
                 record = convert_row(values, converts)
-            except RecordError as bad:
-                file.reject(row, str(bad), values)
+            except DocumentError as bad:
+                file.reject(row, f"The row {bad.problem}", values)
             else:
                 yield row, record
 
@@ -62,35 +60,23 @@ def _rows(file: DataFile, opened: Any, on_bytes: OnBytes) -> Iterator[tuple[int,
 def _batches(file: DataFile, opened: Any, group: int, first: int) -> Iterator[tuple[int, Any]]:
     """Yield the batches of a row group, of a few megabytes each, with the first row of each."""
     about = opened.metadata.row_group(group)
-    rows = _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)
+    rows = rows_at_once(about.num_rows, about.total_byte_size)
     row = first
     try:
-        for batch in opened.iter_batches(min(max(rows, 1), _MOST_ROWS), row_groups=[group]):
+        for batch in opened.iter_batches(rows, row_groups=[group]):
             yield row, without_nanoseconds(batch)
             row += batch.num_rows
     except _damage() as error:
         last = first + about.num_rows - 1
-        file.reject(row, f"The rows {row} to {last} are damaged ({_one_line(error)}). Fetch the file again.")
+        file.reject(row, f"The rows {row} to {last} are damaged ({one_line(error)}). Fetch the file again.")
 
 
 def _rows_of_batch(file: DataFile, batch: Any, first: int) -> Iterator[tuple[int, Json]]:
-    try:
-        rows = batch.to_pylist()
-    except UnicodeDecodeError:
-        # One of the rows has it; the others are good.
-        yield from _rows_one_by_one(file, batch, first)
-    else:
-        yield from enumerate(rows, first)
-
-
-def _rows_one_by_one(file: DataFile, batch: Any, first: int) -> Iterator[tuple[int, Json]]:
-    for place in range(batch.num_rows):
-        try:
-            [values] = batch.slice(place, 1).to_pylist()
-        except UnicodeDecodeError:
-            file.reject(first + place, "The row has a text that is not valid UTF-8. Correct it.")
+    for row, values in enumerate(raw_rows(batch), first):
+        if values is None:
+            file.reject(row, "The row has a text that is not valid UTF-8. Correct it.")
         else:
-            yield first + place, values
+            yield row, values
 
 
 def _damage() -> tuple[type[Exception], ...]:
@@ -98,10 +84,6 @@ def _damage() -> tuple[type[Exception], ...]:
 
     # The names of columns, too, may be no UTF-8.
     return (pyarrow.ArrowException, OSError, UnicodeDecodeError)
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200].rstrip(".")
 
 
 class _Progress:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from types import TracebackType
+from typing import Any, ClassVar
 
 import numpy as np
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.arrow_tables import ArrowRows
 from es_simhash._core.json_paths import Json
 from es_simhash.groups.of_index.canonical_order import Ranking
 from es_simhash.groups.of_index.document_refs import DocumentRefs
@@ -94,8 +96,10 @@ class LinkedDocuments:
     part: ReadPart | None = None
 
 
-class Grouped:
+class Grouped(ArrowRows):
     """All groups, or those that new documents may change.
+
+    They are a table of Arrow, too (``to_arrow()``), with a row for each member, the canonical one of a group first.
 
     Ids and links may lie in temporary files: close it, or use it in a ``with`` statement.
 
@@ -311,6 +315,31 @@ class Grouped:
     @cached_property
     def _stored_names(self) -> dict[int, str]:
         return {position: own["group"] for position, own in self.present_fields() if "group" in own}
+
+    _COLUMNS: ClassVar[dict[str, str]] = {
+        "group": "string",
+        "index": "string",
+        "id": "string",
+        "is_canonical": "bool",
+        "similarity": "double",
+        "distance": "int64",
+        "standard_error": "double",
+    }
+
+    def _arrow_rows(self) -> Iterator[tuple[Any, ...]]:
+        for group in self:
+            for place, each in enumerate(group.members):
+                yield group.id, each.index, each.id, place == 0, each.similarity, each.distance, each.standard_error
+
+    def _repr_html_(self) -> str:
+        from es_simhash.groups.groups_html import grouped_html
+
+        return grouped_html(self)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the temporary files are deleted, and with them the members of the groups."""
+        return self._spools.is_closed
 
     def close(self) -> None:
         """Delete the temporary files."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from es_simhash._core.arrays import Integers
+from es_simhash.documents.arrow.frame import AnyFrame, frame_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.pairs.compare import Comparison
 from es_simhash.groups.pairs.condense import content_numbers, needed
@@ -34,7 +35,7 @@ from es_simhash.sketches.minhash.common import VALUE_BITS
 
 # An id and a text; with a scope, an object with its values as well.
 Document = tuple[str, str] | tuple[str, str, Mapping[str, Any]]
-Documents = Iterable[Document]
+Documents = Iterable[Document] | AnyFrame
 OnProgress = Callable[[int], object]
 # The rank of a document by its position; the lowest of a group stands for it.
 Rank = Callable[[int], Any]
@@ -90,7 +91,7 @@ class Deduplication:
 
     def _noted(self, documents: Documents) -> Iterator[str]:
         scope = self._choices.scope
-        for position, document in enumerate(documents):
+        for position, document in enumerate(each_document(documents, scope)):
             id, text, *values = checked(document, position, scope)
             self._ids.append(id)
             if scope:
@@ -164,6 +165,15 @@ class Deduplication:
             for each in some:
                 ordered = sorted(each, key=lambda position: (rank(position), position))
                 yield from groups_among(ordered, nearness, self._choices.linkage)
+
+
+def each_document(documents: Documents, scope: Scope | None) -> Iterable[Document]:
+    """Return documents one by one: those of a frame, or those that were given."""
+    frame = frame_of(documents)
+    if frame is None:
+        return cast("Iterable[Document]", documents)
+    rows = frame.pairs_with(scope.paths if scope else ())
+    return rows if scope else ((id, text) for id, text, _ in rows)
 
 
 def checked(document: Any, position: int, scope: Scope | None, text: type = object) -> Any:

@@ -95,7 +95,7 @@ class Deduplicator:
         return Rarity.given(self.rarity)
 
     def run(self, documents: Documents, on_progress: OnProgress | None = None, rank: Rank | None = None) -> Duplicates:
-        """Find the near-duplicates among documents: (id, text) pairs, read as they are needed.
+        """Find the near-duplicates among documents: (id, text) pairs or a frame (see `Frame`), read as they are needed.
 
         With a scope, they are (id, text, values), where the values are an object with the fields of the scope.
 

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.arrow_tables import ArrowRows
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.linkage import groups_in_batches
-from es_simhash.groups.pairs.nearness import Nearness
+from es_simhash.groups.pairs.nearness import Nearness, values_of
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.spool import Records, Spools, Strings
 from es_simhash.groups.union_find import Groups
@@ -47,8 +49,11 @@ class Counts:
     valley: float | None = None
 
 
-class Duplicates:
+class Duplicates(ArrowRows):
     """The near-duplicates among documents, which are identified by their positions, from 0.
+
+    They are a table of Arrow, too (``to_arrow()``): a row for each document of a group, the canonical one first, with
+    how near it is to that one.
 
     Ids and pairs may lie in temporary files: close it, or use it in a ``with`` statement.
     """
@@ -104,6 +109,40 @@ class Duplicates:
     def ids_of(self, positions: Sequence[int]) -> list[str]:
         """Return the ids of documents, in the order of ``positions``."""
         return self._ids.at(positions)
+
+    _COLUMNS: ClassVar[dict[str, str]] = {
+        "group": "int64",
+        "position": "int64",
+        "id": "string",
+        "is_canonical": "bool",
+        "similarity": "double",
+        "distance": "int64",
+        "standard_error": "double",
+    }
+
+    def _arrow_rows(self) -> Iterator[tuple[Any, ...]]:
+        number = 0
+        for some in groups_in_batches(self.groups):
+            positions = [position for group in some for position in group]
+            ids = iter(self.ids_of(positions))
+            self.nearness.load(positions)
+            for group in some:
+                near = values_of(self.nearness.to(group[0], group))
+                for position, id, (distance, similarity, error) in zip(
+                    group, islice(ids, len(group)), near, strict=True
+                ):
+                    yield number, position, id, position == group[0], similarity, distance, error
+                number += 1
+
+    def _repr_html_(self) -> str:
+        from es_simhash.groups.groups_html import duplicates_html
+
+        return duplicates_html(self)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the temporary files are deleted, and with them the ids."""
+        return self._spools.is_closed
 
     def close(self) -> None:
         """Delete the temporary files."""

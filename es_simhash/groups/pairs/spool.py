@@ -39,6 +39,7 @@ class Spools:
         self.limit = limit
         self._directory = str(directory) if directory is not None else gettempdir()
         self._files: list[Spool] = []
+        self.is_closed = False
 
     def spool(self) -> Spool:
         """Make a new, empty spool."""
@@ -56,6 +57,7 @@ class Spools:
 
     def close(self) -> None:
         """Free the memory and the disk space of all spools."""
+        self.is_closed = True
         for spool in self._files:
             spool.close()
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, log10
 
-from es_simhash.cli.reports.html.page import Html, element, table
+from es_simhash._core.html import Html, element, table
 
 _HEIGHT = 150
 _ABOVE = 10

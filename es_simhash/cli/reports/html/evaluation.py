@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.html.largest_groups import pieces
-from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
+from es_simhash.cli.reports.html.page import page, section, style_of
 from es_simhash.cli.reports.html.threshold_chart import number, threshold_chart
 from es_simhash.plans.explain.excerpts import changes
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
 from es_simhash.quality.evaluation import Ceiling, Evaluation
+from es_simhash.quality.evaluation_table import named_scores
 from es_simhash.quality.pair_outcomes import PairScores
 from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme.verdict.verification import Verification
@@ -69,19 +71,9 @@ def _scores(evaluation: Evaluation) -> Iterator[Html]:
         "Scores with 95% intervals, from ",
         f"{evaluation.bootstrap.rounds:,} samples of the true clusters with replacement.",
     )
-    pairs = evaluation.pairs
-    rows = {"precision of pairs": pairs.precision, "recall of pairs": pairs.recall, "F1 of pairs": pairs.f1}
-    if scores := evaluation.clusters:
-        rows |= {
-            "precision of pairs in groups": scores.closure_precision,
-            "recall of pairs in groups": scores.closure_recall,
-            "F1 of pairs in groups": scores.closure_f1,
-            "adjusted Rand index": scores.adjusted_rand_index,
-            "B-cubed precision": scores.b_cubed_precision,
-            "B-cubed recall": scores.b_cubed_recall,
-            "B-cubed F1": scores.b_cubed_f1,
-        }
-    yield table(["score", "value", "from", "to", ""], [[name, *_cells(each)] for name, each in rows.items()])
+    yield table(
+        ["score", "value", "from", "to", ""], [[name, *_cells(each)] for name, each in named_scores(evaluation).items()]
+    )
     if not evaluation.clusters:
         yield element("p", "Pairs were labelled, not clusters: B-cubed is undefined.", class_="faint")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import with_error
-from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
+from es_simhash.cli.reports.html.page import page, section, style_of
 from es_simhash.cli.show.explanation import scope_table
 from es_simhash.plans.explain.explanation import Explanation
 from es_simhash.plans.explain.shared_features import Feature, FeatureGroup

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted
 from es_simhash.cli.reports.groups.collector import GroupReport, Setup
 from es_simhash.cli.reports.groups.histograms import Similarities
 from es_simhash.cli.reports.groups.timeline import Timeline, Unit
 from es_simhash.cli.reports.html.column_chart import Column, below, between, chart
 from es_simhash.cli.reports.html.largest_groups import groups, name_of, pieces
-from es_simhash.cli.reports.html.page import Html, element, page, section, style_of, table
+from es_simhash.cli.reports.html.page import page, section, style_of
 
 # The number of characters of an ISO 8601 date that name a period.
 _NAMED: dict[Unit, int] = {"day": 10, "month": 7, "year": 4}

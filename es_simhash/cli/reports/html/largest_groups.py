@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from es_simhash._core.html import Html, element
 from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.groups.collector import GroupReport, Setup, ShownGroup, ShownMember
-from es_simhash.cli.reports.html.page import Html, element
 from es_simhash.groups.pairs.nearness import Diameter
 from es_simhash.plans.explain.excerpts import Piece
 

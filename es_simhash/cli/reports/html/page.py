@@ -1,59 +1,19 @@
-"""The building blocks of pages: escaping elements, tables, the style sheet, and the frame of a page.
+"""The frame of a page: the style sheet, sections, and the rules for what a browser may load.
 
-Text becomes markup only through `element`, which escapes it; markup has the type `Html`.
+The elements in it are those of `es_simhash._core.html`.
 """
 
 from __future__ import annotations
 
-import html
-import re
-from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TypeAlias
 
-# Characters that HTML cannot hold, even escaped.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_VOID = ("br", "hr", "meta")
-
-
-class Html(str):
-    """Markup that is safe to show unescaped."""
-
-    __slots__ = ()
-
-
-Content: TypeAlias = "str | Html | Iterable[str | Html]"
-
-
-def escape(text: str) -> Html:
-    """Escape text; characters that HTML cannot hold become U+FFFD."""
-    return Html(html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)))
-
-
-def element(name: str, /, *content: Content, **attributes: str | bool | None) -> Html:
-    """Make an element with its content, escaped unless it is markup, and attributes: ``class_`` is ``class``.
-
-    An attribute that is True has no value; None and False leave it out.
-    """
-    start = f"<{name}{''.join(_attributes(attributes))}>"
-    return Html(start if name in _VOID else f"{start}{''.join(map(_markup, content))}</{name}>")
+from es_simhash._core.html import Content, Html, element
 
 
 def section(title: str, *content: Content) -> Html:
     """Make a section with a heading."""
     return element("section", element("h2", title), *content)
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str | Html]]) -> Html:
-    """Make a table whose first column names its rows; it scrolls if it is wider than the page."""
-    head = element("tr", [element("th", column, scope="col") for column in columns])
-    body = [
-        element("tr", element("th", first, scope="row"), [element("td", cell) for cell in cells])
-        for first, *cells in rows
-    ]
-    made = element("table", element("thead", head), element("tbody", body))
-    return element("div", made, class_="scrolled", tabindex="0", role="region", aria_label="table")
 
 
 def page(title: str, *sections: Html, style: str = "") -> str:
@@ -83,18 +43,3 @@ def shared_style() -> str:
 def style_of(name: str) -> str:
     """Read the style sheet of that name beside this module."""
     return files(__package__).joinpath(f"{name}.css").read_text(encoding="utf-8")
-
-
-def _markup(content: Content) -> str:
-    if isinstance(content, Html):
-        return content
-    return escape(content) if isinstance(content, str) else "".join(map(_markup, content))
-
-
-def _attributes(attributes: dict[str, str | bool | None]) -> Iterable[str]:
-    for name, value in attributes.items():
-        written = name.rstrip("_").replace("_", "-")
-        if value is True:
-            yield f" {written}"
-        elif isinstance(value, str):
-            yield f' {written}="{escape(value)}"'

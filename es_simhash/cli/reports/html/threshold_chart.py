@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from es_simhash._core.html import Html, element, table
 from es_simhash.cli.reports.html.column_chart import Tick, labels_below
-from es_simhash.cli.reports.html.page import Html, element, table
 from es_simhash.quality.curve import Curve, Point
 
 _ABOVE, _HEIGHT, _BELOW = 10, 220, 24

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.html import Html, element, escape, table
 from es_simhash.cli.reports.html.explanation import explanation_page
-from es_simhash.cli.reports.html.page import Html, element, escape, page, section, shared_style, table
+from es_simhash.cli.reports.html.page import page, section, shared_style
 from es_simhash.plans.explain.explanation import Explanation, explain
 from es_simhash.plans.explain.field_states import ComparedDocument, examine
 from es_simhash.plans.explain.shared_keys import Keys

@@ -1,4 +1,4 @@
-"""Values of Parquet columns as values of JSON.
+"""Values of Arrow columns, which files of Parquet have too, as values of JSON.
 
 Times and dates become ISO 8601 text (timestamps to the microsecond), decimals become numbers, and binary values must be
 UTF-8 text. Null is a missing value. NaN and infinite numbers are refused, since JSON has neither.
@@ -8,27 +8,58 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.files.data_file import RecordError
+from es_simhash.errors import DocumentError, InputError
 
 # None: the values are JSON already.
 Convert: TypeAlias = "Callable[[Any], Any] | None"
 
 
-def converts_of(schema: Any) -> dict[str, Convert]:
-    """Return how to convert the values of each column."""
+def converts_of(schema: Any, columns: Sequence[str] | None = None) -> dict[str, Convert]:
+    """Return how to convert the values of columns, by default of all; refuse a type that JSON does not know."""
     twice = [name for name, count in Counter(schema.names).items() if count > 1]
     if twice:
-        raise RecordError(f"Several columns have the name {twice[0]!r}. Rename them.")
-    return {field.name: _column_convert(field) for field in schema}
+        raise InputError(f"Several columns have the name {twice[0]!r}. Rename them.")
+    return {field.name: _column_convert(field) for field in schema if columns is None or field.name in columns}
+
+
+def raw_rows(batch: Any) -> Iterator[Json | None]:
+    """Yield the values of each row, as Python has them; None where a text is not valid UTF-8."""
+    try:
+        rows = batch.to_pylist()
+    except UnicodeDecodeError:
+        # One of the rows has it; the others are good.
+        return map(_raw_row, (batch.slice(place, 1) for place in range(batch.num_rows)))
+    return iter(rows)
+
+
+def _raw_row(row: Any) -> Json | None:
+    try:
+        [values] = row.to_pylist()
+    except UnicodeDecodeError:
+        return None
+    return dict(values)
 
 
 def convert_row(values: Json, converts: dict[str, Convert]) -> Json:
     """Convert the values of a row, or of an object in it, without those that are missing."""
     return {name: _converted(converts[name], value) for name, value in values.items() if value is not None}
+
+
+def json_row(values: Json, converts: dict[str, Convert]) -> Json:
+    """Convert a row, but leave values that JSON does not know, for the writer to reject with the document's id."""
+    return {name: _json_or_raw(converts[name], value) for name, value in values.items() if value is not None}
+
+
+def _json_or_raw(convert: Convert, value: Any) -> Any:
+    try:
+        return _converted(convert, value)
+    except DocumentError:
+        return value
 
 
 def without_nanoseconds(batch: Any) -> Any:
@@ -47,44 +78,44 @@ def _column_convert(field: Any) -> Convert:
     if _is_timestamp(field.type):
         return _iso
     try:
-        return _convert_of(field.type)
+        return _convert_of(field.type, field.name)
     except TypeError:
-        raise RecordError(
+        raise InputError(
             f"The column {field.name!r} has the type {field.type}, which JSON does not know. Leave it out, or cast it."
         ) from None
 
 
-def _convert_of(type: Any) -> Convert:
+def _convert_of(type: Any, column: str) -> Convert:
     from pyarrow import types
 
     if types.is_null(type) or types.is_boolean(type) or types.is_integer(type) or _is_string(type):
         convert: Convert = None
     elif types.is_floating(type):
-        convert = _finite
+        convert = partial(_finite, column)
     elif types.is_decimal(type):
         convert = float if type.scale > 0 else int
     elif types.is_date(type) or ((_is_timestamp(type) or types.is_time(type)) and type.unit != "ns"):
         convert = _iso
     elif _is_binary(type):
-        convert = _text
+        convert = partial(_text, column)
     elif types.is_dictionary(type):
-        convert = _convert_of(type.value_type)
+        convert = _convert_of(type.value_type, column)
     else:
-        convert = _convert_of_nested(type)
+        convert = _convert_of_nested(type, column)
     return convert
 
 
-def _convert_of_nested(type: Any) -> Convert:
+def _convert_of_nested(type: Any, column: str) -> Convert:
     from pyarrow import types
 
     if types.is_list(type) or types.is_large_list(type) or types.is_fixed_size_list(type):
-        convert = _convert_of(type.value_type)
+        convert = _convert_of(type.value_type, column)
         return convert and (lambda values: [_converted(convert, value) for value in values])
     if types.is_struct(type):
-        converts = {field.name: _convert_of(field.type) for field in type}
+        converts = {field.name: _convert_of(field.type, column) for field in type}
         return lambda values: convert_row(values, converts)
     if types.is_map(type) and _is_string(type.key_type):
-        convert = _convert_of(type.item_type)
+        convert = _convert_of(type.item_type, column)
         return lambda pairs: {key: _converted(convert, value) for key, value in pairs}
     raise TypeError(type)
 
@@ -116,14 +147,15 @@ def _iso(value: Any) -> str:
     return str(value.isoformat())
 
 
-def _finite(value: float) -> float:
+def _finite(column: str, value: float) -> float:
     if not math.isfinite(value):
-        raise RecordError(f"The row has the number {value}, which JSON does not know. Write null.")
+        raise DocumentError(f"has the number {value} in the column {column!r}, which JSON does not know. Write null.")
     return value
 
 
-def _text(value: bytes) -> str:
+def _text(column: str, value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        raise RecordError("The row has a binary value that is not valid UTF-8. Leave its column out.") from None
+        problem = f"has a binary value that is not valid UTF-8 in the column {column!r}. Leave the column out."
+        raise DocumentError(problem) from None
