@@ -51,8 +51,11 @@ class ArrowRows(ArrowTable):
         return pyarrow.schema([(name, pyarrow.type_for_alias(type)) for name, type in self._COLUMNS.items()])
 
     def _arrow_batches(self, pyarrow: Any) -> Iterator[Any]:
-        schema, rows = self._arrow_schema(pyarrow), iter(self._arrow_rows())
-        while some := list(islice(rows, MOST_ROWS)):
-            columns = zip(*some, strict=True)
-            arrays = [pyarrow.array(column, type) for column, type in zip(columns, schema.types, strict=True)]
-            yield pyarrow.record_batch(arrays, schema=schema)
+        return _batches(pyarrow, self._arrow_schema(pyarrow), iter(self._arrow_rows()))
+
+
+def _batches(pyarrow: Any, schema: Any, rows: Iterator[Sequence[Any]]) -> Iterator[Any]:
+    while some := list(islice(rows, MOST_ROWS)):
+        columns = zip(*some, strict=True)
+        arrays = [pyarrow.array(column, type) for column, type in zip(columns, schema.types, strict=True)]
+        yield pyarrow.record_batch(arrays, schema=schema)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from es_simhash._core.html import Html, element, table
+from es_simhash._core.html import Html, element
 from es_simhash._core.humanize import counted
 
 MOST_ROWS = 10
 _MOST_CHARACTERS = 200
+_CELL = "text-align: start; vertical-align: top"
 # Notebooks set what is between dollars as formulas, but not in elements of these classes.
 _PLAIN = "tex2jax_ignore mathjax_ignore"
 
 
-def in_notebook(
-    heading: str, columns: Sequence[str], rows: Iterable[Sequence[str | Html]], count: int, *notes: str
-) -> str:
+def in_notebook(heading: str, columns: Sequence[str], rows: Iterable[Sequence[str]], count: int, *notes: str) -> str:
     """Return the markup of the first rows of ``count``, with a heading and notes; texts may hold anything."""
     content = [element("p", element("b", heading))]
-    if shown := [[_cell(value) for value in row] for row in islice(rows, MOST_ROWS)]:
-        content.append(table(columns, shown))
+    if shown := [_row("td", row) for row in islice(rows, MOST_ROWS)]:
+        head = [element("thead", _row("th", columns))] if any(columns) else []
+        content.append(element("table", head, element("tbody", shown)))
     if count > len(shown):
         content.append(_note(f"… and {count - len(shown):,} more"))
     return element("div", content, [_note(note) for note in notes], class_=_PLAIN)
@@ -39,9 +39,10 @@ def shortened(text: str) -> str:
     return f"{text[:_MOST_CHARACTERS]}… ({len(text):,} characters)"
 
 
-def _cell(value: str | Html) -> Html:
-    # An element of its own keeps marks of writing direction in one cell.
-    return value if isinstance(value, Html) else element("bdi", shortened(value), style="text-align: start")
+def _row(kind: str, values: Iterable[str]) -> Html:
+    # Notebooks align cells to the right. An element of its own keeps marks of writing direction in its cell.
+    cells = (element(kind, element("bdi", shortened(value)), style=_CELL) for value in values)
+    return element("tr", cells)
 
 
 def _note(text: str) -> Html:

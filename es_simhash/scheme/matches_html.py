@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted, with_error
-from es_simhash._core.json_paths import Json
-from es_simhash._core.notebook import in_notebook
+from es_simhash._core.notebook import MOST_ROWS, in_notebook
 
 if TYPE_CHECKING:
     from es_simhash.scheme.rerank import Match, Matches
@@ -17,29 +16,36 @@ if TYPE_CHECKING:
 def matches_html(matches: Matches) -> str:
     """Return the markup of the nearest matches."""
     heading = f"{counted(len(matches), 'near-duplicate')} among {counted(matches.candidates, 'candidate')}"
-    columns = ["index", "id", "similarity", "bits", "text"]
-    if has_source := any(match.source is not None for match in matches):
-        columns.append("source")
-    rows = (_row(match, has_source) for match in matches)
-    return in_notebook(heading, columns, rows, len(matches), *_notes(matches))
+    cells = {name: [write(match) for match in matches[:MOST_ROWS]] for name, write in _COLUMNS.items()}
+    shown = {name: values for name, values in cells.items() if any(values)}
+    rows = zip(*shown.values(), strict=True)
+    return in_notebook(heading, list(shown), rows, len(matches), *_notes(matches))
 
 
-def _row(match: Match, has_source: bool) -> list[str]:
-    similarity = "" if match.similarity is None else with_error(match.similarity, match.standard_error, 3)
+def _similarity(match: Match) -> str:
     if match.containment is not None:
-        similarity = f"{match.containment:.3f} contained"
-    distance = "" if match.distance is None else str(match.distance)
-    row = [match.index, match.id, similarity, distance, "equal" if match.same_text else ""]
-    return [*row, _shown(match.source or {})] if has_source else row
+        return f"{match.containment:.3f} contained"
+    return "" if match.similarity is None else with_error(match.similarity, match.standard_error, 3)
 
 
-def _shown(source: Json) -> str:
+def _source(match: Match) -> str:
     """Write the parts of a document that were asked for; a single text without its name."""
-    match list(source.values()):
+    match list((match.source or {}).values()):
         case [str(text)]:
             return text
         case _:
-            return json.dumps(source, ensure_ascii=False)
+            return "" if match.source is None else json.dumps(match.source, ensure_ascii=False)
+
+
+# Columns in which no match has anything are left out.
+_COLUMNS: dict[str, Callable[[Match], str]] = {
+    "index": lambda match: match.index,
+    "id": lambda match: match.id,
+    "similarity": _similarity,
+    "bits": lambda match: "" if match.distance is None else str(match.distance),
+    "text": lambda match: "equal" if match.same_text else "",
+    "source": _source,
+}
 
 
 def _notes(matches: Matches) -> Iterator[str]:

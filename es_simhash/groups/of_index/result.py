@@ -327,9 +327,12 @@ class Grouped(ArrowRows):
     }
 
     def _arrow_rows(self) -> Iterator[tuple[Any, ...]]:
-        for group in self:
-            for place, each in enumerate(group.members):
-                yield group.id, each.index, each.id, place == 0, each.similarity, each.distance, each.standard_error
+        self._spools.check_open()
+        return (
+            (group.id, each.index, each.id, place == 0, each.similarity, each.distance, each.standard_error)
+            for group in self
+            for place, each in enumerate(group.members)
+        )
 
     def _repr_html_(self) -> str:
         from es_simhash.groups.groups_html import grouped_html

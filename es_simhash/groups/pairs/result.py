@@ -121,6 +121,10 @@ class Duplicates(ArrowRows):
     }
 
     def _arrow_rows(self) -> Iterator[tuple[Any, ...]]:
+        self._spools.check_open()
+        return self._members()
+
+    def _members(self) -> Iterator[tuple[Any, ...]]:
         number = 0
         for some in groups_in_batches(self.groups):
             positions = [position for group in some for position in group]

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, distinct_sorted
-from es_simhash.errors import StorageError
+from es_simhash.errors import InputError, StorageError
 from es_simhash.groups.pairs.encoded import Encoded, encoded
 
 Rows = npt.NDArray[Any]
@@ -45,6 +45,11 @@ class Spools:
         """Make a new, empty spool."""
         self._files.append(Spool(self.limit, self._directory))
         return self._files[-1]
+
+    def check_open(self) -> None:
+        """Raise an `InputError` if all is freed."""
+        if self.is_closed:
+            raise InputError("The result is closed, and what it held is deleted. Use it before you close it.")
 
     def __enter__(self) -> Spools:
         """Return the spools, to be closed at the end of the block."""

@@ -2,13 +2,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from es_simhash._core.html import Html, element, escape, table
 from es_simhash.cli.reports.html.explanation import explanation_page
 from es_simhash.cli.reports.html.page import page, section, shared_style
 from es_simhash.plans.explain.explanation import Explanation, explain
@@ -17,53 +13,9 @@ from es_simhash.plans.explain.shared_keys import Keys
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.tokens.kinds import Words
+from tests.support.html_reader import Reader
 
 EVIL = "<script>alert('x')</script> & \"quoted\" </style><img src=x onerror=alert(1)> 近似重复"
-
-
-class Reader(HTMLParser):
-    """What a browser makes of a page: its elements, with their attributes, and the text in them."""
-
-    def __init__(self, markup: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self._open: list[str] = []
-        self.feed(markup)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in ("meta", "br", "hr"):
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if "style" not in self._open:
-            self.text += data
-
-
-def test_text_is_escaped_and_markup_is_not() -> None:
-    assert element("p", "a < b", element("b", "c")) == "<p>a &lt; b<b>c</b></p>"
-    assert element("p", ["one", Html("<i>two</i>")]) == "<p>one<i>two</i></p>"
-    assert element("br") == "<br>"
-
-
-def test_attributes_are_escaped_and_may_be_left_out() -> None:
-    made = element("p", class_='"x"', aria_hidden="true", hidden=True, title=None, id=False)
-    assert made == '<p class="&quot;x&quot;" aria-hidden="true" hidden></p>'
-
-
-@given(st.text())
-def test_any_text_is_read_as_it_is_but_for_what_no_page_can_hold(text: str) -> None:
-    read = Reader(element("p", text))
-    assert [tag for tag, _ in read.elements] == ["p"]
-    kept = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
-    assert read.text == kept
-    escape(text).encode()
 
 
 def test_a_page_allows_nothing_to_be_loaded_or_run() -> None:
@@ -83,12 +35,6 @@ def test_the_style_has_light_and_dark_and_loads_nothing() -> None:
     names = re.findall(r"(--[\w-]+):", style)
     assert len(names) == 2 * len(set(names)), "each colour has a value for light and one for dark"
     assert not re.search(r"url\(|@import|</", style)
-
-
-def test_a_table_names_its_rows_and_columns() -> None:
-    read = Reader(table(["", "one"], [["row", "<1>"]]))
-    assert [each.get("scope") for tag, each in read.elements if tag == "th"] == ["col", "col", "row"]
-    assert read.text == "onerow<1>"
 
 
 # ---- the page of an explanation
