@@ -1,1 +1,1 @@
-"""Arrays, digits, threads, JSON paths and URLs: the base of every other folder, which knows no fingerprints."""
+"""Arrays, digits, threads, JSON paths, URLs, Arrow streams, HTML: the base of all, which knows no fingerprints."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import polars
 import pytest
 
 from es_simhash.documents.rejected import Rejected
@@ -76,3 +78,29 @@ def test_a_record_that_is_no_label_is_reported_with_its_line_and_the_rest_is_rea
 def test_a_file_without_labels_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There are no labels in"):
         read(tmp_path / "l.jsonl", '{"other": 1}\n')
+
+
+def test_a_frame_has_labels_in_the_same_three_forms() -> None:
+    pytest.importorskip("pyarrow")
+    documents = polars.DataFrame({"id": [1, 2, 3], "cluster": ["x", "x", "y"]})
+    assert clusters(Labels.of_frame(documents)) == [("1", "x"), ("2", "x"), ("3", "y")]
+    lists = polars.DataFrame({"cluster": [7, None], "ids": [["a", "b"], ["c"]]})
+    assert [id_ for id_, _ in clusters(Labels.of_frame(lists))] == ["a", "b", "c"]
+    assert len({name for _, name in clusters(Labels.of_frame(lists))}) == 2
+    judged = polars.DataFrame({"a": ["x", "x"], "b": ["y", "z"], "label": [True, False]})
+    assert pairs(Labels.of_frame(judged)) == [("x", "y", True), ("x", "z", False)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"id": ["a"], "body": ["x"]}, "Row 0 of the labels: There is no id in the field 'cluster'"),
+        ({"a": ["x", "y"], "b": ["y", "z"], "label": [1, 2]}, "Row 1 of the labels: The label is none of"),
+        ({"a": ["x", None], "b": ["y", None], "label": [1, 1], "id": ["x", "z"], "cluster": [1, 1]}, "of pairs"),
+        ({"id": polars.Series([], dtype=polars.String)}, "no labels"),
+    ],
+)
+def test_rows_that_are_no_labels_are_named(columns: dict[str, Any], message: str) -> None:
+    pytest.importorskip("pyarrow")
+    with pytest.raises(InputError, match=message):
+        Labels.of_frame(polars.DataFrame(columns))

@@ -33,8 +33,8 @@ def test_the_table_has_a_row_for_each_fingerprint(scheme: Scheme) -> None:
     table = scheme.fingerprint_batches(TEXTS).to_arrow()
     assert table.to_pylist() == expected
     assert polars.DataFrame(scheme.fingerprint_batches(TEXTS)).rows(named=True)[0] == expected[0]
-    made = scheme.fingerprint_batches(polars.Series(TEXTS))
-    assert duckdb.from_arrow(made.to_arrow()).aggregate("count(*)").fetchall() == [(4,)]
+    batches = scheme.fingerprint_batches(polars.Series(TEXTS))
+    assert duckdb.from_arrow(batches.to_arrow()).aggregate("count(*)").fetchall() == [(4,)]
 
 
 def test_batches_are_taken_once() -> None:

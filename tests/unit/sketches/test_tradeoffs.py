@@ -13,6 +13,7 @@ from es_simhash.sketches import tradeoffs
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.manku import PrefixTables
 from es_simhash.sketches.tradeoffs import BandPlan, BlockPlan
+from tests.support.html_reader import Reader
 
 PROBABILITIES = st.lists(st.floats(0, 1), max_size=7)
 
@@ -151,3 +152,15 @@ def test_plans_that_cannot_be_are_refused() -> None:
         BandPlan(4, 0, 36, 0.5, 1000)
     with pytest.raises(SchemeError, match="documents"):
         BandPlan(4, 4, 36, 0.5, -1)
+
+
+def test_a_notebook_shows_what_a_plan_finds_and_costs() -> None:
+    bands = tradeoffs.plan_bands(0.8, 0.95, 128, 1_000_000)
+    read = Reader(bands._repr_html_()).text
+    assert f"{bands.bands} bands of {bands.rows} rows" in read
+    assert f"{bands.recall:.2%}" in read
+    assert f"random candidates among 1,000,000 documents{bands.candidates:.3g}" in read
+    blocks = Reader(BlockPlan(64, 5, 3, 1000)._repr_html_()).text
+    assert "5 blocks of SimHash" in blocks
+    assert "within 3 bits of 64" in blocks
+    assert "2 of 5, which a candidate shares" in blocks

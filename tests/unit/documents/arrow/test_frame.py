@@ -20,7 +20,7 @@ from tests.support.texts import any_text
 
 pa = pytest.importorskip("pyarrow")
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"id": 1, "title": "A storm", "body": "It hit the coast.", "tags": ["wind", "sea"], "by": {"name": "Ada"}},
     {"id": 2, "title": None, "body": "Trains stood still.", "tags": [], "by": {"name": None}},
     {"id": 3, "title": "", "body": None, "tags": None, "by": None},

@@ -68,7 +68,7 @@ def test_no_groups_are_an_empty_table() -> None:
 
 def test_a_frame_has_the_values_of_a_scope() -> None:
     frame = FRAME.with_columns(meta=polars.struct(tenant=polars.int_range(len(FRAME)) % 2))
-    scope = Scope(within=["meta.tenant"])
+    scope = Scope(within=("meta.tenant",))
     pairs = [(id, text, {"meta": {"tenant": place % 2}}) for place, (id, text) in enumerate(FOUND)]
     with run(Frame(frame, fields=["title", "body"]), scope=scope) as found, run(pairs, scope=scope) as expected:
         assert list(found.groups_of_ids()) == list(expected.groups_of_ids())

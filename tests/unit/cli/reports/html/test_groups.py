@@ -17,8 +17,9 @@ from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.pairs.nearness import Diameter
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
+from tests.support.html_reader import Reader
 from tests.support.reports import group, group_of, member, pairs, report
-from tests.unit.cli.reports.html.test_pages import EVIL, Reader
+from tests.unit.cli.reports.html.test_pages import EVIL
 
 TEXT = "A storm hit the coast last night. Trains stood still."
 

@@ -1,0 +1,48 @@
+"""Matches as notebooks show them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from es_simhash.scheme.rerank import Match, Matches
+from tests.support.html_reader import Reader
+
+NEAR = Match("news", "7", 3, 0.91, is_exact=True)
+
+
+def shown(*matches: Match, **more: Any) -> str:
+    return Reader(Matches(matches, **more)._repr_html_()).text
+
+
+def test_each_match_is_a_row_and_columns_without_anything_are_left_out() -> None:
+    assert shown(NEAR, candidates=4) == "1 near-duplicate among 4 candidates" + "indexidsimilaritybits" + "news70.9103"
+    assert "text" in shown(replace(NEAR, same_text=True))
+    assert "0.800 contained" in shown(replace(NEAR, similarity=None, containment=0.8))
+    assert "0.910 ± 0.020" in shown(replace(NEAR, standard_error=0.02))
+    assert "bits" not in shown(replace(NEAR, distance=None))
+
+
+def test_what_was_asked_for_of_the_documents_is_shown() -> None:
+    assert "sourcenews70.9103A storm" in shown(replace(NEAR, source={"title": "A storm"}))
+    assert '{"title": "中", "n": 1}' in shown(replace(NEAR, source={"title": "中", "n": 1}))
+
+
+def test_many_matches_are_cut_with_a_count() -> None:
+    assert "… and 90 more" in shown(*(replace(NEAR, id=str(place)) for place in range(100)))
+
+
+@pytest.mark.parametrize(
+    ("more", "note"),
+    [
+        ({"complete": False}, "There may be more"),
+        ({"status": "empty"}, "The text is empty"),
+        ({"missing": ("tenant",)}, "no value of the scope in: tenant"),
+        ({"foreign": 2}, "another scheme: 2 candidates"),
+    ],
+)
+def test_what_keeps_matches_from_being_all_is_noted(more: dict[str, Any], note: str) -> None:
+    assert note in shown(**more)
+    assert "0 near-duplicates among 0 candidates" in shown(**more)
